@@ -33,14 +33,14 @@ from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
-from manifest_api.routes.mcp import MOST_OF_A_CALL
+from manifest_api.routes.mcp import MAX_CALL_BYTES
 from manifest_api.routes.mcp import PATH as MCP
 from manifest_api.store_access import (
     Retention,
     StoreAccess,
     VanishedGrants,
+    audit_expired_records,
     keep_within_budget,
-    note_what_ran_out,
 )
 from manifest_api.telemetry import Telemetry
 from orgkernel import __version__
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from orgkernel.mcp.gateway.gateway import McpGateway
 
 
-class _Registry(FastAPI):
+class _Application(FastAPI):
     """The application. The gate runs before the framework."""
 
     gate: ASGIApp
@@ -93,22 +93,27 @@ def create_app(
     cards: CardSettings | None = None,
     gateway: McpGateway | None = None,
 ) -> FastAPI:
-    """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
+    """An application that answers from a kernel.
 
-    With `access_log`, every request is logged to `orgkernel.access` (`log_lines.py` formats the lines).
+    - `watch`: reload the documents when they change.
+    - `access_log`: log every request to `orgkernel.access` (`log_lines.py` formats the lines).
+    - `store`: the location of the state, even if the store does not exist yet. With a store, decisions are audited and API
+      keys are accepted. Without one, only requests from loopback are answered. A request with a forwarded header is not
+      treated as a loopback request.
+    - `tokens`: the issuers whose tokens are accepted in addition to keys.
+    - `rate`: the most requests per second for each credential.
+    - `reload_seconds`: the seconds after which an unfinished reload is reported as failed.
+    - `trusted_proxies`: addresses and networks of proxies that may state the scheme and host of a request.
+    - `needs_key`: require a credential even from loopback.
+    - `budget`: the size of the store in bytes. At this size, a request from a caller without a credential is refused if it
+      would be audited.
+    - `retention`: the age at which audit rows are deleted.
+    - `telemetry`: the tracer and meter that receive requests and reloads.
+    - `cards`: the agent cards that are published, and their readers.
+    - `gateway`: answers each agent at `/mcp` with the tools of its role.
 
-    `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
-    one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
-    `tokens` says whose tokens are accepted in addition to keys. `rate` is the most requests per second for each
-    credential. `reload_seconds` is how long a reload may take before it counts as failed. With
-    `needs_key`, loopback needs a credential too.
-    `budget` is the size of the store in bytes from which on nothing is audited for callers without a credential. Audit
-    rows that are older than `retention` are dropped.
-    `telemetry` is told of requests and reloads. `cards` says which agent cards are published, and to whom. With a
-    `gateway`, `/mcp` answers each agent with the tools of its role.
-    `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
-    `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an
-    address and for a key of cards that cannot be used.
+    Raises `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an address or a card
+    key that cannot be used.
     """
     stored = StoreAccess(store, budget=budget)
     if store is not None:
@@ -122,15 +127,15 @@ def create_app(
     )  # fmt: skip
     vanishing = VanishedGrants(stored)
     metrics = Metrics()
-    noting_reloads = [metrics.reloaded, *([] if telemetry is None else [telemetry.reloaded])]
-    reloader = Reloader(answers, vanishing.note, reload_seconds, noting_reloads)
+    reload_observers = [metrics.reloaded, *([] if telemetry is None else [telemetry.reloaded])]
+    reloader = Reloader(answers, vanishing.note, reload_seconds, reload_observers)
     feed = Feed(stored)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         watching = asyncio.create_task(reloader.watch()) if watch else None
         await vanishing.note(kernel.state, Reload())
-        noting = asyncio.create_task(note_what_ran_out(stored, vanishing))
+        noting = asyncio.create_task(audit_expired_records(stored, vanishing))
         measuring = asyncio.create_task(keep_within_budget(stored, retention))
         yield
         reloader.stop()
@@ -143,7 +148,7 @@ def create_app(
             await watching
         await asyncio.to_thread(stored.close)
 
-    app = _Registry(
+    app = _Application(
         title=TITLE,
         version=__version__,
         lifespan=lifespan,
@@ -152,7 +157,7 @@ def create_app(
         openapi_url=None,
         redirect_slashes=False,
     )
-    _hold(
+    _keep_in_state(
         app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed,
     )  # fmt: skip
     app.state.auditor = Auditor(kernel, stored)
@@ -173,17 +178,17 @@ def create_app(
     _install_routes(app, answers)
     if gateway is not None:
         app.gateway = _build_http_gateway(gateway, kernel, stored, app)
-    app.framework = Faults(super(_Registry, app).__call__)
+    app.framework = Faults(super(_Application, app).__call__)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if is_on("fast_path") else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
-    long_bodies = {} if gateway is None else {MCP: MOST_OF_A_CALL}
+    long_bodies = {} if gateway is None else {MCP: MAX_CALL_BYTES}
     gate = Gate(app.answer, answers.find_kept, authenticator, stored, observers, long_bodies)
     logged = AccessLog(gate) if access_log else gate
     app.gate = logged if telemetry is None else telemetry.traced(logged, metrics.registry)
     return app
 
 
-def _hold(app: FastAPI, **parts: object) -> None:
+def _keep_in_state(app: FastAPI, **parts: object) -> None:
     """Keep the objects that the routes use."""
     for name, part in parts.items():
         setattr(app.state, name, part)

@@ -29,7 +29,7 @@ from manifest_api.mcp_asker import HttpAsker, find_member, without_path
 from manifest_api.problems import NO_STORE, RequestRefused, build_refusal_response
 from manifest_api.questions import refuse_unknown_parameters
 from manifest_api.refusals import refuse_by_kernel
-from manifest_api.routes.mcp import MOST_OF_A_CALL, PATH
+from manifest_api.routes.mcp import MAX_CALL_BYTES, PATH
 from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
@@ -84,7 +84,7 @@ class HttpGateway:
         request = Request({**scope, "app": self._app})
         try:
             caller = self._identify_caller(request)
-            body = await take_body(receive, most=MOST_OF_A_CALL) if read_head(scope).has_body else b""
+            body = await take_body(receive, most=MAX_CALL_BYTES) if read_head(scope).has_body else b""
             if body is None:
                 return  # the client has disconnected
             if self._reads_plain_calls:

@@ -242,7 +242,7 @@ def _put_to_sleep(state: RegistryState, report: Reload, store: Store) -> tuple[G
     return upkeep.note_vanished(store, state, report.removed)
 
 
-async def note_what_ran_out(
+async def audit_expired_records(
     store_access: StoreAccess, vanishing: VanishedGrants, every_seconds: float = EVERY_SECONDS
 ) -> None:
     """Audit expired records at intervals, and log keys that expire soon, until cancelled (docs/how-to/store.md).

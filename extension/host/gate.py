@@ -15,8 +15,8 @@ ALWAYS = frozenset({"response"})
 """Tools that no organization can take away: without them a turn never ends."""
 _ACTION_ARGUMENTS = ("runtime", "method", "action")
 _SHOWN = 4
-HandOver = Callable[[str], str | None]
-"""How a role can be called as a subordinate, in words; None if the call would be refused."""
+DescribeSubordinateCall = Callable[[str], str | None]
+"""Describes the call by which a role becomes a subordinate. Takes a role id; returns None if the call would be refused."""
 
 
 def is_essential(role: bundles.BundleRole, tool: str) -> bool:
@@ -36,13 +36,13 @@ def judge(
     role: bundles.BundleRole,
     tool: str,
     action: str | None,
-    there: Collection[str],
-    hand_over: HandOver,
+    available: Collection[str],
+    describe_call: DescribeSubordinateCall,
     arguments: Mapping[str, Any],
 ) -> str | None:
     """The refusal of a call, with alternatives. None if the call is allowed.
 
-    The alternatives are always allowed. `there` are the tools that this host has, empty if unknown.
+    The alternatives are always allowed. `available` are the tools that this host has, empty if unknown.
     """
     if is_essential(role, tool):
         return None
@@ -50,11 +50,13 @@ def judge(
     if known is None:
         if active.settings.unlisted_tools != "refuse":
             return None
-        way = f"Or answer with `response` and say that `{tool}` must be listed first."
+        option = f"Or answer with `response` and say that `{tool}` must be listed first."
         unlisted = refusals.say_unlisted_tool(_name(active), "it")
-        return f"`{tool}` is refused: {unlisted}. {_join_ways(_own_tools(active, role, there), way)}"
+        return (
+            f"`{tool}` is refused: {unlisted}. {_join_options(_own_tools(active, role, available), option)}"
+        )
     if tool not in role.host_tools:
-        return _refuse_foreign_tool(active, role, tool, known, there, hand_over)
+        return _refuse_foreign_tool(active, role, tool, known, available, describe_call)
     grant = role.tools.get(known.tool)
     actions = grant.actions if grant is not None else {}
     # An undeclared action could write, so it is treated as writing.
@@ -64,52 +66,54 @@ def judge(
     if action is not None and actions.get(action) is False:
         allowed = [name for name, may in actions.items() if may]
         instead = f"Allowed: {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
-        way = _say_alternative(active, role, tool, _list_holders(active, role, known), hand_over)
+        option = _say_alternative(active, role, tool, _list_holders(active, role, known), describe_call)
         refusal = f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not this action."
-        return f"{refusal} {_join_ways(instead, way)}"
+        return f"{refusal} {_join_options(instead, option)}"
     return None
 
 
 def answer_in_run(
-    active: Active, role: bundles.BundleRole, tool: str, why: str, there: Collection[str]
+    active: Active, role: bundles.BundleRole, tool: str, why: str, available: Collection[str]
 ) -> str:
     """The refusal for a tool that the run, not the role, forbids. `role` has the tools that remain in this run."""
-    way = "Or answer with `response` and say so."
-    return f"`{tool}` is refused: {why} {_join_ways(_own_tools(active, role, there), way)}"
+    option = "Or answer with `response` and say so."
+    return f"`{tool}` is refused: {why} {_join_options(_own_tools(active, role, available), option)}"
 
 
 def answer_unknown(
     active: Active,
     role: bundles.BundleRole,
     tool: str,
-    here: Collection[str],
-    hand_over: HandOver,
+    available: Collection[str],
+    describe_call: DescribeSubordinateCall,
 ) -> str:
-    """The refusal for a tool that this host does not have. `here` are the tools that it has.
+    """The refusal for a tool that this host does not have. `available` are the tools that it has.
 
     Without this refusal, the host would answer with all its tools.
     """
-    own = [each for each in _list_host_tools(active, role, here) if each != "response"]
-    others = [each for each in here if each not in active.bundle.tools and may_use(active, role, each)]
+    own = [each for each in _list_host_tools(active, role, available) if each != "response"]
+    others = [each for each in available if each not in active.bundle.tools and may_use(active, role, each)]
     meant = host_tools.find_meant_tool(tool, [*own, *sorted(others), *ALWAYS])
     missing = f"There is no tool `{tool[:60]}` here."
-    way = "Or answer with `response`."
+    option = "Or answer with `response`."
     if meant is not None:
-        return f"{missing} Did you mean `{meant}`? Tools of {role.role_name}: {_quote_names(own)}. {way}"
+        return f"{missing} Did you mean `{meant}`? Tools of {role.role_name}: {_quote_names(own)}. {option}"
     foreign = host_tools.find_meant_tool(
-        tool, [each for each in active.bundle.tools if not here or each in here]
+        tool, [each for each in active.bundle.tools if not available or each in available]
     )
     if foreign is not None and (known := active.bundle.tools.get(host_tools.without_method(foreign))):
         name = host_tools.without_method(foreign)
-        return f"{missing} {_refuse_foreign_tool(active, role, name, known, here, hand_over)}"
-    return f"{missing} {_join_ways(f'Continue with {_quote_names(own)}.' if own else '', way)}"
+        return f"{missing} {_refuse_foreign_tool(active, role, name, known, available, describe_call)}"
+    return f"{missing} {_join_options(f'Continue with {_quote_names(own)}.' if own else '', option)}"
 
 
-def _list_host_tools(active: Active, role: bundles.BundleRole, here: Collection[str]) -> list[str]:
-    """The role's tools that this host has. Remote tools count as there if the host lists none."""
-    remote = any("." in each for each in here)
+def _list_host_tools(active: Active, role: bundles.BundleRole, available: Collection[str]) -> list[str]:
+    """The role's tools that this host has. Remote tools are treated as available if the host lists none."""
+    remote = any("." in each for each in available)
     return [
-        tool for tool in sort_tools(active, role) if not here or tool in here or ("." in tool and not remote)
+        tool
+        for tool in sort_tools(active, role)
+        if not available or tool in available or ("." in tool and not remote)
     ]
 
 
@@ -175,8 +179,8 @@ def _refuse_foreign_tool(
     role: bundles.BundleRole,
     tool: str,
     known: bundles.BundleTool,
-    there: Collection[str],
-    hand_over: HandOver,
+    available: Collection[str],
+    describe_call: DescribeSubordinateCall,
 ) -> str:
     holders = _list_holders(active, role, known)
     names = [active.bundle.roles[each].role_name for each in holders]
@@ -184,8 +188,8 @@ def _refuse_foreign_tool(
     who = (
         f"Roles that may use it: {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
     )
-    way = _say_alternative(active, role, tool, holders, hand_over)
-    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_join_ways(_own_tools(active, role, there), way)}"
+    option = _say_alternative(active, role, tool, holders, describe_call)
+    return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_join_options(_own_tools(active, role, available), option)}"
 
 
 def _list_holders(active: Active, role: bundles.BundleRole, known: bundles.BundleTool) -> list[str]:
@@ -199,12 +203,12 @@ def _say_alternative(
     role: bundles.BundleRole,
     tool: str,
     holders: list[str],
-    hand_over: HandOver,
+    describe_call: DescribeSubordinateCall,
 ) -> str:
     """The alternative to a refused call: delegate the part if the role may, otherwise answer."""
     if may_use(active, role, "call_subordinate"):
         for below in holders:
-            words = hand_over(below) if below in role.delegates_to else None
+            words = describe_call(below) if below in role.delegates_to else None
             if words is not None:
                 name = active.bundle.roles[below].role_name
                 return f"Or hand this part over: `call_subordinate` {words}, to {name}."
@@ -223,7 +227,7 @@ def sort_tools(active: Active, role: bundles.BundleRole) -> list[str]:
     return [*(name for name in dict.fromkeys(preferred) if name in own), *sorted(own.difference(preferred))]
 
 
-def _join_ways(first: str, second: str) -> str:
+def _join_options(first: str, second: str) -> str:
     """Join two options. `second` begins with "Or"."""
     if first:
         return f"{first} {second}"
@@ -231,9 +235,9 @@ def _join_ways(first: str, second: str) -> str:
     return f"{second[:1].upper()}{second[1:]}"
 
 
-def _own_tools(active: Active, role: bundles.BundleRole, there: Collection[str]) -> str:
-    # Remote tools have a dot in their name. They have no prompt file, so `there` never lists them.
-    own = [tool for tool in sort_tools(active, role) if not there or tool in there or "." in tool]
+def _own_tools(active: Active, role: bundles.BundleRole, available: Collection[str]) -> str:
+    # Remote tools have a dot in their name. They have no prompt file, so `available` never lists them.
+    own = [tool for tool in sort_tools(active, role) if not available or tool in available or "." in tool]
     return f"Continue with {', '.join(f'`{tool}`' for tool in own)}." if own else ""
 
 

@@ -2,7 +2,7 @@
 
 A `tools/call` is plain if it is one complete request, with or without a handshake, that does not ask for progress or resume
 another request, from a client that does not show forms. All other and all malformed requests go to the SDK. A property test
-proves that both give the same answers (ADR 0062). Switch this module off with the engine `gateway_calls` (`orgkernel.engines`).
+checks that both give the same answers (ADR 0062). Switch this module off with the engine `gateway_calls` (`orgkernel.engines`).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from orgkernel.mcp.server import HttpServer, open_http
 
 router = APIRouter(tags=["mcp"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 PATH = "/mcp"
-MOST_OF_A_CALL = 4 * 1024 * 1024
+MAX_CALL_BYTES = 4 * 1024 * 1024
 """Maximum size of a call through the gateway. Its arguments can contain a file."""
 _ASKER = "orgkernel.mcp"
 """Scope key of the asker of a request."""

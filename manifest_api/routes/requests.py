@@ -1,4 +1,4 @@
-"""Requests for permissions. Making one needs the scope `request`, answering one the scope `approve`."""
+"""Requests for permissions. The key scope `request` is needed to create one, and `approve` to answer one."""
 
 from __future__ import annotations
 
@@ -152,11 +152,11 @@ async def post_request(request: Request, org: OrgOrAll) -> Response:
 async def post_approval(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """Approve a request: once, for a day, or always. The agent that made the request cannot approve it."""
 
-    def say_yes(context: Context, answer: ApprovalAnswer) -> Approved:
+    def approve_it(context: Context, answer: ApprovalAnswer) -> Approved:
         done, grant = approve(context, request_id, answer.approval, answer.reason, org=org)
         return Approved(request=done, grant=grant)
 
-    return await write(request, "approve", ApprovalAnswer, '{"approval": "once"}', say_yes)
+    return await write(request, "approve", ApprovalAnswer, '{"approval": "once"}', approve_it)
 
 
 @router.post(

@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 
 
 class Caches:
-    """The caches that a command has opened, or none if the user distrusts caches; and the format in which it reads
-    paths.
-    """
+    """The state of one run of a command: the caches that it has opened, and the format in which it reads paths."""
 
     def __init__(self, *, is_distrusted: bool = False) -> None:
         self.opened: list[Cache] = []
         self.read_as: str | None = None
         """The format that `--from` names."""
         self.is_distrusted = is_distrusted
+        """Whether the command runs again without caches, because one was invalid."""
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

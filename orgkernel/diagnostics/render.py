@@ -20,7 +20,7 @@ Paint = Callable[[str, str], str]
 """Colors a text for a severity."""
 
 _WIDTH = 100
-# A quoted text, or everything up to what ends a plain one.
+# A quoted YAML scalar, or a plain one up to the separator that ends it.
 _TOKEN = lazy_pattern(
     r"""\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s,\[\]{}#][^,\[\]{}#]*?(?=\s*(?:[,\]}]|:(?:\s|$)|\s#|$))|."""
 )
@@ -130,7 +130,7 @@ def _render_excerpt(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint)
     length = measure_token(line, column)
     start = 0 if column + length <= _WIDTH else max(0, column - _WIDTH // 3)
     shown = line[start : start + _WIDTH]
-    # Characters that print as several, or as none, would shift the caret: one column each.
+    # Tabs and unprintable characters would shift the caret, so each is replaced by one character.
     shown = "".join(character if character.isprintable() else "·" for character in shown.replace("\t", " "))
     gutter = f"{number:>5} | "
     caret = paint("^" * min(length, _WIDTH - (column - start)), diagnostic.severity.value)

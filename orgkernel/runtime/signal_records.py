@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 
 class Bst(NamedTuple):
-    """Belief state tracker: the domain that the turn is about."""
+    """Belief state tracker: the task domain of the turn."""
 
     active: bool | None = None
     domain: str | None = None
@@ -125,9 +125,8 @@ def read_record(layer: str, fields: Mapping[str, Any]) -> SignalRecord:
 
 
 def _fits(value: object, kind: str) -> bool:
-    if (
-        kind == "float"
-    ):  # neither NaN nor a count of matches, which another vocabulary writes, is a confidence
+    if kind == "float":
+        # The only floats are confidences. NaN is refused, and so are counts of matches, which some hosts write in this field.
         return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
     return type(value).__name__ == kind  # exactly: a bool is not a count
 
@@ -147,13 +146,13 @@ class Signals(NamedTuple):
 
     turn: int | None = None
     said: Mapping[str, SignalRecord] = MappingProxyType({})
-    """Signals that listed layers wrote themselves."""
+    """Signals that listed layers wrote themselves, by layer."""
     derived: Mapping[str, SignalRecord] = MappingProxyType({})
     """Signals derived from the values that neighbors store for their own use."""
     spoken: tuple[str, ...] = ()
-    """Layers that reported a warning or a correction this turn, in order."""
+    """Layers that wrote that they warned or corrected this turn, in order."""
     warned: tuple[str, ...] = ()
-    """Layers that warned this turn according to the history. The reader itself is never included."""
+    """Layers that warned this turn according to the chat history, not to a signal. The reader itself is never included."""
 
     def get(self, layer: str) -> SignalRecord | None:
         """The signals of a layer: its own, else the derived ones, else None (unknown)."""
@@ -174,7 +173,9 @@ class Signals(NamedTuple):
         )
 
     def holder(self, layer: str) -> str | None:
-        """Another layer that has already warned or corrected this turn, so `layer` should stay silent."""
+        """The other layer that holds the warning lane of this turn, because it has warned or corrected. Then `layer` should
+        stay silent. None if the lane is free.
+        """
         others = (*self.warned, *(other for other in self.spoken if other != layer))
         return others[0] if others else None
 

@@ -1,14 +1,14 @@
 r"""The syntax of triggers, read token by token with one token of lookahead; `trigger_builder.py` builds the expressions.
 
-    either     = both {OR both}
-    both       = negation {AND negation}
-    negation   = {NOT} comparison
-    comparison = sum {(">=" | "<=" | "==" | "!=" | ">" | "<") sum}
-    sum        = product {("+" | "-") product}
-    product    = signed {("*" | "/") signed}
-    signed     = {"-"} (NAME | NUMBER | "(" either ")")
+    disjunction = conjunction {OR conjunction}
+    conjunction = negation {AND negation}
+    negation    = {NOT} comparison
+    comparison  = sum {(">=" | "<=" | "==" | "!=" | ">" | "<") sum}
+    sum         = product {("+" | "-") product}
+    product     = signed {("*" | "/") signed}
+    signed      = {"-"} (NAME | NUMBER | "(" disjunction ")")
 
-Conditions and numbers share one grammar, because `(` can open either. The builder tells them apart and gives better messages
+Conditions and numbers share one grammar, because `(` can begin both. The builder tells them apart and gives better messages
 than a grammar could. A chained comparison (`1 < x < 2`) is read, so the builder can say what to write instead.
 
 OR, AND and NOT are case-insensitive; names are in lower case. No token ends in the middle of a longer word.
@@ -40,9 +40,9 @@ _TOKEN: Final = lazy_pattern(
     re.VERBOSE,
 )
 # The precedence of each operator in the grammar above, loosest first.
-_EITHER, _BOTH, _NEGATION, _COMPARISON, _SUM, _PRODUCT, _SIGNED = range(1, 8)
+_DISJUNCTION, _CONJUNCTION, _NEGATION, _COMPARISON, _SUM, _PRODUCT, _SIGNED = range(1, 8)
 _BINDING: Final = {
-    "OR": _EITHER, "AND": _BOTH, "COMPARE": _COMPARISON, "PLUS": _SUM, "MINUS": _SUM, "TIMES": _PRODUCT,
+    "OR": _DISJUNCTION, "AND": _CONJUNCTION, "COMPARE": _COMPARISON, "PLUS": _SUM, "MINUS": _SUM, "TIMES": _PRODUCT,
 }  # fmt: skip
 
 
@@ -76,14 +76,14 @@ class UnexpectedToken(Exception):
 def read_expression(text: str, builder: Builder) -> Expression:
     """Build the whole trigger. Raises `UnknownToken` or `UnexpectedToken` at the first mistake."""
     reader = _Reader(text, builder)
-    expression = reader.read_joined(_EITHER)
+    expression = reader.read_joined(_DISJUNCTION)
     if reader.token.kind != "END":
         raise UnexpectedToken(reader.token, expects_operand=False)
     return expression
 
 
 class _Reader:
-    """Reads tokens from left to right. Only parentheses recurse, and their nesting is limited before."""
+    """Reads tokens from left to right. Only parentheses recurse. The caller has limited their nesting."""
 
     def __init__(self, text: str, builder: Builder) -> None:
         self._text = text
@@ -119,7 +119,9 @@ class _Reader:
             if joining == _COMPARISON:
                 expression = self._builder.build_comparison(expressions, signs)
             else:
-                expression = self._builder.build_junction("and" if joining == _BOTH else "or", expressions)
+                expression = self._builder.build_junction(
+                    "and" if joining == _CONJUNCTION else "or", expressions
+                )
         return expression
 
     def _read_negated(self, binding: int) -> Expression:
@@ -151,7 +153,7 @@ class _Reader:
         if token.kind != "OPEN":
             raise UnexpectedToken(token, expects_operand=True)
         self._take()
-        expression = self.read_joined(_EITHER)
+        expression = self.read_joined(_DISJUNCTION)
         if self.token.kind != "CLOSE":
             raise UnexpectedToken(self.token, expects_operand=False)
         return expression._replace(start=token.start, end=self._take().end)

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from manifest_api.store_access import StoreAccess, VanishedGrants, note_what_ran_out
+from manifest_api.store_access import StoreAccess, VanishedGrants, audit_expired_records
 from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import StoreLocation
@@ -21,7 +21,7 @@ from tests.support.patience import PATIENCE
 
 async def keep_house(store_access: StoreAccess, done: Callable[[], bool]) -> None:
     """Until something is true."""
-    task = asyncio.create_task(note_what_ran_out(store_access, VanishedGrants(store_access), 0.01))
+    task = asyncio.create_task(audit_expired_records(store_access, VanishedGrants(store_access), 0.01))
     async with asyncio.timeout(PATIENCE):
         while not done():
             await asyncio.sleep(0.01)

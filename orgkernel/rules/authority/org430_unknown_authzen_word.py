@@ -2,8 +2,8 @@
 
 ## What it checks
 
-Under `authzen.types` of an organization, every id in `ids` is declared as the kind of its type, every `tool` is a
-declared tool, and every action is an action of a declared tool.
+Under `authzen.types` of an organization, every id in `ids` must be declared as the kind of its type, every `tool` must
+be a declared tool, and every action must be an action of a declared tool.
 
 ## Why it matters
 
@@ -29,7 +29,7 @@ authzen:
 
 ## Known limits
 
-Nothing is reported about an id while a file that may declare it could not be read.
+An undeclared id is not reported while a file that could declare it is unreadable.
 
 ## Since
 
@@ -51,8 +51,8 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _STANDS_FOR = "stands for"
 _ACTION = "action"
-_NOT_OF_TOOLS = (*WHOLE, HANDOFF, ESCALATE, LOCK, "read")
-# Kind to the kind of document that declares it.
+_BUILT_IN_ACTIONS = (*WHOLE, HANDOFF, ESCALATE, LOCK, "read")
+# The kind of document that declares each kind of id.
 _CATALOG = {
     "tool": "tool_catalog", "agent": "crew_roster", "person": "directory", "system": "directory", "webhook": "directory",
 }  # fmt: skip
@@ -105,7 +105,7 @@ def _list_data(records: OrgRecords) -> Collection[str]:
 
 def _list_actions(records: OrgRecords) -> Collection[str]:
     declared = (each for tool in records.tools.values() for each in tool.record.required_levels)
-    return dict.fromkeys((*declared, *_NOT_OF_TOOLS))
+    return dict.fromkeys((*declared, *_BUILT_IN_ACTIONS))
 
 
 _DECLARED: dict[str, Callable[[OrgRecords], Collection[str]]] = {

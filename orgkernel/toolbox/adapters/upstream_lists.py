@@ -26,11 +26,11 @@ _Page = ListToolsResult | ListPromptsResult | ListResourcesResult | ListResource
 
 
 class ReadList(msgspec.Struct, frozen=True):
-    """A list as the server has it."""
+    """A complete list from the server, and its lifetime."""
 
     items: Definitions
-    seconds: float | None
-    """The lifetime that the server gives. None if it gives none."""
+    ttl_seconds: float | None
+    """The lifetime in seconds that the server states. None if it states none."""
 
 
 async def read_list(client: Client, kind: ListKind, limits: UpstreamLimits) -> ReadList:
@@ -61,7 +61,7 @@ async def read_list(client: Client, kind: ListKind, limits: UpstreamLimits) -> R
 class _Kept(msgspec.Struct, frozen=True):
     items: Definitions
     until: float
-    depends_on_news: bool
+    needs_announcements: bool
     """Whether it is valid only while the server announces changes."""
 
 
@@ -74,25 +74,27 @@ class KeptLists:
         self._limits = limits
         self._kept: dict[ListKind, _Kept] = {}
 
-    def find(self, kind: ListKind, now: float, has_news: bool) -> Definitions | None:
-        """A list that is still right."""
+    def find(self, kind: ListKind, now: float, has_announcements: bool) -> Definitions | None:
+        """The cached list, if it is still valid at `now` (seconds of the event loop). `has_announcements`: whether the server announces
+        changes now.
+        """
         kept = self._kept.get(kind)
-        if kept is None or now >= kept.until or (kept.depends_on_news and not has_news):
+        if kept is None or now >= kept.until or (kept.needs_announcements and not has_announcements):
             return None
         return kept.items
 
-    def held(self, kind: ListKind) -> Definitions | None:
-        """The last list, if the server has not announced a change and was not started again."""
+    def get_last(self, kind: ListKind) -> Definitions | None:
+        """The last list, even if its lifetime is over. None if the server has announced a change or was started again."""
         kept = self._kept.get(kind)
         return None if kept is None else kept.items
 
-    def keep(self, kind: ListKind, read: ReadList, now: float, has_news: bool) -> None:
+    def keep(self, kind: ListKind, read: ReadList, now: float, has_announcements: bool) -> None:
         """Cache a list: for its lifetime, until the server announces a change, or for the default lifetime."""
-        if read.seconds is not None:
-            seconds = min(read.seconds, self._limits.longest_ttl)
+        if read.ttl_seconds is not None:
+            seconds = min(read.ttl_seconds, self._limits.longest_ttl)
         else:
-            seconds = self._limits.longest_ttl if has_news else self._limits.list_ttl
-        self._kept[kind] = _Kept(read.items, now + seconds, has_news and read.seconds is None)
+            seconds = self._limits.longest_ttl if has_announcements else self._limits.list_ttl
+        self._kept[kind] = _Kept(read.items, now + seconds, has_announcements and read.ttl_seconds is None)
 
     def drop(self, kind: ListKind) -> bool:
         """Drop a changed list. Returns whether it was cached, because a caller could then have seen it."""

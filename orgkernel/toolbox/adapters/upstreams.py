@@ -227,7 +227,7 @@ class Upstream:
         is_again = False
         while True:
             connection = await self._ensure_connected()
-            if listed is not None and self._lists.held("tools") is not listed:
+            if listed is not None and self._lists.get_last("tools") is not listed:
                 raise UpstreamError("its tools could have changed", "changed")
             connection.calls += 1
             try:

@@ -43,13 +43,14 @@ def _compile(target: Target) -> Move | None:
     levels, required = target.resource.rank_levels, target.required
     if levels is None or not target.is_crew:
         return None
-    changes = target.group == "agent"
+    # Only the rank of an agent changes; the store contains it.
+    is_stored = target.group == "agent"
 
     def cap(evaluation: Evaluation) -> None:
         if evaluation.essential:
             return
-        known = not changes and evaluation.assumed is None
-        top = levels[evaluation.subject.rank if known else _get_rank(evaluation)]
+        is_fixed = not is_stored and evaluation.assumed is None
+        top = levels[evaluation.subject.rank if is_fixed else _get_rank(evaluation)]
         lifted = evaluation.given.waives
         if lifted:
             reached = top >= required
@@ -85,8 +86,8 @@ def _explain_limit(evaluation: Evaluation) -> Sentence:
     rank = view.records.ranks[step].id if step >= 0 else None
     level = LEVELS[0] if rank is None else row.levels[rank]
     held = NO_RANK if rank is None else f"rank {quote(rank)}"
-    left = "no level" if level == LEVELS[0] else f"level {quote(level)}"
-    text = f"{evaluation.who} has {held}, which allows {left} of {evaluation.what}"
+    allowed = "no level" if level == LEVELS[0] else f"level {quote(level)}"
+    text = f"{evaluation.who} has {held}, which allows {allowed} of {evaluation.what}"
     return text, (cite_place(row.statement, row.place),)
 
 
