@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from orgkernel.documents.records import BUILT_IN_ORIGINS
 _RANK = {"deny": 0, "ask": 2, "allow": 3}
 _MOST_NAMED = 8
 _MOST_LIMITS = 5
+_MOST_EXAMPLES = 3
 _SENTENCES: Mapping[tuple[str, str], str] = {
     ("deny", "allow"): "may now {what}",
     ("allow", "deny"): "may no longer {what}",
@@ -66,24 +67,51 @@ def describe_access_change(org_id: str, fact: AccessFact) -> Change:
     )
 
 
-def describe_task_change(org_id: str, difference: DifferingAnswer, causes: tuple[int, ...]) -> Change:
-    """One change for a task that goes to another role."""
-    task, before, after = difference
-    what = quote(task.value) if task.kind != "text" else f"the example {quote(task.value)}"
-    noun = "" if task.kind == "text" else f"{task.kind} "
+def describe_task_changes(
+    org_id: str, differences: Iterable[DifferingAnswer], causes: Mapping[Task, tuple[int, ...]]
+) -> list[Change]:
+    """One change for all tasks that go from one role to another for the same reason."""
+    groups: dict[tuple[str | None, str | None, tuple[int, ...]], list[Task]] = {}
+    for task, before, after in differences:
+        groups.setdefault((before, after, causes[task]), []).append(task)
+    return [_describe_tasks(org_id, tasks, *key) for key, tasks in groups.items()]
+
+
+def _describe_tasks(
+    org_id: str, tasks: Sequence[Task], before: str | None, after: str | None, causes: tuple[int, ...]
+) -> Change:
+    first = tasks[0]
+    verb = "goes" if len(tasks) == 1 else "go"
     return Change(
         org_id=org_id,
         role_id=None,
         kind="changed",
-        subject=f"{task.kind}:{task.value}",
+        subject=f"{first.kind}:{first.value}",
         classification="neutral",
-        sentence=f"{noun}{what} goes to {_name_role(after)} instead of {_name_role(before)}",
+        sentence=f"{_name_tasks(tasks)} {verb} to {_name_role(after)} instead of {_name_role(before)}",
         before=before,
         after=after,
-        question={task.kind: task.value},
+        question={first.kind: first.value},
+        subjects=tuple(f"{task.kind}:{task.value}" for task in tasks),
         causes=causes,
-        path=(ANSWERS, task.kind, task.value),
+        path=(ANSWERS, first.kind, first.value),
     )
+
+
+def _name_tasks(tasks: Sequence[Task]) -> str:
+    """The tasks by their kinds; of many examples the first ones."""
+    clauses = []
+    for kind, noun in (("domain", "domain"), ("intent", "intent"), ("text", "example")):
+        names = [quote(task.value) for task in tasks if task.kind == kind]
+        most = _MOST_EXAMPLES if kind == "text" else _MOST_NAMED
+        shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+        if names:
+            clauses.append(f"{'the ' * (kind == 'text')}{noun}{'s' * (len(names) > 1)} {_join(shown)}")
+    return _join(clauses)
+
+
+def _join(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _name_role(role_id: str | None) -> str:
@@ -174,7 +202,7 @@ def name_subjects(subjects: tuple[str, ...]) -> str:
         names = [*(each for each in names if each not in built_in), "every built-in system origin"]
     if len(names) > _MOST_NAMED:
         return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return _join(names)
 
 
 def _name_use(fact: AccessFact) -> str:
@@ -182,7 +210,7 @@ def _name_use(fact: AccessFact) -> str:
     names = [_name_resource(each) for each in fact.resources]
     if len(names) > _MOST_NAMED:
         names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more {kind}s"]
-    what = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    what = _join(names)
     actions = fact.actions
     if kind == "role":
         verbs = " and ".join(
@@ -237,11 +265,3 @@ def _build_question(fact: AccessFact) -> dict[str, Any]:
         "resource": resource,
         "context": msgspec.to_builtins(context),
     }
-
-
-def get_task(change: Change) -> Task | None:
-    """The task that a change is about; None for a change about access."""
-    question = change.question or {}
-    return next(
-        (Task(kind, question[kind]) for kind in ("domain", "intent", "text") if kind in question), None
-    )

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.diff.answer_words import describe_access_change, describe_task_change
+from orgkernel.diff.answer_words import describe_access_change, describe_task_changes
 from orgkernel.diff.answers import (
     AccessProbe,
     OldNames,
@@ -333,7 +333,7 @@ class _Comparer:
             return any(does_touch_routing(self.edits[number]) for number in self.trials.groups[group])
 
         causes = find_causes((each.question for each in differences), self.trials, touches, answer)
-        changes = [describe_task_change(self.org_id, each, causes[each.question]) for each in differences]
+        changes = describe_task_changes(self.org_id, differences, causes)
         is_too_large = any(map(does_touch_texts, self.edits)) and is_too_large_for_texts(self.sides)
         return list(map(self._locate, changes)), is_too_large or len(tasks) > MOST_TASKS
 

@@ -305,7 +305,7 @@ def test_every_answer_that_differs_is_told(first: list[Edit], second: list[Edit]
         if decide_dispatch(old.view, word).role_id != decide_dispatch(new.view, word).role_id
     ]
     said = " ".join(change.sentence for change in comparison.changes)
-    assert [word for word in tasks if f"domain `{word}`" not in said and f"domain {word}" not in said] == []
+    assert [word for word in tasks if f"`{word}`" not in said and f"domain {word}" not in said] == []
     replay(comparison, old.view, new.view)
 
 
