@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -20,7 +20,13 @@ from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.formats import FORMATS, OURS
-from orgkernel.snapshots.roots import Request, build_shipped_request, find_organization_above
+from orgkernel.loading.formats.listing import LeftOut
+from orgkernel.snapshots.roots import (
+    Request,
+    build_shipped_request,
+    find_organization_above,
+    narrow_request,
+)
 from orgkernel.snapshots.shipped import list_templates
 from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
 
@@ -96,12 +102,12 @@ def read_as() -> str | None:
 
 
 def say_format(snapshot: Snapshot, request: Request) -> None:
-    """Print, on one line, which other format was recognized."""
+    """Print which other formats were recognized, one on each line, and which organization answers."""
     if not request.detected:
         return
-    counts = Counter(
-        (each.format, each.kind) for each in snapshot.tree.documents if each.format and not each.context
-    )
+    documents = [each for each in snapshot.tree.documents if each.format and not each.context]
+    counts = Counter((each.format, each.kind) for each in documents)
+    places = Counter(each.format for each in request.sources)
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
         agents, skills = counts[name, "role_profile"], counts[name, "cognitive_skill"]
         what = [format_count(agents, "agent")] if agents else []
@@ -110,12 +116,25 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
         if not what:
             servers = _count_servers(snapshot, name)
             what = [format_count(servers, "server") if servers else format_count(0, "agent")]
+        where = f" in {places[name]} places" if places[name] > 1 else ""
+        way_out = "`orgkernel list` shows them" if where else "`--from` chooses another format"
+        click.echo(f"note: read as {FORMATS[name].title}: {', '.join(what)}{where}; {way_out}", err=True)
+    if request.left_out:
         click.echo(
-            f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",
+            f"note: left out: {format_count(len(request.left_out), 'place')}; `orgkernel list` names the reasons",
             err=True,
         )
-    for name in request.others:
-        click.echo(f"note: {FORMATS[name].title} is here too: `--from {name}` reads it", err=True)
+
+
+def say_which_organization_answers(kernel: Kernel) -> None:
+    """Print which of several organizations in other formats answers."""
+    from orgkernel.kernel.names import ACTIVE
+
+    known = sorted(kernel.state.served)
+    if kernel.active is None and len(known) > 1:
+        answering = kernel.organization(ACTIVE).snapshot.org_id
+        others = listing(each for each in known if each != answering)
+        click.echo(f"note: {quote(answering)} answers; `--org` asks {others}", err=True)
 
 
 def _count_servers(snapshot: Snapshot, name: str) -> int:
@@ -147,16 +166,25 @@ def _list_paths(names: list[str]) -> str:
     return ", ".join(f"`{printable(name)}`" for name in names[:5]) + more
 
 
-def build_nothing_to_read(what: str, paths: Iterable[str]) -> NothingToRead:
-    """Build the error for paths without documents. It names the organization in a parent folder, if there is one."""
+def build_nothing_to_read(what: str, paths: Iterable[str], left_out: Sequence[LeftOut] = ()) -> NothingToRead:
+    """Build the error for paths without documents. It names the organization in a parent folder, if there is one, and
+    what comes nearest to agents.
+    """
     for path in paths:
         above = find_organization_above(os.path.abspath(path))
         if above is not None:
             return NothingToRead(
                 what, f"a parent folder contains an organization: pass {quote(os.path.relpath(above))}"
             )
+    nearest = ""
+    if left_out:
+        more = f" ({len(left_out) - 1} more: `orgkernel list`)" if len(left_out) > 1 else ""
+        place = printable(os.path.relpath(left_out[0].place))
+        nearest = f"the nearest is `{place}`, but {left_out[0].reason}{more}; "
     return NothingToRead(
-        what, "pass a folder with documents, or create an organization with `orgkernel new DIR`"
+        what,
+        f"{nearest}pass a folder with documents or agents, name their format with `--from` "
+        f"({', '.join(FORMATS)}), or create an organization with `orgkernel new DIR`",
     )
 
 
@@ -210,6 +238,10 @@ def open_kernel(
     request = build_request(paths, project)
     kernel = Kernel(request, active=active, severities=project.severities, cache=cache)
     known = kernel.state.served.keys() | kernel.state.refused.keys()
+    if org is not None and org not in (ACTIVE, *known) and (part := kernel.find_department(org)) is not None:
+        narrowed = narrow_request(request, part)
+        kernel = Kernel(narrowed, active=part, severities=project.severities, cache=cache)
+        known = kernel.state.served.keys() | kernel.state.refused.keys()
     if org == ACTIVE and active is None and len(known) > 1:
         kernel.prefer(find_organization_here(kernel))
     if not paths and org not in known and org in list_templates():
@@ -217,9 +249,13 @@ def open_kernel(
         kernel = Kernel(build_shipped_request(), active=active, severities=project.severities, cache=cache)
     elif not kernel.state.latest.read_anything:
         raise build_nothing_to_read(
-            f"there are no orgkernel documents in {listing(paths or project.paths)}", paths or (".",)
+            f"there are no orgkernel documents and no agents in {listing(paths or project.paths)}",
+            paths or (".",),
+            request.left_out,
         )
     else:
         say_what_else(kernel.state.latest, request)
+        if org == ACTIVE:
+            say_which_organization_answers(kernel)
     click.get_current_context().call_on_close(lambda: save(kernel))
     return kernel

@@ -89,19 +89,23 @@ def assemble(tree: Tree) -> Assembly:
     """Assemble every organization of a tree."""
     org_documents, duplicates = _find_organizations(tree)
     visibility = Visibility(tree)
-    included = {document.path: find_included_roles(_get_organization(document)) for document in org_documents}
+    included = {id(document): find_included_roles(_get_organization(document)) for document in org_documents}
     uses: dict[int, int] = defaultdict(int)
     including = Including(
-        lambda: [(_get_organization(each).org_id, included[each.path]) for each in org_documents]
+        lambda: [(_get_organization(each).org_id, included[id(each)]) for each in org_documents]
     )
     for document in org_documents:
-        visible = visibility.of(os.path.dirname(document.path))
-        for role_id in included[document.path]:
+        visible = visibility.of(os.path.dirname(document.path), document.format)
+        for role_id in included[id(document)]:
             if (profile := visible.find_profile(role_id)) is not None:
                 uses[id(profile)] += 1
     organizations = tuple(
         _resolve(
-            document, visibility.of(os.path.dirname(document.path)), included[document.path], uses, including
+            document,
+            visibility.of(os.path.dirname(document.path), document.format),
+            included[id(document)],
+            uses,
+            including,
         )
         for document in org_documents
     )

@@ -323,51 +323,64 @@ def _take_all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
 
 
 class Visibility:
-    """Documents by the folders of organizations, readable or not."""
+    """Documents by the folders of organizations, readable or not.
+
+    A folder can contain organizations in several formats, which do not see one another's documents.
+    """
 
     def __init__(self, tree: Tree) -> None:
-        readable = {os.path.dirname(each.path) for each in tree.documents if each.kind == "organization"}
-        unread_ones = {os.path.dirname(each.path) for each in tree.broken if each.kind == "organization"}
-        self._org_folders = readable | unread_ones
-        self._homes: dict[str, str | None] = {}
-        # Organizations in another format see only their own documents and the catalog of the format.
-        self._formats = {
-            os.path.dirname(each.path): each.format
-            for each in tree.documents
-            if each.kind == "organization" and each.format
-        }
+        # Folders of organizations by format; orgkernel organizations have the empty one.
+        self._org_folders: dict[str, set[str]] = defaultdict(set)
+        declaring: tuple[SourceDocument | BrokenDocument, ...] = (*tree.documents, *tree.broken)
+        for each in declaring:
+            if each.kind == "organization":
+                self._org_folders[each.format].add(os.path.dirname(each.path))
+        self._homes: dict[tuple[str, str], str | None] = {}
         in_format: dict[str, list[SourceDocument]] = defaultdict(list)
-        documents: dict[str | None, list[SourceDocument]] = defaultdict(list)
-        broken: dict[str | None, list[BrokenDocument]] = defaultdict(list)
+        documents: dict[tuple[str | None, str], list[SourceDocument]] = defaultdict(list)
+        broken: dict[tuple[str | None, str], list[BrokenDocument]] = defaultdict(list)
         for document in tree.documents:
             if document.format and document.context:
                 in_format[document.format].append(document)
             elif not document.shared:
-                documents[document.home or self._find_home(os.path.dirname(document.path))].append(document)
+                documents[self._get_key(document)].append(document)
         for unread in tree.broken:
             if not unread.shared:
-                broken[unread.home or self._find_home(os.path.dirname(unread.path))].append(unread)
+                broken[self._get_key(unread)].append(unread)
         self._documents, self._broken = documents, broken
         self._shared = Group(
             (each for each in tree.documents if each.shared), (each for each in tree.broken if each.shared)
         )
         self._of_format = {name: Group(those) for name, those in in_format.items()}
         self._beside: dict[str, Group] = {}
-        self._visible: dict[str, VisibleDocuments] = {}
+        self._visible: dict[tuple[str, str], VisibleDocuments] = {}
 
-    def of(self, folder: str) -> VisibleDocuments:
-        """The documents that the organizations of a folder see."""
-        if folder not in self._visible:
-            own = Group(self._documents.get(folder, ()), self._broken.get(folder, ()), own=True)
-            if folder in self._formats:
-                catalog = self._of_format.get(self._formats[folder], Group(()))
-                self._visible[folder] = VisibleDocuments((own, catalog))
-                return self._visible[folder]
-            named = dict.fromkeys(each.format for each in self._documents.get(folder, ()) if each.home)
+    def of(self, folder: str, form: str = "") -> VisibleDocuments:
+        """The documents that the organizations of a folder see. In another format, they see only their own documents
+        and the catalog of the format.
+        """
+        key = (folder, form)
+        if key not in self._visible:
+            own = Group(self._documents.get(key, ()), self._broken.get(key, ()), own=True)
+            if form:
+                catalog = self._of_format.get(form, Group(()))
+                self._visible[key] = VisibleDocuments((own, catalog))
+                return self._visible[key]
+            named = dict.fromkeys(each.format for each in self._documents.get(key, ()) if each.home)
             in_use = (self._of_format[each] for each in named if each in self._of_format)
             beside = self._get_group_beside(os.path.dirname(folder))
-            self._visible[folder] = VisibleDocuments((own, beside, *in_use, self._shared))
-        return self._visible[folder]
+            self._visible[key] = VisibleDocuments((own, beside, *in_use, self._shared))
+        return self._visible[key]
+
+    def _get_key(self, document: SourceDocument | BrokenDocument) -> tuple[str | None, str]:
+        """The folder of the organization that a document belongs to, and its format there."""
+        if document.home:
+            return document.home, ""
+        folder = os.path.dirname(document.path)
+        home = self._find_home(folder, document.format)
+        if home is None and document.format:  # no organization of this format contains it
+            return self._find_home(folder), ""
+        return home, document.format
 
     def find_duplicates(self) -> Iterator[Duplicate]:
         """Second declarations of one id in the groups that were used."""
@@ -379,21 +392,19 @@ class Visibility:
         """Documents of an organization's parent folder, without those in folders of other organizations."""
         if parent not in self._beside:
             home, inside = self._find_home(parent), os.path.join(parent, "")
-            if home in self._formats:
-                self._beside[parent] = Group(())
-                return self._beside[parent]
             self._beside[parent] = Group(
-                (each for each in self._documents.get(home, ()) if each.path.startswith(inside)),
-                (each for each in self._broken.get(home, ()) if each.path.startswith(inside)),
+                (each for each in self._documents.get((home, ""), ()) if each.path.startswith(inside)),
+                (each for each in self._broken.get((home, ""), ()) if each.path.startswith(inside)),
             )
         return self._beside[parent]
 
-    def _find_home(self, folder: str) -> str | None:
-        """The nearest folder, from here upward, that contains an organization."""
-        if folder not in self._homes:
+    def _find_home(self, folder: str, form: str = "") -> str | None:
+        """The nearest folder, from here upward, that contains an organization of a format."""
+        key = (folder, form)
+        if key not in self._homes:
             parent = os.path.dirname(folder)
-            if folder in self._org_folders:
-                self._homes[folder] = folder
+            if folder in self._org_folders.get(form, ()):
+                self._homes[key] = folder
             else:
-                self._homes[folder] = None if parent == folder else self._find_home(parent)
-        return self._homes[folder]
+                self._homes[key] = None if parent == folder else self._find_home(parent, form)
+        return self._homes[key]

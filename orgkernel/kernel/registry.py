@@ -171,6 +171,17 @@ class Registry:
         finally:
             self._reloading.release()
 
+    def find_department(self, name: str) -> str | None:
+        """The id of a department of an organization in another format, by its id or name. Such a department is a source
+        that can be read alone. None if there is none.
+        """
+        for each in self._state.latest.organizations.values():
+            if each.records.document.format:
+                for department_id, department in each.records.organization.departments.items():
+                    if name in (department_id, department.name):
+                        return department_id
+        return None
+
     def _get_snapshot_with(self, org: str, role: str) -> OrgSnapshot:
         """The answering version of an organization, which must have this role."""
         snapshot = self.organization(org).snapshot
@@ -185,6 +196,8 @@ class Registry:
         known = list(state.served or state.refused)
         if len(known) == 1:
             return known[0]
+        if main := _find_main_organization(state):
+            return main
         if not known:
             raise UnknownOrganization("there is no organization", "start one with `orgkernel new DIR`")
         from orgkernel.diagnostics.wording import listing
@@ -193,6 +206,16 @@ class Registry:
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or set `active` in orgkernel.toml",
         )
+
+
+def _find_main_organization(state: RegistryState) -> str | None:
+    """The organization with the most roles, if all are in other formats: a folder can have agents for several hosts.
+    Unlike orgkernel organizations, these are about the same work.
+    """
+    organizations = [each for each in state.latest.organizations.values() if each.org_id in state.served]
+    if not organizations or any(not each.records.document.format for each in organizations):
+        return None
+    return max(organizations, key=lambda each: len(each.records.posts)).org_id
 
 
 def _list_watched(root: Root) -> list[str]:

@@ -47,6 +47,8 @@ class Area(NamedTuple):
     """A regular expression for the paths below the folder, with `/`. Empty if the path is a file."""
     depth: int | None = None
     """The number of levels of folders below the folder that are searched; None for all."""
+    content: str = ""
+    """The kind of content, if the format cannot tell it from the path."""
 
     def holds(self, path: str) -> bool:
         r"""Whether a file belongs to the area. The path is relative to the folder.
@@ -66,6 +68,17 @@ class SourceUse(NamedTuple):
     """The shown name of the document."""
     mark: int
     """The mark of the entry in `sources`."""
+
+
+class SourceUnion(NamedTuple):
+    """Several sources of one format that form one organization. Each source is a department of it."""
+
+    folder: str
+    """The folder that contains all of them."""
+    name: str
+    """The name of the organization."""
+    part: str = ""
+    """The only source to read, by its name. Empty for all of them."""
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -95,11 +108,23 @@ class Root(msgspec.Struct, frozen=True):
     """The organizations that declare it as a source. They contain its documents, and it is not an organization of its
     own.
     """
+    union: SourceUnion | None = None
+    """The union that it is part of. None if it is an organization by itself."""
+    is_pooled: bool = False
+    """Whether its host loads it together with the other pooled roots of the union, which then share their servers."""
 
     @property
     def homes(self) -> tuple[str, ...]:
         """The folders of the organizations that declare the root as a source."""
         return tuple(dict.fromkeys(os.path.dirname(use.file) for use in self.uses))
+
+    def find_area(self, path: str) -> Area | None:
+        """The first area that contains a file. None if no area does."""
+        for area in self.areas:
+            full = os.path.normpath(os.path.join(self.path, area.path))
+            if path == full or (area.files and path.startswith(os.path.join(full, ""))):
+                return area
+        return None
 
     def does_enter(self, folder: str) -> bool:
         """Whether a folder below the root is searched."""
@@ -479,6 +504,32 @@ def list_names_in(folder: str) -> list[str]:
         return []
 
 
+def list_entries_in(folder: str) -> tuple[list[str], list[str]]:
+    """The names of the files and of the folders directly in a folder, sorted. Links to folders are omitted. Empty if it
+    cannot be listed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            listed = sorted(entries, key=lambda each: each.name)
+    except OSError:
+        return [], []
+    files, folders = [], []
+    for entry in listed:
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            elif entry.is_file():
+                files.append(entry.name)
+        except OSError:
+            continue
+    return files, folders
+
+
+def does_exist(path: str) -> bool:
+    """Whether a path exists, as a file, a folder or a link."""
+    return os.path.lexists(path)
+
+
 def has_markdown(folder: str) -> bool:
     """Whether a folder, or one below it, contains a Markdown file. For a link, whose target is not read, whether it is
     a folder.
@@ -542,6 +593,14 @@ def read_markdown_heads(folder: str, most: int, size: int, *, other: str) -> Ite
             yield read_regular(os.path.join(folder, name), size)
         except (OSError, ValueError):
             continue
+
+
+def read_head(path: str, size: int) -> bytes:
+    """The beginning of a file. Empty for a folder or an unreadable file."""
+    try:
+        return read_regular(path, size)
+    except (OSError, ValueError):
+        return b""
 
 
 def does_mention(path: str, words: str) -> bool:

@@ -298,6 +298,8 @@ class BrokenDocument(msgspec.Struct, frozen=True):
     shared: bool = False
     home: str = ""
     """The folder of the organization that declared it as a source, as for a document."""
+    format: str = ""
+    """The format of another host that it was to be read from, as for a document."""
 
 
 class ReadFile(msgspec.Struct, frozen=True):
@@ -395,5 +397,6 @@ def _find_broken(files: Iterable[FileRead]) -> Iterator[BrokenDocument]:
     """Every document that could not be read, once for each folder of organizations that it belongs to."""
     for file in files:
         for document in file.read.broken:
-            homes = file.located.root.homes
-            yield from (replace(document, home=home) for home in homes) if homes else (document,)
+            root = file.located.root
+            own = replace(document, format=root.format) if root.areas else document
+            yield from (replace(own, home=home) for home in root.homes) if root.homes else (own,)

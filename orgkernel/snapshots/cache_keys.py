@@ -66,7 +66,8 @@ def digest_request(
             root.context,
             os.path.relpath(root.path, top) if not root.shared else "",
             [os.fsencode(os.path.relpath(each, top)) for each in root.only],
-            (root.format, root.areas, os.fsencode(root.called)),
+            (root.format, root.areas, os.fsencode(root.called), root.is_pooled),
+            root.union and (os.path.relpath(root.union.folder, top), *root.union[1:]),
             [(os.fsencode(os.path.relpath(use.file, top)), use.mark) for use in root.uses],
         )
         for root in request.roots

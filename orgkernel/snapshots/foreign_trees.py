@@ -1,40 +1,95 @@
-"""Find the folders that contain agents in the format of another host."""
+"""Count what the sources in a folder in other formats contain."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from orgkernel.loading.files import SKIPPED_FOLDERS, Root, find_files
-from orgkernel.loading.formats import FORMATS, Layout, find_layout, find_other_formats
+from orgkernel.diagnostics import Severity
+from orgkernel.loading.files import Root, find_files
+from orgkernel.loading.formats.discovery import Discovery, discover
+from orgkernel.loading.formats.listing import LeftOut, SourceFound
+from orgkernel.snapshots.loader import Loader
+from orgkernel.snapshots.roots import request_sources
 
 
-class ForeignTree(NamedTuple):
-    """A folder in the format of another host."""
+class ForeignSource(NamedTuple):
+    """A source of agents in another format."""
 
+    org: str
+    """The organization that its agents belong to. Empty if it has none."""
     format: str
-    folder: str
+    place: str
+    """The full path of its folder."""
+    name: str
+    roles: int
+    skills: int
+    broken: int
+    """The number of files that could not be read."""
+    has_errors: bool
+    """Whether its organization has errors."""
 
 
-def find_foreign_trees(folder: str, known_paths: Iterable[str] = ()) -> Iterator[ForeignTree]:
-    """The trees in and below a folder, sorted. Hidden folders and links are not searched.
+class ForeignTrees(NamedTuple):
+    """The sources in a folder, and what was left out."""
 
-    A tree has at least one file that is neither one of the `known_paths` real paths nor a file of a tree before it.
+    sources: tuple[ForeignSource, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def find_foreign_trees(
+    folder: str,
+    reader: str,
+    severities: Mapping[str, Severity | None],
+    known_paths: Iterable[str] = (),
+) -> ForeignTrees:
+    """The sources in and below a folder, with their agents. `known_paths` are the real paths of files that belong to
+    orgkernel organizations: sources that consist of them are omitted.
     """
-    seen = set(known_paths)
-    for path, folders, _ in os.walk(folder):
-        folders[:] = sorted(each for each in folders if each[0] != "." and each not in SKIPPED_FOLDERS)
-        if (recognized := find_layout(path)) is None:
-            continue
-        first, layout = recognized
-        for name in (first.name, *find_other_formats(path, first, layout)):
-            tree_layout = layout if name == first.name else FORMATS[name].find(path, is_certain=False)
-            files = _list_files(tree_layout) if tree_layout is not None else set()
-            if not files <= seen:
-                seen |= files
-                yield ForeignTree(name, path)
+    discovery = discover(folder)
+    known = set(known_paths)
+    sources = [each for each in discovery.sources if not known or not _list_files(each) <= known]
+    return ForeignTrees(tuple(_count(folder, sources, reader, severities)), discovery.left_out)
 
 
-def _list_files(layout: Layout) -> set[str]:
+def _count(
+    folder: str,
+    sources: Sequence[SourceFound],
+    reader: str,
+    severities: Mapping[str, Severity | None],
+) -> list[ForeignSource]:
+    if not sources:
+        return []
+    snapshot = Loader(request_sources(folder, sources, reader), severities).load()
+    kinds: dict[int, list[str]] = defaultdict(list)
+    broken: dict[int, int] = defaultdict(int)
+    for file in snapshot.tree.files:
+        kinds[file.located.number] += (each.kind for each in file.read.documents)
+        broken[file.located.number] += bool(file.read.broken)
+    organizations = {each.records.document.format: each for each in snapshot.organizations.values()}
+    counted = []
+    for number, source in enumerate(sources):
+        organization = organizations.get(source.format)
+        counted.append(
+            ForeignSource(
+                "" if organization is None else organization.org_id,
+                source.format,
+                source.place,
+                source.name,
+                kinds[number].count("role_profile"),
+                kinds[number].count("cognitive_skill"),
+                broken[number],
+                organization is not None and organization.has_errors,
+            )
+        )
+    return counted
+
+
+def _list_files(source: SourceFound) -> set[str]:
+    layout = source.layout
     return {os.path.realpath(path) for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
+
+
+__all__ = ["Discovery", "ForeignSource", "ForeignTrees", "find_foreign_trees"]

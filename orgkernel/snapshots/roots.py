@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -15,15 +17,17 @@ from orgkernel.loading.files import (
     ORDERS,
     SKILLS,
     Root,
+    SourceUnion,
     does_mention,
     does_stay_inside,
     find_files,
     find_words,
+    is_within,
     list_documents_in,
 )
-from orgkernel.loading.formats import FORMATS, OURS, find_layout, find_other_formats
-from orgkernel.loading.formats.claude_code import ClaudeCode
-from orgkernel.loading.formats.claude_code.marketplace import list_plugins
+from orgkernel.loading.formats import FORMATS, OURS, find_layout
+from orgkernel.loading.formats.claude_code.plugins import get_marketplace_name
+from orgkernel.loading.formats.listing import LeftOut, SourceFound
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.snapshots.shipped import get_shipped_folder
 
@@ -42,14 +46,16 @@ class Request(msgspec.Struct, frozen=True):
     """Files and folders, by their shown names, whose findings are reported."""
     detected: bool = False
     """Whether the format of a folder was detected, because the user did not state it."""
-    others: tuple[str, ...] = ()
-    """Other formats that would also match a folder whose format was detected."""
     left: tuple[str, ...] = ()
     """Documents of orgkernel next to an organization that were not read, because they are outside the project."""
     sources_in: tuple[str, ...] = ()
     """Further folders that can contain the sources of organizations."""
     shown_from: str = ""
     """The folder relative to which file names are shown."""
+    sources: tuple[SourceFound, ...] = ()
+    """The sources in other formats that were found."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What looks like agents and is not read, with the reason."""
 
 
 def resolve_paths(
@@ -84,21 +90,29 @@ def resolve_paths(
     context: list[Root] = []
     selection: set[str] = set()
     formats: set[str] = set()
-    others: dict[str, None] = {}
+    sources: list[SourceFound] = []
+    left_out: list[LeftOut] = []
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
-    for path, form, called in _expand_plugins(paths, folder, read_as):
+    for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
         if not os.path.lexists(full):
             raise NothingToRead(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
         name = format_relative_path(full, reader)
-        if (recognized := _find_foreign_root(full, reader, real, form)) is not None:
-            foreign, further = recognized
-            roots.append(replace(foreign, called=called))
-            others |= dict.fromkeys(further)
-            formats.add(foreign.format)
-            selection.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
+        foreign = _find_foreign_roots(full, reader, real, read_as)
+        left_out += foreign.left_out
+        sources += foreign.sources
+        if foreign.roots:
+            roots += foreign.roots
+            formats.update(root.format for root in foreign.roots)
+            first = foreign.roots[0]
+            is_inside = first.union is None and len(foreign.roots) == 1
+            selection.add(
+                os.path.normpath(os.path.join(first.name, os.path.relpath(full, first.path)))
+                if is_inside
+                else name
+            )
             continue
         home = _find_home(full, real, top if top is not None and _is_in(full, top) else None)
         # File names are shown below their root folder, which is shown in full if it is above the reader's folder.
@@ -137,51 +151,102 @@ def resolve_paths(
         (*own, *catalogs),
         frozenset(selection),
         detected,
-        tuple(others),
         tuple(left),
         (sources_in or folder,),
         reader,
+        tuple(sources),
+        tuple(left_out),
     )
 
 
-def _expand_plugins(
-    paths: Sequence[str], folder: str, read_as: str | None
-) -> Iterator[tuple[str, str | None, str]]:
-    """The paths, each with its format and name. A plugin marketplace is replaced by its plugins."""
-    for path in paths:
-        full = os.path.normpath(os.path.join(folder, path))
-        plugins = list_plugins(full) if read_as in (None, ClaudeCode.name) else []
-        for plugin in plugins:
-            yield plugin.path, ClaudeCode.name, plugin.name
-        if not plugins:
-            yield path, read_as, ""
+class _ForeignRoots(NamedTuple):
+    """The roots for a path in other formats, and what the search noticed."""
+
+    roots: tuple[Root, ...] = ()
+    sources: tuple[SourceFound, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
-def _find_foreign_root(
-    full: str, reader: str, links: tuple[str, ...], read_as: str | None
-) -> tuple[Root, tuple[str, ...]] | None:
-    """The root for a path in another format, and further formats that match; None if it matches none.
+def _find_foreign_roots(full: str, reader: str, links: tuple[str, ...], read_as: str | None) -> _ForeignRoots:
+    """The roots for a path in other formats. Empty for orgkernel documents.
 
-    A folder with orgkernel documents is not in another format.
+    A folder with orgkernel documents is not in another format. All sources of one format below a folder form one
+    organization.
     """
     if read_as == OURS:
-        return None
-    detection = find_layout(full, read_as)
-    if detection is None:
-        return None
-    form, layout = detection
-    if read_as is None and os.path.isdir(full):
+        return _ForeignRoots()
+    if not os.path.isdir(full):
+        return _ForeignRoots(tuple(_build_roots_at(full, reader, links, read_as)))
+    if read_as is None:
         files = (file for file, _ in find_files(Root(full, "", links=links)))
         if any(not file.endswith(MARKDOWN) and does_mention(file, PREFIX) for file in files):
-            return None
-    root = Root(
-        layout.top,
-        format_relative_path(layout.top, reader),
-        links=links,
-        format=form.name,
-        areas=layout.areas,
+            return _ForeignRoots()
+    from orgkernel.loading.formats.discovery import discover
+
+    discovery = discover(full, read_as)
+    above = list(_build_roots_at(full, reader, links, read_as))
+    # A path inside a source, such as its folder of agents, is read as this source.
+    is_inside = bool(above) and not is_within(above[0].path, full)
+    if is_inside or (above and len(discovery.sources) < 2):
+        return _ForeignRoots(tuple(above), discovery.sources, discovery.left_out if discovery.sources else ())
+    return _ForeignRoots(tuple(_build_roots(full, discovery.sources, reader, links)), *discovery)
+
+
+def _build_roots_at(full: str, reader: str, links: tuple[str, ...], read_as: str | None) -> Iterator[Root]:
+    """The root for a path that is itself in another format, or is read as one."""
+    detection = find_layout(full, read_as)
+    if detection is not None:
+        form, layout = detection
+        yield Root(
+            layout.top,
+            format_relative_path(layout.top, reader),
+            links=links,
+            format=form.name,
+            areas=layout.areas,
+        )
+
+
+def _build_roots(
+    full: str, sources: Sequence[SourceFound], reader: str, links: tuple[str, ...]
+) -> Iterator[Root]:
+    """The roots of the sources in a folder. Several of one format form a union, named after the folder.
+
+    The organization of a further format has the name of its format too, so both can be asked.
+    """
+    of_format = Counter(each.format for each in sources)
+    first_format = sources[0].format if sources else ""
+    called = get_marketplace_name(full) or os.path.basename(full)
+    for source in sources:
+        name = called if source.format == first_format else f"{called}-{source.format}"
+        is_union = of_format[source.format] > 1
+        top = source.layout.top
+        yield Root(
+            top,
+            format_relative_path(top, reader),
+            links=links,
+            format=source.format,
+            areas=source.layout.areas,
+            called=source.name if is_union else "" if top != full and source.format == first_format else name,
+            union=SourceUnion(full, name) if is_union else None,
+            is_pooled=source.is_pooled,
+        )
+
+
+def request_sources(folder: str, sources: Sequence[SourceFound], reader: str) -> Request:
+    """The request for sources in a folder, with the catalogs of their formats."""
+    roots = tuple(_build_roots(folder, sources, reader, ()))
+    formats = sorted({root.format for root in roots})
+    catalogs = [get_host_catalog(each) for each in formats if FORMATS[each].catalog]
+    return Request((*roots, *catalogs), frozenset(root.name for root in roots), shown_from=reader)
+
+
+def narrow_request(request: Request, part: str) -> Request:
+    """The request for one source of its unions, by the id of its department."""
+    roots = tuple(
+        replace(root, union=root.union._replace(part=part)) if root.union is not None else root
+        for root in request.roots
     )
-    return root, () if read_as is not None else find_other_formats(full, form, layout)
+    return replace(request, roots=roots)
 
 
 def get_host_catalog(name: str) -> Root:

@@ -306,7 +306,7 @@ def test_a_folder_without_documents_is_exit_2_whatever_lies_above(shop: Path) ->
         done = run("check", path, cwd=shop)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
-            f"error: nothing to check: there are no orgkernel documents in `{path}`\n"
+            f"error: nothing to check: there are no orgkernel documents and no agents in `{path}`\n"
             "help: a parent folder contains an organization: pass `.`\n"
         )
     assert run("check", "roles", "empty", cwd=shop).returncode == 2
@@ -314,7 +314,7 @@ def test_a_folder_without_documents_is_exit_2_whatever_lies_above(shop: Path) ->
         inside = run(*command, cwd=shop / "empty")
         assert (inside.returncode, inside.stdout) == (2, "")
         assert (
-            "there are no orgkernel documents in `.`\nhelp: a parent folder contains an organization: pass `..`"
+            "there are no orgkernel documents and no agents in `.`\nhelp: a parent folder contains an organization: pass `..`"
             in (inside.stderr)
         )
 

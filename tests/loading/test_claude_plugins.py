@@ -16,7 +16,7 @@ PLUGIN = ".claude-plugin/plugin.json"
 MARKETPLACE = ".claude-plugin/marketplace.json"
 
 
-def test_each_plugin_of_a_marketplace_is_an_organization(tmp_path: Path) -> None:
+def test_each_plugin_of_a_marketplace_is_a_department(tmp_path: Path) -> None:
     """With agents of the same name, with and without a manifest of its own; nothing outside of the folder is read."""
     listed = [
         {"name": "web", "source": "./plugins/web", "description": "For the web."},
@@ -42,24 +42,25 @@ def test_each_plugin_of_a_marketplace_is_an_organization(tmp_path: Path) -> None
     (top / "plugins" / "link").symlink_to(tmp_path / "outside")
     kernel = Kernel.open(top)
     assert {org: list(each.snapshot.records.posts) for org, each in kernel.state.served.items()} == {
-        "web-tools": ["reviewer"], "data": ["reviewer"],
+        "ours": ["web__reviewer", "data__reviewer"],
     }  # fmt: skip
     assert kernel.check() == ()
     done = run_here("check", "market", cwd=tmp_path)
     assert done.returncode == 0
     assert "read as Claude Code: 2 agents" in done.stderr
-    assert "2 organizations, 2 roles" in done.stderr
+    assert "left out: 4 places" in done.stderr
+    assert "1 organization, 2 roles" in done.stderr
     done = run_here("who-can", "use", "tool:Read", "--org", "data", "--path", "market", cwd=tmp_path)
     assert "role:reviewer" in done.stdout
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"plugins": 3}', '{"plugins": [{"name": 1, "source": "./a"}]}', '{"plugins": [{"name": "a", "source": "\\u0000"}]}'])  # fmt: skip
 def test_a_marketplace_that_lists_nothing(text: str, tmp_path: Path) -> None:
-    """It is an ordinary folder."""
+    """It is an ordinary folder, and the agents in it are found."""
     write_tree(tmp_path, {MARKETPLACE: text, "a/agents/a.md": agent("a", "Use it.")})
     done = run_here("check", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "nothing to check" in done.stderr
+    assert done.returncode == 0
+    assert "read as Claude Code: 1 agent" in done.stderr
 
 
 RULES = {

@@ -87,14 +87,15 @@ def test_other_projects_are_not_claimed(files: dict[str, str], tmp_path: Path) -
 
 
 def test_two_formats_in_one_folder(kept: Path, tmp_path: Path) -> None:
-    """One is read, and the other is said, with how to read it."""
+    """Both are read, and the one with more agents answers."""
     claude = "---\nname: helper\ndescription: Helps. Use it for help.\ntools: Read\n---\n"
     write_tree(lay_out(tmp_path, "copilot"), {".claude/agents/helper.md": claude})
     done = run_here("check", cwd=tmp_path)
     assert done.stderr.splitlines()[:2] == [
         "note: read as Claude Code: 1 agent; `--from` chooses another format",
-        "note: GitHub Copilot is here too: `--from copilot` reads it",
+        "note: read as GitHub Copilot: 4 agents, 1 skill; `--from` chooses another format",
     ]
+    assert "2 organizations, 5 roles" in done.stderr
     done = run_here("check", ".", "--from", "copilot", cwd=tmp_path)
     assert "4 roles" in done.stderr
     assert "note" not in done.stderr

@@ -149,10 +149,10 @@ def test_a_flow_has_several_crews(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [".", "src", CONFIG, f"{CONFIG}/agents.yaml", f"{CONFIG}/tasks.yaml"])
 def test_each_way_to_name_it_means_the_same(news: Path, path: str) -> None:
-    """A project, its `config` and one file; of `src` nothing is known."""
+    """A project, its `src`, its `config` and one file."""
     request = resolve_paths([str(news / path)], str(news.parent))
     names = list(Loader(request, {}).load().organizations)
-    assert names == ([] if path == "src" else ["newsroom"])
+    assert names == ["newsroom"]
 
 
 @pytest.mark.parametrize(

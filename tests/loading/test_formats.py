@@ -53,22 +53,23 @@ def test_a_tree_is_of_one_format(tree: str, tmp_path: Path) -> None:
     name, make = TREES[tree]
     make(tmp_path)
     request = resolve_paths(["."], str(tmp_path))
-    assert ([root.format for root in request.roots if root.areas], request.others) == ([name], ())
+    assert [root.format for root in request.roots if root.areas] == [name]
     assert Kernel.open(tmp_path).check() == ()
     assert run_here("check", "--from", name, cwd=tmp_path).returncode == 0
 
 
 def test_several_formats_in_one_folder(tmp_path: Path) -> None:
-    """The first in the order of the documentation is read, and the others are named."""
+    """All are read, each as an organization of its own."""
     yaml_crew(tmp_path)
     cards(tmp_path)
     skills(tmp_path)
     done = run_here("check", cwd=tmp_path)
     assert done.stderr.splitlines()[:3] == [
         "note: read as CrewAI: 3 agents; `--from` chooses another format",
-        "note: A2A is here too: `--from a2a` reads it",
-        "note: Agent Skills is here too: `--from skills` reads it",
+        "note: read as A2A: 3 agents; `--from` chooses another format",
+        "note: read as Agent Skills: 2 skills; `--from` chooses another format",
     ]
+    assert "3 organizations, 6 roles" in done.stderr
     assert "read as" not in run_here("check", "--from", "a2a", cwd=tmp_path).stderr
     assert "3 roles" in run_here("check", "--from", "a2a", cwd=tmp_path).stderr
     order = ["claude-code", "crewai", "agent-spec", "a2a", "skills"]

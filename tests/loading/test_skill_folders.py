@@ -73,7 +73,7 @@ def test_skills_of_an_organization_are_its_own(tmp_path: Path) -> None:
         {f"{AGENTS}/a.md": agent("a", "For one."), ".claude/skills/a/SKILL.md": SKILL.format("a")},
     )
     request = resolve_paths(["theirs"], str(tmp_path))
-    assert ([root.format for root in request.roots if root.areas], request.others) == (["claude-code"], ())
+    assert [root.format for root in request.roots if root.areas] == ["claude-code"]
 
 
 def test_one_skill(tmp_path: Path) -> None:

@@ -145,7 +145,9 @@ def _require_documents(paths: tuple[str, ...], snapshot: Snapshot, request: Requ
     if without and (paths or len(without) == len(request.asked)):
         where = [os.path.normpath(each) for each in without]
         raise build_nothing_to_read(
-            f"nothing to check: there are no orgkernel documents in {listing(where)}", where
+            f"nothing to check: there are no orgkernel documents and no agents in {listing(where)}",
+            where,
+            request.left_out,
         )
 
 

@@ -16,8 +16,9 @@ from orgkernel.cli.stores import echo_records
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.formats import OURS
+from orgkernel.loading.formats.listing import LeftOut
 from orgkernel.project.requests import request_of
-from orgkernel.snapshots.foreign_trees import find_foreign_trees
+from orgkernel.snapshots.foreign_trees import ForeignSource, find_foreign_trees
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import format_relative_path, resolve_paths
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
@@ -26,7 +27,7 @@ _ORGANIZATION = "organization"
 
 
 class ListedTree(NamedTuple):
-    """An organization, or a folder with agents in another format."""
+    """An organization, or a source of agents in another format."""
 
     org: str
     format: str
@@ -43,26 +44,37 @@ class ListedTree(NamedTuple):
 @cache_option
 @format_option("text", "json")
 def command(folder: str | None, no_cache: bool, form: str) -> None:
-    """List the organizations in DIR, and the folders of agents in other formats.
+    """List the organizations in DIR, and all sources of agents in other formats.
 
-    By default, DIR is the paths in orgkernel.toml, or else the current folder. Each agent is counted as a role.
-    Notes name folders that other commands do not read from there, organizations with the same id, and organizations
-    with errors.
+    By default, DIR is the paths in orgkernel.toml, or else the current folder. Sources are found at any depth, except in
+    folders of dependencies and those that git ignores. Each agent is counted as a role.
+    Notes name what was left out and why, sources that other commands do not read from there, organizations with the same
+    id, and organizations with errors.
 
     Exits 0, 1 if there is nothing or an organization has errors, 2 if it cannot run.
     """
     project = find_project(os.getcwd())
     ours = _load_ours(folder, project, no_cache=no_cache)
-    trees = [*_with_same_ids_noted(_list_ours(ours, project)), *_find_foreign(folder, project, ours)]
+    left_out: list[LeftOut] = []
+    trees = [
+        *_with_same_ids_noted(_list_ours(ours, project)),
+        *_find_foreign(folder, project, ours, left_out),
+    ]
+    here = os.getcwd()
+    skipped = [(format_relative_path(each.place, here), each.reason) for each in left_out]
     if form == "json":
-        echo_indented({"trees": [_build_json(each) for each in trees]})
-    elif trees:
-        echo_records(form, trees, _HEADINGS, lambda each: each[: len(_HEADINGS)])
+        places = [{"path": place, "reason": reason} for place, reason in skipped]
+        echo_indented({"trees": [_build_json(each) for each in trees], "left_out": places})
+    else:
+        if trees:
+            echo_records(form, trees, _HEADINGS, lambda each: each[: len(_HEADINGS)])
+        else:
+            click.echo("there are no organizations here, and no agents in another format", err=True)
         for each in trees:
             if each.note:
                 click.echo(printable(f"note: `{each.path}` {each.note}"), err=True)
-    else:
-        click.echo("there are no organizations here, and no agents in another format", err=True)
+        for place, reason in skipped:
+            click.echo(printable(f"note: left out {quote(place)}: {reason}"), err=True)
     if not trees or any(each.is_broken for each in trees):
         raise click.exceptions.Exit(1)
 
@@ -76,7 +88,10 @@ def _build_json(tree: ListedTree) -> dict[str, object]:
 
 
 def _load_ours(folder: str | None, project: Project, *, no_cache: bool) -> Snapshot:
-    request = request_of(project, os.getcwd(), () if folder is None else (folder,), OURS)
+    paths = () if folder is None else (folder,)
+    request = request_of(project, os.getcwd(), paths)
+    if not request.detected or any(not root.areas and not root.context for root in request.roots):
+        request = request_of(project, os.getcwd(), paths, OURS)
     loader = Loader(request, project.severities, find_cache(project, no_cache))
     snapshot = loader.load()
     save(loader)
@@ -126,39 +141,64 @@ def _with_same_ids_noted(trees: Iterator[ListedTree]) -> Iterator[ListedTree]:
             yield each
 
 
-def _find_foreign(folder: str | None, project: Project, ours: Snapshot) -> Iterator[ListedTree]:
+def _find_foreign(
+    folder: str | None, project: Project, ours: Snapshot, left_out: list[LeftOut]
+) -> Iterator[ListedTree]:
+    """List the sources in other formats below the folder, or the paths of the project."""
     # Files of orgkernel organizations can look like other formats: the skills in `skills/` do.
-    known = {os.path.realpath(each.located.path) for each in ours.tree.files if not each.located.root.areas}
+    homes = {
+        os.path.dirname(os.path.realpath(each.records.document.path)) for each in ours.organizations.values()
+    }
+    near = tuple(
+        os.path.join(each, "")
+        for each in {*homes, *(os.path.join(os.path.dirname(home), "skills") for home in homes)}
+    )
+    paths = (os.path.realpath(each.located.path) for each in ours.tree.files if not each.located.root.areas)
+    known = {path for path in paths if path.startswith(near)}
     here = os.getcwd()
     read = set(_read_from_here(folder, project, ours))
     tops = [os.path.join(project.folder, each) for each in project.paths] if folder is None else [folder]
+    noted: set[str] = set()
     for top in tops:
-        for tree in find_foreign_trees(os.path.abspath(top), known):
-            request = resolve_paths((tree.folder,), here, read_as=tree.format)
-            snapshot = Loader(request, project.severities).load()
-            place = format_relative_path(tree.folder, here)
+        trees = find_foreign_trees(os.path.abspath(top), here, project.severities, known)
+        left_out += trees.left_out
+        for source in trees.sources:
+            place = format_relative_path(source.place, here)
             note = ""
-            if (os.path.realpath(tree.folder), tree.format) not in read:
-                note = f"is not read from here: pass {_suggest_options(tree.folder, tree.format, place)}"
-            listed = [_describe(each, tree.format) for each in snapshot.organizations.values()]
-            listed = [each for each in listed if each.format == tree.format]
-            for each in listed or [ListedTree("", tree.format, 0, 0, place)]:
-                yield each._replace(path=place, note=each.note or note)
+            if (os.path.realpath(source.place), source.format) not in read:
+                note = f"is not read from here: pass {_suggest_options(source, place)}"
+            elif source.has_errors and source.org not in noted:
+                noted.add(source.org)
+                checked = shlex.quote(format_relative_path(os.path.abspath(top), here))
+                note = f"belongs to {quote(source.org)}, which has errors: run `orgkernel check {checked}`"
+            yield ListedTree(
+                source.org,
+                source.format,
+                source.roles,
+                source.skills,
+                place,
+                note,
+                is_broken=source.has_errors,
+            )
 
 
 def _read_from_here(folder: str | None, project: Project, ours: Snapshot) -> Iterator[tuple[str, str]]:
-    """The folders in other formats that other commands read: recognized ones, and sources."""
+    """The sources in other formats that other commands read: recognized ones, and those that organizations name."""
     request = request_of(project, os.getcwd(), () if folder is None else (folder,))
+    for source in request.sources if request.detected else ():
+        yield os.path.realpath(source.place), source.format
     for root in (*request.roots, *(each.located.root for each in ours.tree.files)):
         if root.format:
             yield os.path.realpath(root.path), root.format
 
 
-def _suggest_options(folder: str, form: str, place: str) -> str:
+def _suggest_options(source: ForeignSource, place: str) -> str:
     recognized = any(
-        root.format == form for root in resolve_paths((folder,), os.getcwd()).roots if root.areas
+        root.format == source.format
+        for root in resolve_paths((source.place,), os.getcwd()).roots
+        if root.areas
     )
-    return f"`--path {shlex.quote(place)}{'' if recognized else f' --from {form}'}`"
+    return f"`--path {shlex.quote(place)}{'' if recognized else f' --from {source.format}'}`"
 
 
 def _describe(snapshot: OrgSnapshot, form: str) -> ListedTree:

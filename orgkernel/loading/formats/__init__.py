@@ -6,13 +6,12 @@ the facts that follow from several files together. Layers above loading see only
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import get_args
 
 from orgkernel.documents.records import SourceFormat
-from orgkernel.loading.files import Root, find_files
+from orgkernel.loading.files import Root
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
 from orgkernel.loading.sources import (
@@ -24,6 +23,7 @@ from orgkernel.loading.sources import (
     TreeCompletion,
 )
 
+_CATALOG = "tool_catalog"
 OURS = "orgkernel"
 """The word for orgkernel documents where a format is chosen."""
 FORMATS: dict[str, Format] = {
@@ -37,7 +37,6 @@ __all__ = [
     "Layout",
     "complete",
     "find_layout",
-    "find_other_formats",
     "format_named",
     "may_be_foreign",
 ]
@@ -63,30 +62,6 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
     return None
 
 
-def find_other_formats(path: str, main_format: Format, layout: Layout) -> tuple[str, ...]:
-    """The other formats of which the folder also contains files, except for files that the recognized format itself
-    reads.
-    """
-    places = tuple(
-        area for area in layout.areas if area.path != os.curdir
-    )  # there, files of any kind are looked at
-    read: set[str] | None = None
-    names = []
-    for each in FORMATS.values():
-        other = None if each is main_format else each.find(path, is_certain=False)
-        if other is not None:
-            read = _list_files(layout._replace(areas=places)) if read is None else read
-            if _list_files(other) - read:
-                names.append(each.name)
-    return tuple(names)
-
-
-def _list_files(layout: Layout) -> set[str]:
-    if not layout.areas:
-        return set()
-    return {path for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
-
-
 def complete(files: Sequence[FileRead]) -> TreeCompletion:
     """Combine the files in other formats, with the values that orgkernel documents add to them."""
     by_root: dict[int, list[FileRead]] = {}
@@ -99,13 +74,16 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
     added: list[SourceDocument] = []
     looked_up: dict[Lookup, bool] = {}
     by_home: dict[str, list[tuple[Root, list[FileRead], Completion]]] = {}
+    united: list[tuple[Root, list[FileRead], Completion]] = []
     for number, those in by_root.items():
         root = those[0].located.root
-        own = [
+        catalogs = [
             file for file in files if file.located.root.format == root.format and not file.located.root.areas
         ]
+        if root.is_pooled:
+            catalogs += _list_pooled(root, by_root)
         for home in root.homes or ("",):
-            completion = FORMATS[root.format].complete(root, those, own)
+            completion = FORMATS[root.format].complete(root, those, catalogs)
             read = (document for file in those for document in file.read.documents)
             more, answers = look_up(
                 root, number, (each for each in read if id(each) not in completion.instead)
@@ -114,9 +92,17 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
             completion = completion._replace(instead={**completion.instead, **more})
             if home:
                 by_home.setdefault(home, []).append((root, those, completion))
+            elif root.union is not None:
+                united.append((root, those, completion))
             else:
                 instead |= {each: (document,) for each, document in completion.instead.items()}
                 added += completion.documents
+    if united:
+        from orgkernel.loading.formats.unions import unite_members
+
+        replaced, more_documents = unite_members(united)
+        instead |= replaced
+        added += more_documents
     if by_home:
         from orgkernel.loading.formats.overlays import apply_overlays
 
@@ -126,3 +112,11 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
                 instead[each] = (*instead.get(each, ()), document)
             added += laid.documents
     return TreeCompletion(instead, tuple(added), looked_up)
+
+
+def _list_pooled(root: Root, by_root: Mapping[int, Sequence[FileRead]]) -> Iterator[FileRead]:
+    """The files with the servers of the other pooled roots of a union."""
+    for those in by_root.values():
+        other = those[0].located.root
+        if other.is_pooled and other.union == root.union and other.areas != root.areas:
+            yield from (file for file in those if any(each.kind == _CATALOG for each in file.read.documents))

@@ -43,11 +43,11 @@ class Front(NamedTuple):
     body_mark: int = _FIRST
 
 
-def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
+def read_front_matter(source: SourceText, lists: Sequence[str], fields: Collection[str] = ()) -> Front | None:
     """The front matter of a file. Empty if it cannot be read. None for another Markdown file in the folder of agents.
 
     Front matter that is not valid YAML is read line by line, as hosts do. `lists` are the fields whose values can be
-    `[a, b]`.
+    `[a, b]`. If `fields` are passed, a line that begins with none of them continues the text before it.
     """
     if source.refusal is not None:
         return Front({}, {}, 0, [source.refusal])
@@ -67,7 +67,7 @@ def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
     # The fence is kept as the first line, so line numbers match the file.
     parsed = parse_yaml("\n" + text, as_text=True)
     if parsed.refusals:
-        loose = _read_loosely(text, lists) if parsed.refusals[0].row is row.BAD_YAML else None
+        loose = _read_loosely(text, lists, fields) if parsed.refusals[0].row is row.BAD_YAML else None
         if loose is None:
             return Front({}, {}, 0, list(parsed.refusals))
         first = parsed.refusals[0]
@@ -88,7 +88,7 @@ def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
 
 
 def _read_loosely(
-    text: str, lists: Sequence[str]
+    text: str, lists: Sequence[str], fields: Collection[str]
 ) -> tuple[dict[str, Any], dict[str, tuple[int, Marks]]] | None:
     """Read front matter that is not valid YAML as `key: text` lines. None if a line has another form or a key is
     repeated.
@@ -109,6 +109,10 @@ def _read_loosely(
             value[last] = f"{value[last]} {line.strip()}".strip()
             continue
         match = _LINE.match(line)
+        is_text = bool(last) and last not in lists and bool(fields) and not line.startswith("-")
+        if is_text and (match is None or match[1] not in fields):
+            value[last] = f"{value[last]} {line.strip()}"
+            continue
         if match is None or match[1] in value:
             return None
         last = match[1]

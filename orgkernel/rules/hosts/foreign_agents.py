@@ -11,6 +11,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
 from orgkernel.loading.formats.lookups import MISSING
 from orgkernel.loading.formats.references import TextReference, get_references
+from orgkernel.loading.formats.unions import NAMES_BEFORE
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.sources import SourceDocument
 
@@ -67,6 +68,13 @@ def iterate_agents(view: OrgView, *formats: str) -> Iterator[RolePost]:
         format = post.document.format
         if format and (not formats or format in formats):
             yield post
+
+
+def list_names(post: RolePost) -> tuple[str, ...]:
+    """The names by which other agents can refer to an agent: its name, its id, and both without the name of its
+    source.
+    """
+    return (post.profile.name, post.role_id, *get_written_words(post).get(NAMES_BEFORE, ()))
 
 
 def list_documents_of_kind(

@@ -41,7 +41,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, ALMOST, CALL
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, iterate_agents, list_texts
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, iterate_agents, list_names, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -50,7 +50,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.excused:
         return
     posts = list(iterate_agents(view))
-    known = {name for post in posts for name in (post.profile.name, post.role_id)} | BUILT_IN_AGENTS
+    known = {name for post in posts for name in list_names(post)} | BUILT_IN_AGENTS
     for post in posts:
         for order, references in list_texts(view, post):
             names: set[str] = set()

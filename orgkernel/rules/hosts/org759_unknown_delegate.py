@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, get_delegates, iterate_agents
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, get_delegates, iterate_agents, list_names
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.excused:
         return
     posts = list(iterate_agents(view))
-    known = {post.profile.name for post in posts} | {post.role_id for post in posts}
+    known = {name for post in posts for name in list_names(post)}
     for post in posts:
         delegates = get_delegates(post)
         for field, number, name in (*delegates.named, *delegates.taken):

@@ -52,14 +52,14 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, CALL, is_denied
-from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents, list_texts
+from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents, list_names, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find names of existing agents that the fields do not allow."""
     posts = list(iterate_agents(view))
-    known = {post.profile.name for post in posts}
+    known = {name for post in posts for name in list_names(post)}
     for post in posts:
         delegates = get_delegates(post)
         if not (delegates.is_limited or delegates.taken):
@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         allowed = {name for _, _, name in delegates.named}
         taken = {name for _, _, name in delegates.taken}
         for order, references in list_texts(view, post):
-            names = {post.profile.name}
+            names = {*list_names(post)}
             for kind, offset, name in references:
                 if kind not in (AGENT, CALL) or name not in known or name in names:
                     continue

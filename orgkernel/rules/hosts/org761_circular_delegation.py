@@ -56,7 +56,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.structure import find_circles, find_shortest_circle
-from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents
+from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents, list_names
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
@@ -65,11 +65,12 @@ _SHOWN = 5
 def check(view: OrgView) -> Iterator[Finding]:
     """Find cycles of names."""
     posts = {post.profile.name: post for post in iterate_agents(view)}
+    full_names = {name: post.profile.name for post in posts.values() for name in reversed(list_names(post))}
     at = {
-        (own, name): (field, number)
+        (own, full_names[name]): (field, number)
         for own, post in posts.items()
         for field, number, name in get_delegates(post).named
-        if name in posts
+        if name in full_names
     }
     for group in find_circles(tuple(at)) if at else ():
         names = find_shortest_circle(tuple(at), group)

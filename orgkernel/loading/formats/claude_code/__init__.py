@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from orgkernel.loading.files import MARKDOWN, Root, SourceText, get_markdown_kind
-from orgkernel.loading.formats.claude_code.layout import AGENTS, SETTINGS, find_layout, is_command
+from orgkernel.loading.files import MARKDOWN, SKILL_FILE, Root, SourceText
+from orgkernel.loading.formats.claude_code.layout import find_layout
+from orgkernel.loading.formats.claude_code.paths import AGENTS, COLLECTION, COMMAND, SETTINGS
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
@@ -36,17 +37,19 @@ class ClaudeCode:
             from orgkernel.loading.formats.servers import read_servers
 
             return read_servers(source, root)
-        if get_markdown_kind(source.path) == "cognitive_skill":
+        if os.path.basename(source.path) == SKILL_FILE:
             from orgkernel.loading.formats.claude_code.skills import read_skill
 
             return read_skill(source, root)
-        if is_command(source.path, root.path):
+        area = root.find_area(source.path)
+        content = area.content if area is not None else ""
+        if content == COMMAND:
             from orgkernel.loading.formats.claude_code.commands import read_command
 
             return read_command(source, root)
         from orgkernel.loading.formats.claude_code.agents import read_agent
 
-        return read_agent(source, root)
+        return read_agent(source, root, is_certain=content != COLLECTION)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
         """Build the organization, its tools, and the roles that have all of them."""

@@ -7,6 +7,7 @@ to the record, at the routes at which they are written.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
@@ -22,6 +23,7 @@ from orgkernel.documents.records import (
 from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import add_tools, read_as
+from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent, can_be_agent
 from orgkernel.loading.formats.equipment import select_plain_tools
 from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
@@ -41,16 +43,26 @@ _LISTS = ("tools", "disallowedTools", "skills")
 _SAME_MODEL = ("inherit", "")
 _INTERVAL = Doctrine().salute_interval_turns
 _MOST_TURNS = 9_999
+_HEAD = 64 * 1024
 
 
-def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role and the orders of an agent. Empty for another Markdown file in the folder of agents."""
-    front = read_front_matter(source, _LISTS)
+def read_agent(source: SourceText, root: Root, *, is_certain: bool = True) -> ReadFile:
+    """The role and the orders of an agent. Empty for another Markdown file in the folder of agents.
+
+    If it is not certain that the file is an agent, it must begin like one.
+    """
+    if not is_certain and not _is_agent(source):
+        return ReadFile(skipped=True)
+    front = read_front_matter(source, _LISTS, _FIELDS)
     if front is None:
         return ReadFile(skipped=True)
     if not front.value:
         return read_broken(source, KIND, front.refusals)
     return _read_role(source, root, front)
+
+
+def _is_agent(source: SourceText) -> bool:
+    return can_be_agent(os.path.basename(source.path)) and begins_like_agent(source.text.encode()[:_HEAD])
 
 
 def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:

@@ -15,7 +15,6 @@ from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.claude_code.commands import COMMAND
 from orgkernel.loading.formats.claude_code.file_scopes import compute_file_scope, find_harmless_tools
-from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
 from orgkernel.loading.formats.claude_code.permissions import restrict_to_known_tools
 from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
@@ -47,7 +46,8 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     if not roles:
         return Completion({}, ())
     built_in = [tool for file in own for each in file.read.documents for tool in list_declared_tools(each)]
-    servers = {tool: each for each in reversed(catalogs) for tool in list_declared_tools(each)}
+    pooled = [each for file in own for each in file.read.documents if _is_pooled(each)]
+    servers = {tool: each for each in reversed((*catalogs, *pooled)) for tool in list_declared_tools(each)}
     raw = {id(each): get_list_words(each) for each in roles}
     made: list[SourceDocument] = []
     everything = dict.fromkeys((*built_in, *servers))
@@ -76,6 +76,13 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
             instead[id(each)] = restrict_to_known_tools(each, everything)
     made.append(_build_organization(root, files, roles, catalogs))
     return Completion(instead, tuple(made))
+
+
+def _is_pooled(document: SourceDocument) -> bool:
+    """Whether a document declares the servers of another plugin."""
+    return (
+        document.kind == "tool_catalog" and not document.context and COMMAND not in get_list_words(document)
+    )
 
 
 def _list_tool_names(raw: Mapping[str, Any]) -> Iterator[str]:
@@ -144,11 +151,10 @@ def _build_organization(
     called = plugin.unknown[0][1] if plugin is not None else get_organization_name(root)
     hierarchy = dict.fromkeys((each.record.role_id for each in roles), HierarchyEntry())  # type: ignore[attr-defined]
     description = plugin.record.description if plugin is not None else ""  # type: ignore[attr-defined]
-    folder = os.path.dirname(roles[0].name)
-    area = next(each for each in root.areas if each.files == AGENT_FILES)
-    inside = os.path.relpath(os.path.dirname(roles[0].path), os.path.join(root.path, area.path))
-    while inside != os.curdir and inside:
-        folder, inside = os.path.dirname(folder), os.path.dirname(inside)
+    area = root.find_area(roles[0].path)
+    folder = (
+        os.path.normpath(os.path.join(root.name, area.path)) if area is not None and area.files else root.name
+    )
     name = plugin.name if plugin is not None else folder or os.curdir
     below = dict(plugin.marks[1]) if plugin is not None else {}
     if plugin is not None:

@@ -1,0 +1,113 @@
+"""Finds all sources of Claude Code in a tree: plugins with the paths that their manifests list, `.claude` folders, and
+folders of Markdown files that begin like agents.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from orgkernel.loading.files import SKILL_FILE, Area, has_markdown, read_head
+from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent, can_be_agent
+from orgkernel.loading.formats.claude_code.paths import (
+    AGENT,
+    AGENTS,
+    CLAUDE_CODE,
+    COLLECTION,
+    COLLECTION_FILES,
+    COMMANDS,
+    HIDDEN,
+    build_project_layout,
+)
+from orgkernel.loading.formats.claude_code.plugins import find_plugins, list_plugin_areas
+from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFound
+
+_HEAD = 4096
+_MOST_LOOKED_AT = 200
+_MOST_HEADS = 5_000
+_GENERIC = frozenset({AGENTS, "subagents", "sub-agents"})
+
+
+def find_claude_sources(
+    top: str, folders: Sequence[FolderListing], left_out: list[LeftOut]
+) -> Iterator[SourceFound]:
+    """The sources of Claude Code, plugins first. Plugins without agents are included if there are agents elsewhere."""
+    plugins = list(find_plugins(folders, left_out))
+    sources = [
+        SourceFound(CLAUDE_CODE, plugin.path, Layout(plugin.path, areas), plugin.name, is_pooled=True)
+        for plugin in plugins
+        if (areas := tuple(list_plugin_areas(plugin)))
+    ]
+    sources += (
+        SourceFound(CLAUDE_CODE, each.path, build_project_layout(each.path), os.path.basename(each.path))
+        for each in folders
+        if HIDDEN in each.folders and has_markdown(os.path.join(each.path, HIDDEN, AGENTS))
+    )
+    sources += _find_collections(top, folders, [each.layout for each in sources])
+    if any(_does_hold_agents(each.layout) for each in sources):
+        yield from sources
+
+
+# -- collections -------------------------------------------------------------------------------------------------------
+
+
+def _find_collections(
+    top: str, folders: Sequence[FolderListing], layouts: Sequence[Layout]
+) -> Iterator[SourceFound]:
+    """Folders of Markdown files, of which at least one begins like an agent, outside of the other sources."""
+    areas = [os.path.join(each.top, area.path) for each in layouts for area in each.areas]
+    taken = tuple(os.path.join(each, "") for each in areas)
+    files = set(areas)
+    in_skill: set[str] = set()
+    heads = 0
+    for listing in folders:
+        parent = os.path.dirname(listing.path)
+        if SKILL_FILE in listing.files or parent in in_skill:
+            in_skill.add(listing.path)  # files beside a skill belong to it
+            continue
+        if os.path.join(listing.path, "").startswith(taken) or _is_hidden(listing.path, top):
+            continue
+        if os.path.basename(listing.path) == COMMANDS:
+            continue
+        names = [
+            name
+            for name in listing.files
+            if can_be_agent(name) and os.path.join(listing.path, name) not in files
+        ]
+        for name in names[:_MOST_LOOKED_AT]:
+            heads += 1
+            if begins_like_agent(read_head(os.path.join(listing.path, name), _HEAD)):
+                area = Area(os.curdir, COLLECTION_FILES, depth=0, content=COLLECTION)
+                yield SourceFound(
+                    CLAUDE_CODE,
+                    listing.path,
+                    Layout(listing.path, (area,)),
+                    _name_collection(listing.path, top),
+                )
+                break
+        if heads > _MOST_HEADS:
+            return
+
+
+def _is_hidden(folder: str, top: str) -> bool:
+    """Whether a folder is in a hidden folder below the top, or of the top, which belongs to a host."""
+    around = [os.path.basename(top), os.path.basename(os.path.dirname(top))]
+    inside = os.path.relpath(folder, top).split(os.sep)
+    return any(part.startswith(".") and part != os.curdir for part in (*around, *inside))
+
+
+def _name_collection(folder: str, top: str) -> str:
+    """The name of a folder of agents: its own, or that of the folder above if it is just called `agents`."""
+    while os.path.basename(folder) in _GENERIC and folder != top:
+        folder = os.path.dirname(folder)
+    return os.path.basename(folder)
+
+
+def _does_hold_agents(layout: Layout) -> bool:
+    """Whether a source has agents, and not only skills, commands or servers."""
+    return any(
+        area.content in (AGENT, COLLECTION)
+        and (not area.files or has_markdown(os.path.join(layout.top, area.path)))
+        for area in layout.areas
+    )

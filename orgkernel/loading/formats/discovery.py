@@ -1,0 +1,247 @@
+"""Finds every source of agents in and below a folder, in any format and at any depth.
+
+One bounded walk lists the folders. Folders that git ignores, dependencies and hidden folders of other programs are not
+entered. Formats recognize their sources by names and by the beginnings of files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from orgkernel.loading.files import (
+    MARKDOWN,
+    SKIPPED_FOLDERS,
+    Root,
+    does_exist,
+    find_real_files,
+    is_file,
+    is_folder,
+    list_entries_in,
+    read_head,
+)
+from orgkernel.loading.formats import FORMATS
+from orgkernel.loading.formats.claude_code.discovery import find_claude_sources
+from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFound
+
+MOST_FOLDERS = 20_000
+"""The number of folders that are searched below a folder."""
+MOST_LEVELS = 16
+"""The number of levels of folders that are searched."""
+# Hidden folders in which hosts look for agents.
+HOST_FOLDERS = frozenset(
+    {".agents", ".claude", ".claude-plugin", ".codex", ".cursor", ".gemini", ".github", ".opencode", ".vscode", ".well-known"}
+)  # fmt: skip
+_DEPENDENCIES = SKIPPED_FOLDERS | {
+    "bower_components", "Pods", "site-packages", "third_party", "vendor", "venv",
+}  # fmt: skip
+_ENVIRONMENT = "pyvenv.cfg"
+_IGNORE = ".gitignore"
+_IGNORE_SIZE = 64 * 1024
+# What a folder with these names holds for a host: worth naming when it is left out.
+_SHOWS_AGENTS = (os.path.join(".claude", "agents"), ".claude-plugin", os.path.join(".github", "agents"))
+
+
+class Discovery(NamedTuple):
+    """The sources of a folder."""
+
+    sources: tuple[SourceFound, ...]
+    left_out: tuple[LeftOut, ...]
+    """What looks like agents and is not read, with the reason."""
+
+
+class _Markers(NamedTuple):
+    """Names that a folder must contain, or have itself, to be a source of a format."""
+
+    files: frozenset[str] = frozenset()
+    suffixes: tuple[str, ...] = ()
+    folders: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+
+    def show(self, listing: FolderListing) -> bool:
+        """Whether the folder could be a source."""
+        return (
+            os.path.basename(listing.path) in self.own
+            or not self.files.isdisjoint(listing.files)
+            or not self.folders.isdisjoint(listing.folders)
+            or (bool(self.suffixes) and any(name.endswith(self.suffixes) for name in listing.files))
+        )
+
+
+_MARKERS: Mapping[str, _Markers] = {
+    "copilot": _Markers(suffixes=(".agent.md", ".chatmode.md"), folders=frozenset({".github"})),
+    "crewai": _Markers(
+        files=frozenset({"agents.yaml", "agents.yml", "crew.json", "crew.jsonc"}),
+        folders=frozenset({"config", "crews", "src"}),
+    ),
+    "agent-zero": _Markers(folders=frozenset({"agents", "usr"}), own=frozenset({"agents"})),
+    "agent-spec": _Markers(suffixes=(".yaml", ".yml", ".json")),
+    "a2a": _Markers(suffixes=(".json",), folders=frozenset({".well-known"})),
+    "skills": _Markers(folders=frozenset({"skills", ".agents", ".claude"}), own=frozenset({"skills"})),
+    "mcp": _Markers(
+        files=frozenset({".mcp.json", "mcp.json", "mcp-tools.json"}), folders=frozenset({".vscode"})
+    ),
+}
+"""Markers of the formats whose recognition reads files. A format without markers looks at every folder."""
+_CLAUDE = "claude-code"
+# Formats whose sources are whole hosts: below one, nothing else is read, such as the profiles that come with it.
+_WHOLE_HOSTS = frozenset({"agent-zero"})
+_INSTRUCTIONS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", "copilot-instructions.md"})
+_MOST_HEADS = 1_000
+
+
+def discover(top: str, only: str | None = None) -> Discovery:
+    """The sources in and below a folder, sorted by format and place. With `only`, the sources of that format."""
+    left_out: list[LeftOut] = []
+    folders = list(_list_folders(top, left_out))
+    sources: list[SourceFound] = []
+    claimed: set[str] = set()
+    for name in FORMATS:
+        if only is not None and name != only:
+            continue
+        if name == _CLAUDE:
+            candidates: Iterable[SourceFound] = find_claude_sources(top, folders, left_out)
+        else:
+            candidates = _find_by_folder(name, folders)
+        for source in candidates:
+            files = _list_files(source.layout)
+            if not files <= claimed:
+                claimed |= files
+                sources.append(source)
+    if not sources:
+        left_out += _find_nearest(folders)
+    return Discovery(tuple(_name_apart(top, sources)), tuple(left_out))
+
+
+def _list_folders(top: str, left_out: list[LeftOut]) -> Iterator[FolderListing]:
+    """The folders from the top downward, with the names in them. Links are not followed."""
+    rules = _IgnoreRules(top)
+    pending = [(top, 0)]
+    count = 0
+    while pending:
+        folder, level = pending.pop()
+        count += 1
+        if count > MOST_FOLDERS:
+            left_out.append(
+                LeftOut(folder, f"more than {MOST_FOLDERS:,} folders; name the folders to read", "")
+            )
+            return
+        files, folders = list_entries_in(folder)
+        if _IGNORE in files:
+            rules.add(folder)
+        below = []
+        for name in folders:
+            path = os.path.join(folder, name)
+            reason = _find_reason_to_skip(name, path, rules)
+            if reason is None:
+                below.append(name)
+            elif reason and any(is_folder(os.path.join(path, each)) for each in _SHOWS_AGENTS):
+                left_out.append(LeftOut(path, reason, ""))
+        yield FolderListing(folder, tuple(files), tuple(below))
+        if level < MOST_LEVELS:
+            pending += ((os.path.join(folder, each), level + 1) for each in reversed(below))
+
+
+def _find_reason_to_skip(name: str, path: str, rules: _IgnoreRules) -> str | None:
+    """Why a folder is not entered. Empty for a hidden folder of another program; None if it is entered."""
+    if name in _DEPENDENCIES or is_file(os.path.join(path, _ENVIRONMENT)):
+        return "it is a folder of dependencies"
+    if name.startswith(".") and name not in HOST_FOLDERS:
+        return ""
+    return "git ignores it" if rules.does_ignore(path) else None
+
+
+class _IgnoreRules:
+    """The `.gitignore` files between the top of the work tree and a folder."""
+
+    def __init__(self, top: str) -> None:
+        self._rules: list[tuple[str, object]] = []
+        for folder in reversed(list(_iterate_work_tree(top))):
+            if is_file(os.path.join(folder, _IGNORE)):
+                self.add(folder)
+        if self.does_ignore(top):  # the user names it all the same
+            self._rules.clear()
+
+    def add(self, folder: str) -> None:
+        """Read the `.gitignore` of a folder."""
+        from pathspec import GitIgnoreSpec  # few trees need it
+
+        lines = read_head(os.path.join(folder, _IGNORE), _IGNORE_SIZE).decode(errors="replace").splitlines()
+        try:
+            self._rules.append((folder, GitIgnoreSpec.from_lines(lines)))
+        except ValueError:  # a pattern that git does not understand either
+            return
+
+    def does_ignore(self, path: str) -> bool:
+        """Whether git ignores a folder. The nearest file that mentions it decides."""
+        for folder, spec in reversed(self._rules):
+            inside = os.path.relpath(path, folder)
+            if inside.startswith(os.pardir):
+                continue
+            result = spec.check_file(inside.replace(os.sep, "/") + "/")  # type: ignore[attr-defined]
+            if result.include is not None:
+                return bool(result.include)
+        return False
+
+
+def _iterate_work_tree(top: str) -> Iterator[str]:
+    """The folders above a folder, up to the top of its git work tree. Empty outside of one."""
+    above: list[str] = []
+    folder = top
+    while not does_exist(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+        above.append(folder)
+    yield from above
+
+
+def _find_by_folder(name: str, folders: Iterable[FolderListing]) -> Iterator[SourceFound]:
+    """The sources of a format that recognizes single folders."""
+    markers, form = _MARKERS.get(name), FORMATS[name]
+    hosts: tuple[str, ...] = ()
+    for listing in folders:
+        if listing.path.startswith(hosts):
+            continue
+        if markers is None or markers.show(listing):
+            layout = form.find(listing.path, is_certain=False)
+            if layout is not None:
+                if name in _WHOLE_HOSTS:
+                    hosts = (*hosts, os.path.join(listing.path, ""))
+                yield SourceFound(name, listing.path, layout, os.path.basename(layout.top))
+
+
+def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
+    """What comes nearest to agents in a tree without any: instructions for agents, and Markdown with front matter."""
+    heads = 0
+    for listing in folders:
+        for name in listing.files:
+            path = os.path.join(listing.path, name)
+            if name in _INSTRUCTIONS:
+                yield LeftOut(path, "it has instructions for agents, and declares none", "")
+            elif name.endswith(MARKDOWN) and heads < _MOST_HEADS:
+                heads += 1
+                if read_head(path, 4).startswith(b"---"):
+                    yield LeftOut(path, "its front matter has no `name` and `description` of an agent", "")
+
+
+def _list_files(layout: Layout) -> set[str]:
+    return {
+        each.real for each in find_real_files(Root(layout.top, "", areas=layout.areas)) if not each.leaves
+    }
+
+
+def _name_apart(top: str, sources: Iterable[SourceFound]) -> Iterator[SourceFound]:
+    """The sources, with names from their places if several of a format have the same name."""
+    listed = list(sources)
+    times = Counter((each.format, each.name) for each in listed)
+    for each in listed:
+        if times[each.format, each.name] > 1:
+            place = os.path.relpath(each.layout.top, os.path.dirname(top)).replace(os.sep, "-")
+            yield each._replace(name=place)
+        else:
+            yield each

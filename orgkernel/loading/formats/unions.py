@@ -1,0 +1,403 @@
+"""Combines several sources of one format, such as the plugins of a marketplace, into one organization.
+
+Each source becomes a department. An id that several sources declare gets the name of its source as a prefix, because
+the host keeps such agents apart too. Identical tools and skills are declared once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from orgkernel.documents.records import (
+    AccessPolicies,
+    CognitiveSkill,
+    Department,
+    HierarchyEntry,
+    Organization,
+    Principal,
+    ProcedureCatalog,
+    RoleProfile,
+    StandingOrder,
+    ToolCatalog,
+)
+from orgkernel.loading.files import Root, SourceUnion
+from orgkernel.loading.formats.building import complete_with, replace_document
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.words import get_list_words
+from orgkernel.loading.marks import Marks, pack_mark
+from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
+
+SEPARATOR = "__"
+"""Separates the source from the name in an id that several sources declare."""
+NAMES_BEFORE = "names_before_union"
+"""Key of the id and the name of a role before its source became part of a union, kept next to the record."""
+SHOWN_SEPARATOR = ":"
+"""The same in names for people, as hosts write it."""
+_FIRST = pack_mark(1, 1)
+_HOLDER = "(organization)"
+
+
+class UnionMember(NamedTuple):
+    """A root of a union, with its files and the completion of its format."""
+
+    root: Root
+    files: Sequence[FileRead]
+    completion: Completion
+
+
+class _Source:
+    """One source: its organization, if it has roles, and its documents."""
+
+    def __init__(self, name: str, organization: SourceDocument | None) -> None:
+        self.name = name
+        self.id = convert_to_id(name)[:LONGEST] or "agents"
+        self.organization = organization
+        self.documents: list[tuple[int, SourceDocument]] = []
+        """The documents, each with the identity of the document that it replaces, or 0 for an added one."""
+        self.renamed: dict[str, dict[str, str]] = {}
+        """The new ids of roles, skills, tools and procedures, by kind and former id."""
+
+    def get_new_id(self, kind: str, old: str) -> str:
+        """The id in the union of something that this source declares."""
+        return self.renamed.get(kind, {}).get(old, old)
+
+
+def unite_members(
+    members: Iterable[tuple[Root, Sequence[FileRead], Completion]],
+) -> tuple[dict[int, tuple[SourceDocument, ...]], list[SourceDocument]]:
+    """The replacements of documents by identity, and the added documents, for the roots of all unions."""
+    groups: dict[tuple[str, SourceUnion], list[UnionMember]] = {}
+    for root, files, completion in members:
+        assert root.union is not None
+        groups.setdefault((root.format, root.union), []).append(UnionMember(root, files, completion))
+    instead: dict[int, tuple[SourceDocument, ...]] = {}
+    added: list[SourceDocument] = []
+    for (_, union), group in groups.items():
+        replaced, more = unite(union, group)
+        instead |= replaced
+        added += more
+    return instead, added
+
+
+def unite(
+    union: SourceUnion, members: Sequence[UnionMember]
+) -> tuple[dict[int, tuple[SourceDocument, ...]], list[SourceDocument]]:
+    """The replacements of documents by identity, and the added documents, for all roots of a union.
+
+    With `union.part`, all documents of the other sources are left out.
+    """
+    sources = list(_list_sources(members))
+    _make_names_unique(sources)
+    if union.part:
+        wanted = [each for each in sources if each.id == union.part]
+        dropped = {
+            number: () for each in sources if each.id != union.part for number, _ in each.documents if number
+        }
+        instead: dict[int, tuple[SourceDocument, ...]] = dict(dropped)
+        sources = wanted
+    else:
+        instead = {}
+    with_roles = [each for each in sources if each.organization is not None]
+    if len(with_roles) > 1:
+        _rename_repeated_ids(sources)
+    added: list[SourceDocument] = []
+    declared_tools: dict[str, Any] = {}
+    declared_skills: dict[str, SourceDocument] = {}
+    for source in sources:
+        department = source.id if len(with_roles) > 1 and source.organization is not None else None
+        for number, document in source.documents:
+            made = _adapt(document, source, department)
+            kept = _drop_repeated(made, declared_tools, declared_skills)
+            if number:
+                if kept is not document:
+                    instead[number] = () if kept is None else (kept,)
+                else:
+                    instead.setdefault(number, (kept,))
+            elif kept is not None:
+                added.append(kept)
+    if with_roles:
+        name = _get_shown_name(union, members[0].root)
+        added.append(_merge_organizations(union, name, with_roles))
+    return instead, added
+
+
+def _list_sources(members: Sequence[UnionMember]) -> Iterator[_Source]:
+    """The sources of all roots. One root can contain several, such as the crews of a flow."""
+    for root, files, completion in members:
+        organizations = [each for each in completion.documents if each.kind == "organization"]
+        if len(organizations) == 1:
+            sources = [_Source(root.called or organizations[0].record.name, organizations[0])]  # type: ignore[attr-defined]
+        elif organizations:
+            sources = [_Source(each.record.name, each) for each in organizations]  # type: ignore[attr-defined]
+        else:
+            sources = [_Source(root.called or os.path.basename(root.path), None)]
+        folders = {
+            os.path.dirname(source.organization.path): source for source in sources if source.organization
+        }
+        for file in files:
+            for document in file.read.documents:
+                made = completion.instead.get(id(document), document)
+                _find_source(document, folders, sources[0]).documents.append((id(document), made))
+        for document in completion.documents:
+            if document.kind != "organization":
+                _find_source(document, folders, sources[0]).documents.append((0, document))
+        yield from sources
+
+
+def _find_source(document: SourceDocument, folders: Mapping[str, _Source], default: _Source) -> _Source:
+    """The source whose folder is the nearest one above a document."""
+    folder = os.path.dirname(document.path)
+    while folder not in folders:
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return default
+        folder = parent
+    return folders[folder]
+
+
+def _make_names_unique(sources: Sequence[_Source]) -> None:
+    """Number the sources that share a name."""
+    taken: Counter[str] = Counter()
+    for each in sources:
+        taken[each.id] += 1
+        if taken[each.id] > 1:
+            each.id = f"{each.id}_{taken[each.id]}"
+
+
+# -- ids ---------------------------------------------------------------------------------------------------------------
+
+
+def _list_declared_ids(document: SourceDocument) -> Iterator[tuple[str, str, object]]:
+    """The ids that a document declares: kind, id and declaration."""
+    record = document.record
+    if isinstance(record, RoleProfile):
+        yield "role", record.role_id, document
+    elif isinstance(record, CognitiveSkill):
+        yield "skill", record.name, (record.description, record.body)
+    elif isinstance(record, ProcedureCatalog):
+        for procedure_id in record.procedures:
+            yield "procedure", procedure_id, document
+    elif isinstance(record, ToolCatalog):
+        for tool_id, tool in record.tools.items():
+            yield "tool", tool_id, tool
+
+
+def _rename_repeated_ids(sources: Sequence[_Source]) -> None:
+    """Prefix ids with the names of their sources if several sources declare them differently.
+
+    Roles and procedures are renamed even if they are equal, because each source has its own.
+    """
+    declarations: dict[tuple[str, str], list[tuple[_Source, object]]] = {}
+    for source in sources:
+        for _, document in source.documents:
+            for kind, name, declaration in _list_declared_ids(document):
+                declarations.setdefault((kind, name), []).append((source, declaration))
+    taken = {(kind, name) for kind, name in declarations}
+    for (kind, name), those in declarations.items():
+        if len({id(source) for source, _ in those}) < 2:
+            continue
+        if kind in ("skill", "tool") and all(declaration == those[0][1] for _, declaration in those):
+            continue
+        for source, _ in those:
+            new = f"{source.id}{SEPARATOR}{name}"
+            while (kind, new) in taken and new not in source.renamed.get(kind, {}).values():
+                new += "_"
+            taken.add((kind, new))
+            source.renamed.setdefault(kind, {})[name] = new
+
+
+def _adapt(document: SourceDocument, source: _Source, department: str | None) -> SourceDocument:
+    """A document with the ids and the department that it has in the union."""
+    record = document.record
+    if isinstance(record, RoleProfile):
+        return _adapt_role(document, record, source, department)
+    if isinstance(record, StandingOrder):
+        if record.audience == "role" and (new := source.get_new_id("role", record.target)) != record.target:
+            return replace_document(document, replace(record, target=new), document.marks)
+        if record.audience == "organization" and department is not None:
+            return replace_document(
+                document, replace(record, audience="department", target=department), document.marks
+            )
+    elif isinstance(record, CognitiveSkill) and record.name in source.renamed.get("skill", {}):
+        return replace_document(
+            document, replace(record, name=source.get_new_id("skill", record.name)), document.marks
+        )
+    elif isinstance(record, ProcedureCatalog) and "procedure" in source.renamed:
+        return _rename_keys(document, record, "procedures", source.renamed["procedure"])
+    elif isinstance(record, ToolCatalog) and "tool" in source.renamed:
+        return _rename_keys(document, record, "tools", source.renamed["tool"])
+    elif isinstance(record, AccessPolicies) and department is not None:
+        return _limit_policies(document, record, source)
+    return document
+
+
+def _adapt_role(
+    document: SourceDocument, record: RoleProfile, source: _Source, department: str | None
+) -> SourceDocument:
+    if department is None and not source.renamed:
+        return document
+    role_id = source.get_new_id("role", record.role_id)
+    chain, can = record.chain_of_command, record.capabilities
+    superior = chain.reports_to
+    changed = replace(
+        record,
+        role_id=role_id,
+        role_name=record.role_name
+        if role_id == record.role_id
+        else f"{source.name}{SHOWN_SEPARATOR}{record.role_name or record.role_id}",
+        department=record.department or department,
+        chain_of_command=replace(
+            chain, reports_to=superior if superior is None else source.get_new_id("role", superior)
+        ),
+        capabilities=replace(
+            can,
+            tools_primary=tuple(source.get_new_id("tool", each) for each in can.tools_primary),
+            procedures=tuple(source.get_new_id("procedure", each) for each in can.procedures),
+        ),
+        handoff=replace(
+            record.handoff, may_to=tuple(source.get_new_id("role", each) for each in record.handoff.may_to)
+        ),
+    )
+    raw = None
+    if role_id != record.role_id:
+        raw = {**get_list_words(document), NAMES_BEFORE: [record.role_id, record.role_name or record.role_id]}
+    return replace_document(document, changed, document.marks, raw)
+
+
+def _rename_keys(
+    document: SourceDocument, record: Any, field: str, new_ids: Mapping[str, str]
+) -> SourceDocument:
+    """A catalog with the new ids of its entries, and their marks."""
+    entries = {new_ids.get(name, name): each for name, each in getattr(record, field).items()}
+    mark, below = document.marks
+    if field in below and isinstance(below[field][1], (tuple, list)):
+        key, (start, marks) = below[field]
+        below = {
+            **below,
+            field: (key, (start, {new_ids.get(name, name): each for name, each in marks.items()})),
+        }
+    return replace_document(document, replace(record, **{field: entries}), (mark, below))
+
+
+def _limit_policies(document: SourceDocument, record: AccessPolicies, source: _Source) -> SourceDocument:
+    """Policies of a source's settings, limited to its own roles, because other sources have other settings.
+
+    A policy can match only one role, so there is one for each role.
+    """
+    assert source.organization is not None
+    roles = [source.get_new_id("role", each) for each in _get_hierarchy(source.organization)]
+    mark, below = document.marks
+    key, (start, marks) = below["policies"]
+    policies, new_marks = {}, {}
+    for policy_id, policy in record.policies.items():
+        for number, role_id in enumerate(roles):
+            new_id = f"{source.id[:40]}{SEPARATOR}{policy_id}_{number}"
+            policies[new_id] = replace(policy, match=replace(policy.match, principal=Principal(role=role_id)))
+            new_marks[new_id] = marks[policy_id]
+    changed = replace(record, policies=policies)
+    return replace_document(document, changed, (mark, {**below, "policies": (key, (start, new_marks))}))
+
+
+def _get_hierarchy(organization: SourceDocument) -> Mapping[str, HierarchyEntry]:
+    assert isinstance(organization.record, Organization)
+    return organization.record.hierarchy
+
+
+def _drop_repeated(
+    document: SourceDocument, declared_tools: dict[str, Any], declared_skills: dict[str, SourceDocument]
+) -> SourceDocument | None:
+    """The document without tools and skills that another source declares identically."""
+    record = document.record
+    if isinstance(record, CognitiveSkill):
+        if record.name in declared_skills:
+            return None
+        declared_skills[record.name] = document
+    elif isinstance(record, ToolCatalog):
+        kept = {name: tool for name, tool in record.tools.items() if declared_tools.get(name) != tool}
+        declared_tools.update(
+            {name: tool for name, tool in record.tools.items() if name not in declared_tools}
+        )
+        if len(kept) < len(record.tools):
+            return replace_document(document, replace(record, tools=kept), document.marks)
+    return document
+
+
+# -- the organization --------------------------------------------------------------------------------------------------
+
+
+def _get_shown_name(union: SourceUnion, root: Root) -> str:
+    """The shown name of the folder of a union, from that of a root in it."""
+    name, inside = root.name, os.path.relpath(root.path, union.folder)
+    while inside not in ("", os.curdir):
+        name, inside = os.path.dirname(name), os.path.dirname(inside)
+    return name or os.curdir
+
+
+def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Source]) -> SourceDocument:
+    """The organization of the union. Each value has its place in the file of its source."""
+    first = sources[0].organization
+    assert first is not None
+    record = first.record
+    assert isinstance(record, Organization)
+    path = os.path.join(union.folder, _HOLDER)
+    if len(sources) == 1:
+        return complete_with(first, "organization", record, first.marks, name=first.name, path=path)
+    hierarchy: dict[str, HierarchyEntry] = {}
+    departments: dict[str, Department] = {}
+    channels: dict[str, Any] = {}
+    parts: list[SourceDocument] = []
+    for source in sources:
+        organization = source.organization
+        assert organization is not None
+        own = organization.record
+        assert isinstance(own, Organization)
+        entries = {
+            source.get_new_id("role", role_id): replace(
+                entry, subordinates=tuple(source.get_new_id("role", each) for each in entry.subordinates)
+            )
+            for role_id, entry in own.hierarchy.items()
+        }
+        hierarchy |= entries
+        departments[source.id] = Department(name=source.name, description=own.description)
+        own_channels = {
+            f"{source.id}{SEPARATOR}{name}"[:LONGEST]: each
+            for name, each in own.communication_channels.items()
+        }
+        channels |= own_channels
+        marks = _build_marks(organization, source)
+        parts.append(complete_with(organization, "organization", own, marks))
+    name = convert_to_id(union.name)[:LONGEST] or "agents"
+    merged = Organization(
+        org_id=name,
+        org_name=union.name,
+        hierarchy=hierarchy,
+        departments=departments,
+        communication_channels=channels,
+    )
+    like = complete_with(first, "organization", merged, (_FIRST, {}), name=shown, path=path)
+    packed = Packed(msgspec.msgpack.encode(merged), like.packed.marks, like.packed.unknown)
+    return MergedDocument(like, (like, *parts), packed).hold(merged, like.marks)
+
+
+def _build_marks(organization: SourceDocument, source: _Source) -> Marks:
+    """The marks of a source's organization, with its new ids and its department."""
+    mark, below = organization.marks
+    made = {}
+    if "hierarchy" in below:
+        key, (start, marks) = below["hierarchy"]
+        made["hierarchy"] = (
+            key,
+            (start, {source.get_new_id("role", name): each for name, each in marks.items()}),
+        )
+    if "communication_channels" in below:
+        key, (start, marks) = below["communication_channels"]
+        renamed = {f"{source.id}{SEPARATOR}{name}"[:LONGEST]: each for name, each in marks.items()}
+        made["communication_channels"] = (key, (start, renamed))
+    made["departments"] = (mark, (mark, {source.id: (mark, mark)}))
+    return (mark, made)

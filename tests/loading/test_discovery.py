@@ -1,0 +1,260 @@
+"""Every source of agents below a folder is found, whatever its format, depth and neighbors, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orgkernel import AccessRequest, Kernel
+from orgkernel.loading.formats.discovery import MOST_LEVELS, discover
+from tests.loading.test_agent_spec import SPEC
+from tests.support.claude_trees import agent
+from tests.support.in_process import run_here
+from tests.support.trees import write_tree
+
+CREW = {
+    "config/agents.yaml": "researcher:\n  role: Researcher\n  goal: Find facts\n  backstory: Curious.\n",
+    "config/tasks.yaml": "look:\n  description: Look it up\n  expected_output: A note\n  agent: researcher\n",
+}
+COPILOT = "---\nname: planner\ndescription: Plans work.\ntools: [read]\n---\nPlan.\n"
+SKILL = "---\nname: look\ndescription: How to look. Use when something is lost.\n---\nLook.\n"
+PROFILE = {
+    "agent.yaml": "title: Coder\ndescription: Writes code.\n",
+    "prompts/agent.system.main.role.md": "You write code.\n",
+    "prompts/agent.system.main.specifics.md": "Write little.\n",
+}
+CARD = {
+    "name": "Clerk", "description": "Files.", "url": "https://example.com", "version": "1", "skills": [],
+    "protocolVersion": "0.3.0", "capabilities": {}, "defaultInputModes": ["text"], "defaultOutputModes": ["text"],
+}  # fmt: skip
+
+
+def put(folder: str, files: dict[str, str]) -> dict[str, str]:
+    """The files below a folder."""
+    return {f"{folder}/{name}": text for name, text in files.items()}
+
+
+STYLES: dict[str, tuple[dict[str, str], dict[str, int]]] = {
+    "services of a monorepo": (
+        {
+            "apps/web/.claude/agents/pages.md": agent("pages", "Builds pages."),
+            "apps/web/README.md": "# Web\n",
+            "libs/core/.claude/agents/deep/types.md": agent("types", "Checks types."),
+        },
+        {"claude-code": 2},
+    ),
+    "departments": (
+        {
+            "engineering/coder.md": agent("coder", "Writes code."),
+            "engineering/README.md": "# Engineering\n",
+            "marketing/writer.md": agent("writer", "Writes posts."),
+            "docs/guide.md": "---\ntitle: Guide\ndescription: How to.\n---\n",
+        },
+        {"claude-code": 2},
+    ),
+    "numbered categories": (
+        {
+            "categories/01-core/api.md": agent("api", "Designs APIs."),
+            "categories/02-data/sql.md": agent("sql", "Writes queries."),
+        },
+        {"claude-code": 2},
+    ),
+    "subagents": ({"subagents/a.md": agent("a", "Does a."), "notes.md": "Text\n"}, {"claude-code": 1}),
+    "plugins that list paths": (
+        {
+            ".claude-plugin/marketplace.json": json.dumps(
+                {
+                    "name": "ours",
+                    "plugins": [
+                        {"name": "one", "source": "./", "strict": False, "agents": ["./parts/a.md"]},
+                        {"name": "two", "source": "./", "strict": False, "agents": ["./parts/b.md"]},
+                        {"name": "three", "source": "./extra/three", "agents": "./crew/"},
+                    ],
+                }
+            ),
+            "parts/a.md": agent("a", "Does a."),
+            "parts/b.md": agent("b", "Does b."),
+            "extra/three/crew/c.md": agent("c", "Does c."),
+        },
+        {"claude-code": 3},
+    ),
+    "crews": (
+        put("crews/one/src/one", CREW) | put("crews/two/src/two", CREW) | put("three", CREW),
+        {"crewai": 3},
+    ),
+    "agents of Copilot": (
+        {"collections/a/planner.agent.md": COPILOT, "b/agents/planner.agent.md": COPILOT},
+        {"copilot": 2},
+    ),
+    "skills": (
+        put("deep/skills/look", {"SKILL.md": SKILL, "more.md": agent("x", "Not an agent.")}),
+        {"skills": 1},
+    ),
+    "servers": (
+        {"one/.mcp.json": '{"mcpServers": {"a": {}}}', "two/mcp.json": '{"mcpServers": {"b": {}}}'},
+        {"mcp": 2},
+    ),
+    "a card": ({"site/public/.well-known/agent-card.json": json.dumps(CARD)}, {"a2a": 1}),
+    "specifications": ({"specs/team.yaml": SPEC}, {"agent-spec": 1}),
+    "profiles": (put("a0/agents/coder", PROFILE), {"agent-zero": 1}),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_each_style_is_found(style: str, tmp_path: Path) -> None:
+    """With the number of its sources, from the top of the tree, and `check` and `list` read them."""
+    files, expected = STYLES[style]
+    top = write_tree(tmp_path / "tree", files)
+    counts: dict[str, int] = {}
+    for source in discover(str(top)).sources:
+        counts[source.format] = counts.get(source.format, 0) + 1
+    assert counts == expected
+    done = run_here("check", "tree", cwd=tmp_path)
+    assert "nothing to check" not in done.stderr
+    assert "read as" in done.stderr
+    listed = json.loads(run_here("list", "tree", "--format", "json", cwd=tmp_path).stdout)
+    assert [each["format"] for each in listed["trees"]] == [
+        name for name, n in expected.items() for _ in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"README.md": "---\nname: x\ndescription: A project.\n---\n"},
+        {"docs/a.md": "---\nname: A\ntitle: A page\ndescription: About.\n---\n"},
+        {".github/ISSUE_TEMPLATE/bug.md": "---\nname: Bug\nabout: Report\ndescription: A bug.\n---\n"},
+        {"commands/go.md": "---\nname: go\ndescription: Goes.\nmodel: opus\n---\n"},
+        {"prompts/go.prompt.md": "---\nname: go\ndescription: Goes.\ntools: [read]\n---\n"},
+        {"rules/style.md": "---\nname: style\ndescription: Style.\nglobs: '*.py'\n---\n"},
+        {"node_modules/x/.claude/agents/a.md": agent("a", "Does a.")},
+        {"vendor/x/agents/a.md": agent("a", "Does a.")},
+        {".cache/agents/a.md": agent("a", "Does a.")},
+        {"venv/pyvenv.cfg": "", "venv/lib/a.md": agent("a", "Does a.")},
+        {"/".join(["d"] * (MOST_LEVELS + 1)) + "/a.md": agent("a", "Does a.")},
+    ],
+)
+def test_other_files_are_no_agents(files: dict[str, str], tmp_path: Path) -> None:
+    """Pages, commands, prompts, rules, dependencies and hidden folders of other programs."""
+    write_tree(tmp_path, files)
+    assert discover(str(tmp_path)).sources == ()
+    assert run_here("check", cwd=tmp_path).returncode == 2
+
+
+def test_ignored_folders_are_left_out_with_the_reason(tmp_path: Path) -> None:
+    """Also by a `.gitignore` above the folder, in the same work tree, and a nearer one can take a folder back."""
+    files = {
+        ".gitignore": "/build/\nold\n",
+        "build/.claude/agents/a.md": agent("a", "Does a."),
+        "sub/old/.claude/agents/b.md": agent("b", "Does b."),
+        "sub/.gitignore": "!kept/old\n",
+        "sub/kept/old/.claude/agents/c.md": agent("c", "Does c."),
+        "node_modules/.claude/agents/d.md": agent("d", "Does d."),
+        ".git/HEAD": "ref: refs/heads/main\n",
+    }
+    write_tree(tmp_path, files)
+    found = discover(str(tmp_path))
+    assert [Path(each.place).relative_to(tmp_path).as_posix() for each in found.sources] == ["sub/kept/old"]
+    assert [(Path(each.place).name, each.reason) for each in found.left_out] == [
+        ("build", "git ignores it"),
+        ("node_modules", "it is a folder of dependencies"),
+        ("old", "git ignores it"),
+    ]
+    assert discover(str(tmp_path / "sub" / "old")).sources != ()
+    shown = run_here("list", cwd=tmp_path).stderr
+    assert "note: left out `build`: git ignores it" in shown
+
+
+def test_a_tree_without_agents_names_the_nearest_thing(tmp_path: Path) -> None:
+    """Instructions are no agents, which is said, and what was looked for."""
+    write_tree(tmp_path, {"AGENTS.md": "# How to build\n", "src/a.py": "print()\n"})
+    done = run_here("check", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: nothing to check: there are no orgkernel documents and no agents in `.`\n"
+        "help: the nearest is `AGENTS.md`, but it has instructions for agents, and declares none; pass a folder with "
+        "documents or agents, name their format with `--from` (claude-code, copilot, crewai, agent-zero, agent-spec, a2a, "
+        "skills, mcp), or create an organization with `orgkernel new DIR`\n"
+    )
+    listed = run_here("list", cwd=tmp_path)
+    assert listed.returncode == 1
+    assert "left out `AGENTS.md`" in listed.stderr
+
+
+MARKET = {
+    ".claude-plugin/marketplace.json": json.dumps(
+        {
+            "name": "market",
+            "plugins": [{"name": "web", "source": "./web"}, {"name": "data", "source": "./data"}],
+        }
+    ),
+    "web/agents/reviewer.md": agent(
+        "reviewer", "Reviews pages. Use after a page changed.", "Read, mcp__db__query"
+    ),
+    "web/agents/lead.md": "---\nname: lead\ndescription: Leads. Use for projects.\ntools: Agent(reviewer), Read\n---\n",
+    "data/agents/reviewer.md": agent("reviewer", "Reviews queries. Use after a query changed.", "Read, Bash"),
+    "data/.mcp.json": '{"mcpServers": {"db": {}}}',
+    "svc/.claude/agents/pager.md": agent("pager", "Pages people. Use when it burns.", "Bash, Read"),
+    "svc/.claude/settings.json": '{"permissions": {"deny": ["Bash"]}}',
+}
+
+
+def test_a_union_is_one_organization(tmp_path: Path) -> None:
+    """Each source is a department; agents of one name are kept apart as the host does; servers of plugins are shared;
+    settings of one folder bind only its agents.
+    """
+    kernel = Kernel.open(write_tree(tmp_path / "tree", MARKET))
+    records = kernel.organization("active").snapshot.records
+    assert records.org_id == "market"
+    assert {role: (post.profile.name, post.profile.department) for role, post in records.posts.items()} == {
+        "lead": ("lead", "web"),
+        "web__reviewer": ("web:reviewer", "web"),
+        "data__reviewer": ("data:reviewer", "data"),
+        "pager": ("pager", "svc"),
+    }
+    assert [each.code for each in kernel.check()] == ["ORG755"]  # `Agent(reviewer)` is part of a tool
+    asked = {
+        (role, tool): kernel.can("market", AccessRequest(f"role:{role}", "use", f"tool:{tool}")).outcome
+        for role in records.posts
+        for tool in ("Bash", "mcp__db__query")
+    }
+    allowed = [pair for pair, outcome in asked.items() if outcome == "allow"]
+    assert allowed == [("web__reviewer", "mcp__db__query"), ("data__reviewer", "Bash")]
+    place = records.posts["data__reviewer"].document.place("name")
+    assert (place.file.removeprefix(f"{tmp_path}/tree/"), place.line) == ("data/agents/reviewer.md", 2)
+
+
+def test_every_question_works_on_a_union_at_once(tmp_path: Path) -> None:
+    """Without naming a part; `--org` narrows to one."""
+    write_tree(tmp_path, MARKET)
+    assert "data:reviewer" in run_here("graph", cwd=tmp_path).stdout
+    assert "role:data__reviewer" in run_here("who-can", "use", "tool:Bash", cwd=tmp_path).stdout
+    assert run_here("manifest", "pager", cwd=tmp_path).returncode == 0
+    done = run_here("dispatch", "--text", "review the queries", cwd=tmp_path)
+    assert "data__reviewer" in done.stdout.splitlines()[0]
+    narrowed = run_here("graph", "--org", "data", cwd=tmp_path)
+    assert narrowed.stdout.splitlines()[0].endswith("1 role")
+    assert "reviewer" in narrowed.stdout
+    assert "pager" not in narrowed.stdout
+    wrong = run_here("graph", "--org", "nowhere", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "no organization `nowhere`" in wrong.stderr
+
+
+def test_a_tree_of_two_hosts_has_an_organization_for_each(tmp_path: Path) -> None:
+    """They see only their own documents, and the one with more roles answers, which is said."""
+    files = {
+        ".claude/agents/a.md": agent("a", "Does a. Use it.", "Read"),
+        "b/.claude/agents/b.md": agent("b", "Does b. Use it.", "Read"),
+        ".github/agents/planner.agent.md": COPILOT,
+    }
+    kernel = Kernel.open(write_tree(tmp_path / "tree", files))
+    assert {org: list(each.snapshot.records.posts) for org, each in kernel.state.served.items()} == {
+        "tree": ["a", "b"],
+        "tree-copilot": ["planner"],
+    }
+    assert kernel.organization("active").snapshot.org_id == "tree"
+    done = run_here("graph", cwd=tmp_path / "tree")
+    assert "note: `tree` answers; `--org` asks `tree-copilot`" in done.stderr
