@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from orgkernel.diagnostics import Place
+from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.documents.records import (
     USER,
     CognitiveSkill,
@@ -307,6 +307,8 @@ class OrgRecords(msgspec.Struct, frozen=True):
     proficiency_scale: tuple[str, ...] = ()
     excused: frozenset[str] = frozenset()
     """Role ids that an unreadable file seems to declare. Their absence is not reported."""
+    withheld: Mapping[str, Diagnostic] = msgspec.field(default_factory=dict)
+    """Roles that are out of service because of an error in their own files, each with the error."""
     incomplete: frozenset[str] = frozenset()
     """Kinds of catalog of which a file could not be read. Missing ids of these kinds are not reported."""
     elsewhere: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)

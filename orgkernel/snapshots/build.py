@@ -29,6 +29,12 @@ from orgkernel.snapshots.check import (
     check_tree,
     suppress,
 )
+from orgkernel.snapshots.consequences import (
+    find_consequences,
+    list_declared_by_file,
+    list_repeated_roles,
+    take_out_of_service,
+)
 from orgkernel.snapshots.snapshot import (
     NOTHING_FOUND,
     FoundBefore,
@@ -103,6 +109,7 @@ def _build_snapshot(
     for diagnostic in kept:
         by_file.setdefault(diagnostic.place.file, []).append(diagnostic)
     reported = list_files_to_report(tree, assembly.organizations, selection)
+    declared = list_declared_by_file(tree)
     organizations = {}
     for org_id, organization in built.items():
         theirs = [
@@ -111,8 +118,16 @@ def _build_snapshot(
             if diagnostic in kept_set
         ]
         theirs += [diagnostic for file in organization.records.files for diagnostic in by_file.get(file, ())]
-        organizations[org_id] = OrgSnapshot(
-            organization.records, organization.columns, organization.index, sort_diagnostics(theirs)
+        # The file of a second declaration is not one of the organization's files.
+        theirs += list_repeated_roles(organization.records, declared, by_file)
+        diagnostics = sort_diagnostics(theirs)
+        consequences = find_consequences(organization.records, declared, diagnostics)
+        if consequences.withheld and not consequences.is_held_back:
+            built_without = _build(take_out_of_service(organization.records, consequences.withheld))
+        else:
+            built_without = organization
+        organizations[org_id] = replace(
+            built_without, diagnostics=diagnostics, may_answer=not consequences.is_held_back
         )
     for document in tree.documents:
         document.seal()

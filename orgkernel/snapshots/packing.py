@@ -37,6 +37,7 @@ from orgkernel.loading.sources import (
     build_tree,
 )
 from orgkernel.prepared_types import prepared
+from orgkernel.snapshots.consequences import take_out_of_service
 from orgkernel.snapshots.snapshot import NOTHING_FOUND, FoundBefore, FoundInDocuments, OrgSnapshot, Snapshot
 
 T = TypeVar("T")
@@ -93,6 +94,9 @@ class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
     digest: str
     columns: PackedColumns
     findings: tuple[int, ...]
+    may_answer: bool = True
+    withheld: tuple[tuple[str, int], ...] = ()
+    """The roles that are out of service, each with the number of the error."""
 
 
 class PackedFindings(msgspec.Struct, frozen=True, array_like=True):
@@ -150,6 +154,12 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
             each.records.digest,
             each.columns.pack(),
             number_findings(each.diagnostics),
+            each.may_answer,
+            tuple(
+                zip(
+                    each.records.withheld, number_findings(tuple(each.records.withheld.values())), strict=True
+                )
+            ),
         )
         for each in snapshot.organizations.values()
     )
@@ -310,10 +320,18 @@ def _restore(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapsh
             catalogs = [_get_document(tree, number) for number in org.catalogs]
             visible_by_catalogs[seen] = VisibleDocuments.rebuild_from_catalogs(catalogs, org.catalog_counts)
         records = _unpack_records(org, tree, visible_by_catalogs[seen], including)
+        if org.withheld:
+            records = take_out_of_service(
+                records, {role_id: findings[number] for role_id, number in org.withheld}
+            )
         restored.append(records)
         columns = EdgeColumns.unpack(org.columns)
         organizations[records.org_id] = OrgSnapshot(
-            records, columns, OrgIndex(records, columns), tuple(findings[number] for number in org.findings)
+            records,
+            columns,
+            OrgIndex(records, columns),
+            tuple(findings[number] for number in org.findings),
+            org.may_answer,
         )
     reported = tuple(findings[number] for number in packed.reported)
     return Snapshot(

@@ -43,6 +43,8 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     columns: EdgeColumns
     index: OrgIndex
     diagnostics: tuple[Diagnostic, ...] = ()
+    may_answer: bool = True
+    """Whether none of its errors concerns more than single roles, skills or procedures."""
 
     @cached_property
     def graph(self) -> OrgGraph:
@@ -75,6 +77,12 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     def require_role(self, role_id: str) -> None:
         """Raise `UnknownRole` if the organization does not have the role."""
         view = self.index
+        if (fault := self.records.withheld.get(role_id)) is not None:
+            raise UnknownRole(
+                f"role {quote(role_id)} of organization {quote(self.org_id)} is out of service: {fault.place}: "
+                f"{fault.message}",
+                "correct the error; the other roles answer without it",
+            )
         if not view.is_role(role_id):
             help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
             raise UnknownRole(f"organization {quote(self.org_id)} has no role {quote(role_id)}", help)
@@ -83,14 +91,6 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     def has_errors(self) -> bool:
         """Whether one of its findings is an error."""
         return any(diagnostic.severity is Severity.ERROR for diagnostic in self.diagnostics)
-
-    @property
-    def may_answer(self) -> bool:
-        """Whether none of its errors concerns more than a single role."""
-        return all(
-            diagnostic.severity is not Severity.ERROR or is_of_one_role(diagnostic)
-            for diagnostic in self.diagnostics
-        )
 
 
 def require_declared_agent(records: OrgRecords, agent_id: str) -> None:

@@ -16,6 +16,9 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.runtime.learned_work import is_learned
 from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, extract_content
 
+_LARGER = 20
+"""The number of roles from which a skill that all of them know is ignored in texts."""
+
 
 class TextSource(NamedTuple):
     """A text about a role, and its location."""
@@ -64,7 +67,7 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
             yield from _list_entry_texts(plan, "plan", plan.record.name, plan.record.description)
     for edge in view.list_edges_from(EdgeKind.KNOWS, role_id):
         known = view.records.cognitive_skills.get(edge.target)
-        if known is not None:
+        if known is not None and not _do_all_know(view, edge.target):
             yield from _list_skill_texts(known)
     for edge in view.list_edges_from(EdgeKind.PERFORMS, role_id):
         procedure = view.records.procedures.get(edge.target)
@@ -121,6 +124,12 @@ def _list_entry_texts(entry: Definition[Any], kind: str, name: str, description:
             description,
             partial(entry.place, "description"),
         )
+
+
+def _do_all_know(view: OrgView, skill: str) -> bool:
+    """Whether every role of a larger organization knows a skill, so it does not tell the roles apart."""
+    number = len(view.records.posts)
+    return number >= _LARGER and len(view.list_edges_to(EdgeKind.KNOWS, skill)) >= number
 
 
 def _list_skill_texts(skill: Definition[CognitiveSkill]) -> Iterator[TextSource]:
