@@ -131,7 +131,8 @@ def say_which_organization_answers(kernel: Kernel) -> None:
     from orgkernel.kernel.names import ACTIVE
 
     known = sorted(kernel.state.served)
-    if kernel.active is None and len(known) > 1:
+    formats = [each.snapshot.records.document.format for each in kernel.state.served.values()]
+    if kernel.active is None and len(known) > 1 and all(formats):
         answering = kernel.organization(ACTIVE).snapshot.org_id
         others = listing(each for each in known if each != answering)
         click.echo(f"note: {quote(answering)} answers; `--org` asks {others}", err=True)

@@ -118,7 +118,9 @@ def _find_roles(
         return frozenset({name})
     kinds = declared.kinds[file]
     if kinds & _ROLE_KINDS:
-        return declared.roles.get(file, frozenset())
+        # In a file with several roles, an error without a subject could be about any of them.
+        roles = declared.roles.get(file, frozenset())
+        return roles if len(roles) < 2 else None
     if kinds <= _MISSED_KINDS and declared.formats[file] not in _POLICIES_IN_TOOLS:
         return frozenset()
     return None

@@ -51,6 +51,9 @@ def test_a_question_about_it_names_the_error(tmp_path: Path) -> None:
     done = run_here("manifest", "b", cwd=write_tree(tmp_path, files))
     assert done.returncode == 2
     assert "is out of service: .claude/agents/c.md:2:7: role `b` is declared more than once" in done.stderr
+    denied = run_here("can", "role:b", "use", "tool:Read", cwd=tmp_path)
+    assert "because role `b` is out of service: role `b` is declared more than once" in denied.stdout
+    assert ".claude/agents/c.md:2" in denied.stdout
 
 
 def test_unreadable_permission_rules_hold_the_organization_back(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ COMPARED_OTHERWISE = {
     "document": "the section `organization`",
     "organization": "the section `organization`, with what the governance document sets",
     "without_profile": "follows from the hierarchy and the profiles",
+    "withheld": "roles in files with errors, which are told apart",
     "excused": "roles in files that cannot be read, which are told apart",
     "incomplete": "catalogs that cannot be read, which hold the organization back",
     "elsewhere": "the section `sharing`",

@@ -48,8 +48,14 @@ def _explain_unknown_principal(evaluation: Evaluation) -> Sentence:
     names = (evaluation.request.subject, *evaluation.list_principals())
     unknown = [each for each in names if tables.find_subject(each) is None]
     hints = []
+    withheld = evaluation.view.records.withheld
     for each in unknown:
         kind, _, name = each.partition(":")
+        if kind == "role" and name in withheld:
+            fault = withheld[name]
+            return f"role {quote(name)} is out of service: {fault.message}", (
+                cite_place(fault.message, fault.place),
+            )
         if kind not in _KINDS:
             hints.append(did_you_mean(kind, _KINDS) or f"kinds are {', '.join(map(quote, _KINDS))}")
             continue
