@@ -195,6 +195,7 @@ MARKET = {
     ),
     "web/agents/lead.md": "---\nname: lead\ndescription: Leads. Use for projects.\ntools: Agent(reviewer), Read\n---\n",
     "data/agents/reviewer.md": agent("reviewer", "Reviews queries. Use after a query changed.", "Read, Bash"),
+    "web/.mcp.json": '{"mcpServers": {"browser": {}}}',
     "data/.mcp.json": '{"mcpServers": {"db": {}}}',
     "svc/.claude/agents/pager.md": agent("pager", "Pages people. Use when it burns.", "Bash, Read"),
     "svc/.claude/settings.json": '{"permissions": {"deny": ["Bash"]}}',

@@ -118,5 +118,5 @@ def _list_pooled(root: Root, by_root: Mapping[int, Sequence[FileRead]]) -> Itera
     """The files with the servers of the other pooled roots of a union."""
     for those in by_root.values():
         other = those[0].located.root
-        if other.is_pooled and other.union == root.union and other.areas != root.areas:
+        if other.is_pooled and other.union == root.union and other != root:
             yield from (file for file in those if any(each.kind == _CATALOG for each in file.read.documents))
