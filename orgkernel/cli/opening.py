@@ -102,7 +102,7 @@ def read_as() -> str | None:
 
 
 def say_format(snapshot: Snapshot, request: Request) -> None:
-    """Print which other formats were recognized, one on each line, and which organization answers."""
+    """Print which other formats were recognized, one on each line, and how many places were left out."""
     if not request.detected:
         return
     documents = [each for each in snapshot.tree.documents if each.format and not each.context]
@@ -128,8 +128,6 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
 
 def say_which_organization_answers(kernel: Kernel) -> None:
     """Print which of several organizations in other formats answers."""
-    from orgkernel.kernel.names import ACTIVE
-
     known = sorted(kernel.state.served)
     formats = [each.snapshot.records.document.format for each in kernel.state.served.values()]
     if kernel.active is None and len(known) > 1 and all(formats):

@@ -31,6 +31,10 @@ _USUAL = bytes([9, 10, 13, *range(32, 127)])
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 MARKDOWN = ".md"
 SKILL_FILE = "SKILL.md"
+NOTES = frozenset(
+    {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes"}
+)
+"""Names of usual files next to agents, without the suffix. Without front matter they are not agents."""
 SKILLS, ORDERS = "skills", "standing_orders"
 """The folders of Markdown documents: skills, each in its own folder, and standing orders."""
 _ORDERS_OF = ("departments", "roles")
@@ -78,7 +82,7 @@ class SourceUnion(NamedTuple):
     name: str
     """The name of the organization."""
     part: str = ""
-    """The only source to read, by its name. Empty for all of them."""
+    """The id of the only source to read. Empty for all of them."""
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -583,18 +587,6 @@ def is_beside(top: str, folder: str, name: str) -> bool:
     return True
 
 
-def read_markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
-    """The beginnings of the first Markdown files directly in a folder, except for files with a suffix of an `other`
-    kind.
-    """
-    names = [name for name in list_names_in(folder) if name.endswith(MARKDOWN) and not name.endswith(other)]
-    for name in names[:most]:
-        try:
-            yield read_regular(os.path.join(folder, name), size)
-        except (OSError, ValueError):
-            continue
-
-
 def read_head(path: str, size: int) -> bytes:
     """The beginning of a file. Empty for a folder or an unreadable file."""
     try:
@@ -605,10 +597,7 @@ def read_head(path: str, size: int) -> bytes:
 
 def does_mention(path: str, words: str) -> bool:
     """Whether a file contains some words. A folder or an unreadable file contains none."""
-    try:
-        return words.encode() in read_regular(path, MAX_BYTES)
-    except (OSError, ValueError):
-        return False
+    return words.encode() in read_head(path, MAX_BYTES)
 
 
 def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
@@ -618,10 +607,7 @@ def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
 
 def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
     """The matches of a pattern in the beginning of a file. Empty for a folder or an unreadable file."""
-    try:
-        return words.findall(read_regular(path, size))
-    except (OSError, ValueError):
-        return []
+    return words.findall(read_head(path, size))
 
 
 def read_lines(path: str, digest: str) -> list[str]:

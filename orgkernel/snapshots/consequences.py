@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.sources import Tree
-from orgkernel.snapshots.snapshot import is_of_one_role
 
 _ROLE_KINDS = frozenset({"role_profile", "standing_order"})
 # Documents of other formats without which the agents are only less able: skills, tools and tasks.
@@ -26,6 +25,11 @@ OF_ALL = frozenset({"ORG203", "ORG204", "ORG205", "ORG206", "ORG211", "ORG213"})
 """Errors about a role that concern the whole chain of command."""
 WITHOUT_EFFECT = frozenset({"ORG704"})
 """Errors that no answer depends on, although they must be mended."""
+# An unknown domain, plan, tool or skill has no effect in a role. In a policy, a catalog or an organization it could mean that
+# something is not denied.
+_UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304", "ORG626", "ORG628"})
+# A skill with one of these errors is withheld from every subject; a procedure without its fallback falls to the next tier.
+_SHUT = frozenset({"ORG621", "ORG622", "ORG623", "ORG627", "ORG628"})
 
 
 class Consequences(NamedTuple):
@@ -76,7 +80,7 @@ def find_consequences(
     withheld: dict[str, Diagnostic] = {}
     is_held_back = False
     for each in diagnostics:
-        if each.severity is not Severity.ERROR or is_of_one_role(each):
+        if each.severity is not Severity.ERROR or _is_of_one_role(each):
             continue
         roles = _find_roles(records, declared, each)
         if roles is None or any(_has_subordinates(records, role) for role in roles):
@@ -85,6 +89,17 @@ def find_consequences(
         for role in roles:
             withheld.setdefault(role, each)
     return Consequences(withheld, is_held_back)
+
+
+def _is_of_one_role(diagnostic: Diagnostic) -> bool:
+    """Whether a finding concerns a single role, skill or procedure, so the organization can answer without it
+    (docs/adr/0031).
+    """
+    if diagnostic.subject.startswith("case:"):
+        return True  # a mistake in a test, which no answer depends on
+    if diagnostic.subject.startswith(("cognitive_skill:", "procedure:")):
+        return diagnostic.code in _SHUT
+    return diagnostic.code in _UNKNOWN_NAMES and diagnostic.subject.startswith("role:")
 
 
 def list_repeated_roles(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Severity
-from orgkernel.loading.files import Root, find_files
-from orgkernel.loading.formats.discovery import Discovery, discover
+from orgkernel.loading.formats.discovery import discover, list_files
 from orgkernel.loading.formats.listing import LeftOut, SourceFound
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import request_sources
@@ -23,11 +21,8 @@ class ForeignSource(NamedTuple):
     format: str
     place: str
     """The full path of its folder."""
-    name: str
     roles: int
     skills: int
-    broken: int
-    """The number of files that could not be read."""
     has_errors: bool
     """Whether its organization has errors."""
 
@@ -50,7 +45,7 @@ def find_foreign_trees(
     """
     discovery = discover(folder)
     known = set(known_paths)
-    sources = [each for each in discovery.sources if not known or not _list_files(each) <= known]
+    sources = [each for each in discovery.sources if not known or not list_files(each.layout) <= known]
     return ForeignTrees(tuple(_count(folder, sources, reader, severities)), discovery.left_out)
 
 
@@ -64,10 +59,8 @@ def _count(
         return []
     snapshot = Loader(request_sources(folder, sources, reader), severities).load()
     kinds: dict[int, list[str]] = defaultdict(list)
-    broken: dict[int, int] = defaultdict(int)
     for file in snapshot.tree.files:
         kinds[file.located.number] += (each.kind for each in file.read.documents)
-        broken[file.located.number] += bool(file.read.broken)
     organizations = {each.records.document.format: each for each in snapshot.organizations.values()}
     counted = []
     for number, source in enumerate(sources):
@@ -77,19 +70,9 @@ def _count(
                 "" if organization is None else organization.org_id,
                 source.format,
                 source.place,
-                source.name,
                 kinds[number].count("role_profile"),
                 kinds[number].count("cognitive_skill"),
-                broken[number],
                 organization is not None and organization.has_errors,
             )
         )
     return counted
-
-
-def _list_files(source: SourceFound) -> set[str]:
-    layout = source.layout
-    return {os.path.realpath(path) for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
-
-
-__all__ = ["Discovery", "ForeignSource", "ForeignTrees", "find_foreign_trees"]

@@ -134,24 +134,6 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
         return any(not document.context for document in self.tree.documents) or bool(self.diagnostics)
 
 
-# An unknown domain, plan, tool or skill has no effect in a role. In a policy, a catalog or an organization it could mean that
-# something is not denied.
-_UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304", "ORG626", "ORG628"})
-# A skill with one of these errors is withheld from every subject; a procedure without its fallback falls to the next tier.
-_SHUT = frozenset({"ORG621", "ORG622", "ORG623", "ORG627", "ORG628"})
-
-
-def is_of_one_role(diagnostic: Diagnostic) -> bool:
-    """Whether a finding concerns a single role, skill or procedure, so the organization can answer without it
-    (docs/adr/0031).
-    """
-    if diagnostic.subject.startswith("case:"):
-        return True  # a mistake in a test, which no answer depends on
-    if diagnostic.subject.startswith(("cognitive_skill:", "procedure:")):
-        return diagnostic.code in _SHUT
-    return diagnostic.code in _UNKNOWN_NAMES and diagnostic.subject.startswith("role:")
-
-
 def does_cover_file(name: str, file: str) -> bool:
     """Whether a shown name is that of this file, or of a folder above it."""
     if name in ("", "."):

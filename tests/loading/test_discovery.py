@@ -155,9 +155,11 @@ def test_ignored_folders_are_left_out_with_the_reason(tmp_path: Path) -> None:
         ".git/HEAD": "ref: refs/heads/main\n",
     }
     write_tree(tmp_path, files)
-    found = discover(str(tmp_path))
-    assert [Path(each.place).relative_to(tmp_path).as_posix() for each in found.sources] == ["sub/kept/old"]
-    assert [(Path(each.place).name, each.reason) for each in found.left_out] == [
+    discovery = discover(str(tmp_path))
+    assert [Path(each.place).relative_to(tmp_path).as_posix() for each in discovery.sources] == [
+        "sub/kept/old"
+    ]
+    assert [(Path(each.place).name, each.reason) for each in discovery.left_out] == [
         ("build", "git ignores it"),
         ("node_modules", "it is a folder of dependencies"),
         ("old", "git ignores it"),
@@ -168,7 +170,7 @@ def test_ignored_folders_are_left_out_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_a_tree_without_agents_names_the_nearest_thing(tmp_path: Path) -> None:
-    """Instructions are no agents, which is said, and what was looked for."""
+    """Instructions are no agents; the error names them and the formats."""
     write_tree(tmp_path, {"AGENTS.md": "# How to build\n", "src/a.py": "print()\n"})
     done = run_here("check", cwd=tmp_path)
     assert done.returncode == 2
@@ -216,12 +218,12 @@ def test_a_union_is_one_organization(tmp_path: Path) -> None:
         "pager": ("pager", "svc"),
     }
     assert [each.code for each in kernel.check()] == ["ORG755"]  # `Agent(reviewer)` is part of a tool
-    asked = {
+    outcomes = {
         (role, tool): kernel.can("market", AccessRequest(f"role:{role}", "use", f"tool:{tool}")).outcome
         for role in records.posts
         for tool in ("Bash", "mcp__db__query")
     }
-    allowed = [pair for pair, outcome in asked.items() if outcome == "allow"]
+    allowed = [pair for pair, outcome in outcomes.items() if outcome == "allow"]
     assert allowed == [("web__reviewer", "mcp__db__query"), ("data__reviewer", "Bash")]
     place = records.posts["data__reviewer"].document.place("name")
     assert (place.file.removeprefix(f"{tmp_path}/tree/"), place.line) == ("data/agents/reviewer.md", 2)
@@ -245,7 +247,7 @@ def test_every_question_works_on_a_union_at_once(tmp_path: Path) -> None:
 
 
 def test_a_tree_of_two_hosts_has_an_organization_for_each(tmp_path: Path) -> None:
-    """They see only their own documents, and the one with more roles answers, which is said."""
+    """They see only their own documents; the one with more roles answers, and a note names it."""
     files = {
         ".claude/agents/a.md": agent("a", "Does a. Use it.", "Read"),
         "b/.claude/agents/b.md": agent("b", "Does b. Use it.", "Read"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import click
@@ -20,7 +20,7 @@ from orgkernel.loading.formats.listing import LeftOut
 from orgkernel.project.requests import request_of
 from orgkernel.snapshots.foreign_trees import ForeignSource, find_foreign_trees
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import format_relative_path, resolve_paths
+from orgkernel.snapshots.roots import Request, format_relative_path, resolve_paths
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 _ORGANIZATION = "organization"
@@ -54,11 +54,13 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
     Exits 0, 1 if there is nothing or an organization has errors, 2 if it cannot run.
     """
     project = find_project(os.getcwd())
-    ours = _load_ours(folder, project, no_cache=no_cache)
+    paths = () if folder is None else (folder,)
+    request = request_of(project, os.getcwd(), paths)
+    ours = _load_ours(paths, request, project, no_cache=no_cache)
     left_out: list[LeftOut] = []
     trees = [
         *_with_same_ids_noted(_list_ours(ours, project)),
-        *_find_foreign(folder, project, ours, left_out),
+        *_find_foreign(folder, request, project, ours, left_out),
     ]
     here = os.getcwd()
     skipped = [(format_relative_path(each.place, here), each.reason) for each in left_out]
@@ -87,9 +89,8 @@ def _build_json(tree: ListedTree) -> dict[str, object]:
     return listed | ({"note": tree.note} if tree.note else {})
 
 
-def _load_ours(folder: str | None, project: Project, *, no_cache: bool) -> Snapshot:
-    paths = () if folder is None else (folder,)
-    request = request_of(project, os.getcwd(), paths)
+def _load_ours(paths: Sequence[str], request: Request, project: Project, *, no_cache: bool) -> Snapshot:
+    """Load the orgkernel documents at the paths. A request for other formats only has none, and is not read again."""
     if not request.detected or any(not root.areas and not root.context for root in request.roots):
         request = request_of(project, os.getcwd(), paths, OURS)
     loader = Loader(request, project.severities, find_cache(project, no_cache))
@@ -142,7 +143,7 @@ def _with_same_ids_noted(trees: Iterator[ListedTree]) -> Iterator[ListedTree]:
 
 
 def _find_foreign(
-    folder: str | None, project: Project, ours: Snapshot, left_out: list[LeftOut]
+    folder: str | None, request: Request, project: Project, ours: Snapshot, left_out: list[LeftOut]
 ) -> Iterator[ListedTree]:
     """List the sources in other formats below the folder, or the paths of the project."""
     # Files of orgkernel organizations can look like other formats: the skills in `skills/` do.
@@ -156,7 +157,7 @@ def _find_foreign(
     paths = (os.path.realpath(each.located.path) for each in ours.tree.files if not each.located.root.areas)
     known = {path for path in paths if path.startswith(near)}
     here = os.getcwd()
-    read = set(_read_from_here(folder, project, ours))
+    read = set(_read_from_here(request, ours))
     tops = [os.path.join(project.folder, each) for each in project.paths] if folder is None else [folder]
     noted: set[str] = set()
     for top in tops:
@@ -182,9 +183,8 @@ def _find_foreign(
             )
 
 
-def _read_from_here(folder: str | None, project: Project, ours: Snapshot) -> Iterator[tuple[str, str]]:
+def _read_from_here(request: Request, ours: Snapshot) -> Iterator[tuple[str, str]]:
     """The sources in other formats that other commands read: recognized ones, and those that organizations name."""
-    request = request_of(project, os.getcwd(), () if folder is None else (folder,))
     for source in request.sources if request.detected else ():
         yield os.path.realpath(source.place), source.format
     for root in (*request.roots, *(each.located.root for each in ours.tree.files)):

@@ -107,7 +107,7 @@ def discover(top: str, only: str | None = None) -> Discovery:
         else:
             candidates = _find_by_folder(name, folders)
         for source in candidates:
-            files = _list_files(source.layout)
+            files = list_files(source.layout)
             if not files <= claimed:
                 claimed |= files
                 sources.append(source)
@@ -229,7 +229,8 @@ def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
                     yield LeftOut(path, "its front matter has no `name` and `description` of an agent", "")
 
 
-def _list_files(layout: Layout) -> set[str]:
+def list_files(layout: Layout) -> set[str]:
+    """The real paths of the files of a layout."""
     return {
         each.real for each in find_real_files(Root(layout.top, "", areas=layout.areas)) if not each.leaves
     }

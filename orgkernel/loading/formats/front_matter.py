@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote, suggest
-from orgkernel.loading.files import MARKDOWN, SourceText
+from orgkernel.loading.files import MARKDOWN, NOTES, SourceText
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS
 from orgkernel.loading.markdown import MAX_CHARACTERS, split_front_matter
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of, unpack_within
@@ -20,10 +20,6 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FIRST = pack_mark(1, 1)
-# Usual files next to agents. Without front matter they are not agents.
-_NOTES = frozenset(
-    {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes"}
-)
 _ITEM = lazy_pattern(r"[ \t]*-[ \t]+(.*)\Z", re.DOTALL)
 _QUOTED = lazy_pattern(r"""(["'])([^"'\\]*)\1\Z""")
 # How a value begins that is more than a line of text.
@@ -58,7 +54,7 @@ def read_front_matter(source: SourceText, lists: Sequence[str], fields: Collecti
     parts = split_front_matter(source.text)
     if parts is None:
         stem = os.path.basename(source.path).removesuffix(MARKDOWN).casefold()
-        if stem in _NOTES:
+        if stem in NOTES:
             return None
         help = "write `name` and `description` between two lines `---` at its beginning, or move the file elsewhere"
         return Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])

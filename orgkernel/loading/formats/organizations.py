@@ -43,6 +43,10 @@ def build_organization(
         hierarchy=dict(hierarchy),
         **more,
     )
-    # Its folder determines which documents belong to it.
-    path = os.path.join(folder, "(organization)")
+    path = locate_organization(folder)
     return complete_with(like, "organization", record, marks, name=name, path=path)
+
+
+def locate_organization(folder: str) -> str:
+    """The path of an organization that no file declares. Its folder determines which documents belong to it."""
+    return os.path.join(folder, "(organization)")

@@ -84,17 +84,25 @@ def _get_text(value: Any) -> str:
 
 def drop_repeated_servers(catalogs: Sequence[SourceDocument]) -> dict[int, SourceDocument]:
     """Documents without the servers that another file already declares."""
-    known: dict[str, Tool] = {}
+    declared: dict[str, Tool] = {}
     instead: dict[int, SourceDocument] = {}
     for document in catalogs:
-        record = document.record
-        if not isinstance(record, ToolCatalog):
-            continue
-        kept = {tool_id: tool for tool_id, tool in record.tools.items() if known.get(tool_id) != tool}
-        known = {**record.tools, **known}
-        if len(kept) < len(record.tools):
-            instead[id(document)] = replace_document(document, replace(record, tools=kept), document.marks)
+        made = drop_declared_tools(document, declared)
+        if made is not document:
+            instead[id(document)] = made
     return instead
+
+
+def drop_declared_tools(document: SourceDocument, declared: dict[str, Tool]) -> SourceDocument:
+    """The document without the tools that are `declared` identically. Its other tools are added to them."""
+    record = document.record
+    if not isinstance(record, ToolCatalog):
+        return document
+    tools = {tool_id: tool for tool_id, tool in record.tools.items() if declared.get(tool_id) != tool}
+    declared.update({**record.tools, **declared})
+    if len(tools) == len(record.tools):
+        return document
+    return replace_document(document, replace(record, tools=tools), document.marks)
 
 
 def filter_server_tools(tools: Iterable[str], servers: Container[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,11 +24,14 @@ from orgkernel.documents.records import (
     ProcedureCatalog,
     RoleProfile,
     StandingOrder,
+    Tool,
     ToolCatalog,
 )
 from orgkernel.loading.files import Root, SourceUnion
 from orgkernel.loading.formats.building import complete_with, replace_document
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.organizations import locate_organization
+from orgkernel.loading.formats.servers import drop_declared_tools
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
@@ -40,7 +43,6 @@ NAMES_BEFORE = "names_before_union"
 SHOWN_SEPARATOR = ":"
 """The same in names for people, as hosts write it."""
 _FIRST = pack_mark(1, 1)
-_HOLDER = "(organization)"
 
 
 class UnionMember(NamedTuple):
@@ -62,6 +64,10 @@ class _Source:
         """The documents, each with the identity of the document that it replaces, or 0 for an added one."""
         self.renamed: dict[str, dict[str, str]] = {}
         """The new ids of roles, skills, tools and procedures, by kind and former id."""
+
+    def add_prefix(self, name: str) -> str:
+        """The name with the id of the source as a prefix."""
+        return f"{self.id}{SEPARATOR}{name}"[:LONGEST]
 
     def get_new_id(self, kind: str, old: str) -> str:
         """The id in the union of something that this source declares."""
@@ -94,31 +100,24 @@ def unite(
     """
     sources = list(_list_sources(members))
     _make_names_unique(sources)
+    instead: dict[int, tuple[SourceDocument, ...]] = {}
     if union.part:
-        wanted = [each for each in sources if each.id == union.part]
-        dropped = {
-            number: () for each in sources if each.id != union.part for number, _ in each.documents if number
-        }
-        instead: dict[int, tuple[SourceDocument, ...]] = dict(dropped)
-        sources = wanted
-    else:
-        instead = {}
+        others = [each for each in sources if each.id != union.part]
+        instead |= {number: () for each in others for number, _ in each.documents if number}
+        sources = [each for each in sources if each.id == union.part]
     with_roles = [each for each in sources if each.organization is not None]
     if len(with_roles) > 1:
         _rename_repeated_ids(sources)
     added: list[SourceDocument] = []
-    declared_tools: dict[str, Any] = {}
-    declared_skills: dict[str, SourceDocument] = {}
+    declared_tools: dict[str, Tool] = {}
+    declared_skills: set[str] = set()
     for source in sources:
         department = source.id if len(with_roles) > 1 and source.organization is not None else None
         for number, document in source.documents:
             made = _adapt(document, source, department)
             kept = _drop_repeated(made, declared_tools, declared_skills)
             if number:
-                if kept is not document:
-                    instead[number] = () if kept is None else (kept,)
-                else:
-                    instead.setdefault(number, (kept,))
+                instead[number] = () if kept is None else (kept,)
             elif kept is not None:
                 added.append(kept)
     if with_roles:
@@ -277,12 +276,14 @@ def _rename_keys(
     entries = {new_ids.get(name, name): each for name, each in getattr(record, field).items()}
     mark, below = document.marks
     if field in below and isinstance(below[field][1], (tuple, list)):
-        key, (start, marks) = below[field]
-        below = {
-            **below,
-            field: (key, (start, {new_ids.get(name, name): each for name, each in marks.items()})),
-        }
+        below = {**below, field: _rename_marks(below[field], lambda name: new_ids.get(name, name))}
     return replace_document(document, replace(record, **{field: entries}), (mark, below))
+
+
+def _rename_marks(marks: tuple[int, Marks], get_name: Callable[[str], str]) -> tuple[int, Marks]:
+    """The marks of a mapping with other keys."""
+    key, (start, below) = marks
+    return (key, (start, {get_name(name): each for name, each in below.items()}))
 
 
 def _limit_policies(document: SourceDocument, record: AccessPolicies, source: _Source) -> SourceDocument:
@@ -310,22 +311,14 @@ def _get_hierarchy(organization: SourceDocument) -> Mapping[str, HierarchyEntry]
 
 
 def _drop_repeated(
-    document: SourceDocument, declared_tools: dict[str, Any], declared_skills: dict[str, SourceDocument]
+    document: SourceDocument, declared_tools: dict[str, Tool], declared_skills: set[str]
 ) -> SourceDocument | None:
     """The document without tools and skills that another source declares identically."""
-    record = document.record
-    if isinstance(record, CognitiveSkill):
-        if record.name in declared_skills:
+    if isinstance(document.record, CognitiveSkill):
+        if document.record.name in declared_skills:
             return None
-        declared_skills[record.name] = document
-    elif isinstance(record, ToolCatalog):
-        kept = {name: tool for name, tool in record.tools.items() if declared_tools.get(name) != tool}
-        declared_tools.update(
-            {name: tool for name, tool in record.tools.items() if name not in declared_tools}
-        )
-        if len(kept) < len(record.tools):
-            return replace_document(document, replace(record, tools=kept), document.marks)
-    return document
+        declared_skills.add(document.record.name)
+    return drop_declared_tools(document, declared_tools)
 
 
 # -- the organization --------------------------------------------------------------------------------------------------
@@ -345,7 +338,7 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
     assert first is not None
     record = first.record
     assert isinstance(record, Organization)
-    path = os.path.join(union.folder, _HOLDER)
+    path = locate_organization(union.folder)
     if len(sources) == 1:
         return complete_with(first, "organization", record, first.marks, name=first.name, path=path)
     hierarchy: dict[str, HierarchyEntry] = {}
@@ -365,11 +358,7 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
         }
         hierarchy |= entries
         departments[source.id] = Department(name=source.name, description=own.description)
-        own_channels = {
-            f"{source.id}{SEPARATOR}{name}"[:LONGEST]: each
-            for name, each in own.communication_channels.items()
-        }
-        channels |= own_channels
+        channels |= {source.add_prefix(name): each for name, each in own.communication_channels.items()}
         marks = _build_marks(organization, source)
         parts.append(complete_with(organization, "organization", own, marks))
     name = convert_to_id(union.name)[:LONGEST] or "agents"
@@ -388,16 +377,9 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
 def _build_marks(organization: SourceDocument, source: _Source) -> Marks:
     """The marks of a source's organization, with its new ids and its department."""
     mark, below = organization.marks
-    made = {}
+    made = {"departments": (mark, (mark, {source.id: (mark, mark)}))}
     if "hierarchy" in below:
-        key, (start, marks) = below["hierarchy"]
-        made["hierarchy"] = (
-            key,
-            (start, {source.get_new_id("role", name): each for name, each in marks.items()}),
-        )
+        made["hierarchy"] = _rename_marks(below["hierarchy"], lambda name: source.get_new_id("role", name))
     if "communication_channels" in below:
-        key, (start, marks) = below["communication_channels"]
-        renamed = {f"{source.id}{SEPARATOR}{name}"[:LONGEST]: each for name, each in marks.items()}
-        made["communication_channels"] = (key, (start, renamed))
-    made["departments"] = (mark, (mark, {source.id: (mark, mark)}))
+        made["communication_channels"] = _rename_marks(below["communication_channels"], source.add_prefix)
     return (mark, made)

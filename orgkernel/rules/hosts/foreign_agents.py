@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import quote
@@ -75,6 +75,11 @@ def list_names(post: RolePost) -> tuple[str, ...]:
     source.
     """
     return (post.profile.name, post.role_id, *get_written_words(post).get(NAMES_BEFORE, ()))
+
+
+def collect_names(posts: Iterable[RolePost]) -> frozenset[str]:
+    """All names by which some agents can be referred to."""
+    return frozenset(name for post in posts for name in list_names(post))
 
 
 def list_documents_of_kind(

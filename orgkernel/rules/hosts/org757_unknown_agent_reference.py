@@ -41,7 +41,12 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, ALMOST, CALL
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, iterate_agents, list_names, list_texts
+from orgkernel.rules.hosts.foreign_agents import (
+    BUILT_IN_AGENTS,
+    collect_names,
+    iterate_agents,
+    list_texts,
+)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -50,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.excused:
         return
     posts = list(iterate_agents(view))
-    known = {name for post in posts for name in list_names(post)} | BUILT_IN_AGENTS
+    known = collect_names(posts) | BUILT_IN_AGENTS
     for post in posts:
         for order, references in list_texts(view, post):
             names: set[str] = set()

@@ -48,7 +48,12 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, get_delegates, iterate_agents, list_names
+from orgkernel.rules.hosts.foreign_agents import (
+    BUILT_IN_AGENTS,
+    collect_names,
+    get_delegates,
+    iterate_agents,
+)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -57,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.excused:
         return
     posts = list(iterate_agents(view))
-    known = {name for post in posts for name in list_names(post)}
+    known = collect_names(posts)
     for post in posts:
         delegates = get_delegates(post)
         for field, number, name in (*delegates.named, *delegates.taken):

@@ -52,14 +52,20 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, CALL, is_denied
-from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents, list_names, list_texts
+from orgkernel.rules.hosts.foreign_agents import (
+    collect_names,
+    get_delegates,
+    iterate_agents,
+    list_names,
+    list_texts,
+)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find names of existing agents that the fields do not allow."""
     posts = list(iterate_agents(view))
-    known = {name for post in posts for name in list_names(post)}
+    known = collect_names(posts)
     for post in posts:
         delegates = get_delegates(post)
         if not (delegates.is_limited or delegates.taken):

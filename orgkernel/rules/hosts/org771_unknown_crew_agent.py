@@ -48,7 +48,11 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.hosts.foreign_agents import CREWAI, list_documents_of_kind, list_names
+from orgkernel.rules.hosts.foreign_agents import (
+    CREWAI,
+    collect_names,
+    list_documents_of_kind,
+)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -56,7 +60,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Find names of unknown agents."""
     if view.records.excused:
         return
-    known = {name for post in view.records.posts.values() for name in list_names(post)}
+    known = collect_names(view.records.posts.values())
     for document, words in list_documents_of_kind(view, "procedure_catalog", CREWAI):
         for what, name, route in _iterate_names(words):
             if convert_to_id(name) not in known:

@@ -41,7 +41,11 @@ from typing import Any
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, list_documents_of_kind, list_names
+from orgkernel.rules.hosts.foreign_agents import (
+    AGENT_SPEC,
+    collect_names,
+    list_documents_of_kind,
+)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -49,7 +53,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Find edges of teams to unknown components."""
     if view.records.excused:
         return
-    known = {name for post in view.records.posts.values() for name in list_names(post)}
+    known = collect_names(view.records.posts.values())
     for document, words in list_documents_of_kind(view, "tool_catalog", AGENT_SPEC):
         edges: Any = words.get("edges", ())
         for number in words.get("unresolved", ()):

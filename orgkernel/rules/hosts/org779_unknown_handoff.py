@@ -51,7 +51,12 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.hosts.foreign_agents import COPILOT, get_written_words, iterate_agents, list_names
+from orgkernel.rules.hosts.foreign_agents import (
+    COPILOT,
+    collect_names,
+    get_written_words,
+    iterate_agents,
+)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _BUILT_IN = frozenset({"agent", "ask", "edit", "explore", "plan"})
@@ -62,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.excused:
         return
     posts = [post for post in iterate_agents(view) if post.document.format == COPILOT]
-    known = {name for post in posts for name in list_names(post)}
+    known = collect_names(posts)
     for post in posts:
         for number, name in enumerate(get_written_words(post).get("handoffs", ())):
             if name and name not in known and name.lower() not in _BUILT_IN:

@@ -47,7 +47,11 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.claude_code.commands import AGENT, COMMAND, KIND, TOOLS
 from orgkernel.loading.formats.names import MCP
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, list_documents_of_kind, list_names
+from orgkernel.rules.hosts.foreign_agents import (
+    BUILT_IN_AGENTS,
+    collect_names,
+    list_documents_of_kind,
+)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -55,7 +59,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Find unknown tools and agents in commands."""
     tools = view.records.tools
     own = [tool for tool in tools if not tool.startswith(MCP)]
-    agents = {name for post in view.records.posts.values() for name in list_names(post)}
+    agents = collect_names(view.records.posts.values())
     for document, words in list_documents_of_kind(view, KIND):
         if COMMAND not in words:
             continue

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.loading.files import MARKDOWN
+from orgkernel.loading.files import MARKDOWN, NOTES
 
 # Markdown files of other kinds, by their suffixes.
 _OTHER_SUFFIXES = (".agent.md", ".chatmode.md", ".prompt.md", ".instructions.md")
-# Notes next to agents, by their names without the suffix.
-_NOTES = frozenset(
-    {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes", "skill"}
-)
+# Other files, by their names without the suffix.
+_OTHER_NAMES = NOTES | {"skill"}
 # Keys of front matter that only other kinds of Markdown files have: pages of a site, commands, rules, agents of others.
 _OTHER_KEYS = (
     b"title", b"layout", b"permalink", b"date", b"slug", b"about", b"labels", b"globs", b"alwaysApply", b"applyTo", b"mode",
@@ -26,7 +24,7 @@ def can_be_agent(name: str) -> bool:
     (True, False, False)
     """
     stem, suffix = os.path.splitext(name)
-    return suffix == MARKDOWN and stem.casefold() not in _NOTES and not name.endswith(_OTHER_SUFFIXES)
+    return suffix == MARKDOWN and stem.casefold() not in _OTHER_NAMES and not name.endswith(_OTHER_SUFFIXES)
 
 
 def begins_like_agent(head: bytes) -> bool:

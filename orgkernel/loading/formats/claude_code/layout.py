@@ -10,7 +10,6 @@ from orgkernel.loading.formats.claude_code.paths import (
     AGENT_FILES,
     AGENTS,
     COLLECTION,
-    COMMANDS,
     HIDDEN,
     PLUGIN,
     build_project_layout,
@@ -20,11 +19,6 @@ from orgkernel.loading.formats.format import Layout
 
 _MOST_LOOKED_AT = 20
 _HEAD = 4096
-
-
-def is_command(path: str, top: str) -> bool:
-    """Whether a file below a project or plugin is a command rather than an agent."""
-    return os.path.relpath(path, top).removeprefix(HIDDEN + os.sep).startswith(COMMANDS + os.sep)
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -55,15 +56,15 @@ def read_plugin(path: str) -> Plugin:
 def find_plugins(folders: Iterable[FolderListing], left_out: list[LeftOut]) -> Iterator[Plugin]:
     """The plugins that marketplaces list, and the other folders with a manifest of a plugin."""
     with_manifests = [each.path for each in folders if MANIFESTS in each.folders]
-    listed: list[Plugin] = []
+    listed: dict[tuple[str, str], Plugin] = {}
     for path in with_manifests:
-        listed += _list_plugins(path, left_out)
-    paths = [each.path for each in listed]
-    for plugin in dict.fromkeys((each.path, each.name) for each in listed):
-        those = [each for each in listed if (each.path, each.name) == plugin]
-        yield those[0]._replace(is_shared=paths.count(plugin[0]) > len(those))
+        for plugin in _list_plugins(path, left_out):
+            listed.setdefault((plugin.path, plugin.name), plugin)
+    plugins_in = Counter(path for path, _ in listed)
+    for plugin in listed.values():
+        yield plugin._replace(is_shared=plugins_in[plugin.path] > 1)
     for path in with_manifests:
-        if path not in paths and is_file(os.path.join(path, PLUGIN)):
+        if path not in plugins_in and is_file(os.path.join(path, PLUGIN)):
             yield read_plugin(path)
 
 
@@ -123,7 +124,7 @@ def list_plugin_areas(plugin: Plugin) -> Iterator[Area]:
             yield from _build_area(plugin.path, path, kind, files)
         # Listed skills are added to the usual folder. Listed agents and commands replace it.
         is_usual_read = not paths or (kind == SKILL and not plugin.is_shared)
-        if is_usual_read and is_folder(os.path.join(plugin.path, field)) and not (plugin.is_shared and paths):
+        if is_usual_read and is_folder(os.path.join(plugin.path, field)):
             yield Area(field, files, content=kind)
     if not plugin.is_shared:
         servers = plugin.listed.get("mcpServers")
