@@ -597,7 +597,8 @@ def read_head(path: str, size: int) -> bytes:
 
 def does_mention(path: str, words: str) -> bool:
     """Whether a file contains some words. A folder or an unreadable file contains none."""
-    return words.encode() in read_head(path, MAX_BYTES)
+    text = read_head(path, MAX_BYTES)
+    return bool(text) and words.encode() in text
 
 
 def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
