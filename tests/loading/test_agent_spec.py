@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -149,3 +150,37 @@ def test_what_is_missing(tmp_path: Path, text: str, codes: list[str]) -> None:
 def test_other_files_are_not_claimed(tmp_path: Path, files: dict[str, str]) -> None:
     """A specification names a component and its version."""
     assert not resolve_paths(["."], str(write_tree(tmp_path, files))).detected
+
+
+def _write_agent(name: str) -> str:
+    return AGENT.format(name)
+
+
+def _write_team(manager: str, *workers: str) -> str:
+    listed = ", ".join(f"{{$component_ref: {each}}}" for each in workers)
+    return (
+        f"component_type: ManagerWorkers\n{VERSION}name: team of {manager}\n"
+        f"group_manager: {{$component_ref: {manager}}}\nworkers: [{listed}]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        {"special.yaml": f"component_type: SpecializedAgent\n{VERSION}name: checker\nagent: {{$component_ref: b}}\n"},
+        {"other.yaml": _write_team("c", "d")},
+        {"other.yaml": _write_team("b", "c", "d")},
+        {"other.yaml": _write_team("a", "d")},
+        {"special.yaml": f"component_type: SpecializedAgent\n{VERSION}name: checker\nagent:\n"
+                         + "".join(f"  {line}\n" for line in _write_agent("e").splitlines())},
+    ],
+)  # fmt: skip
+def test_several_teams_of_a_folder_are_one_chain(tmp_path: Path, further: dict[str, str]) -> None:
+    """Teams and specialized agents lie in files of their own, beside the agents that they name."""
+    agents = {f"{name}.yaml": VERSION + _write_agent(name) for name in "abcd"}
+    write_tree(tmp_path / "desk", {"team.yaml": _write_team("a", "b"), **agents, **further})
+    assert run_here("check", "desk", cwd=tmp_path).returncode == 0
+    chart = run_here("graph", "--path", "desk", cwd=tmp_path).stdout
+    assert "└── b  b" in chart or "├── b  b" in chart
+    manifest = run_here("manifest", "b", "--path", "desk", cwd=tmp_path).stdout
+    assert re.search(r"^superiors +a ", manifest, re.MULTILINE), manifest

@@ -28,15 +28,17 @@ def build_organization(
     hierarchy: Mapping[str, HierarchyEntry],
     *,
     name: str = "",
-    marks: Marks = (_FIRST, {}),
+    marks: Marks = None,
     otherwise: str = "agents",
     **more: Any,
 ) -> SourceDocument:
     """The organization of a folder, shown at `name` or at the document `like`.
 
     Its id is derived from its name. `otherwise` is the id if the name contains no valid character. `more` are further
-    fields.
+    fields. Without `marks`, all values are at the beginning.
     """
+    if marks is None:
+        marks = _mark_beginning(hierarchy)
     record = Organization(
         org_id=convert_to_id(called)[:LONGEST] or otherwise,
         org_name=called,
@@ -45,6 +47,16 @@ def build_organization(
     )
     path = locate_organization(folder)
     return complete_with(like, "organization", record, marks, name=name, path=path)
+
+
+def _mark_beginning(hierarchy: Mapping[str, HierarchyEntry]) -> Marks:
+    """Marks for a hierarchy that no file lists: each role and each subordinate is at the beginning."""
+    entries = {
+        name: (_FIRST, (_FIRST, {"subordinates": (_FIRST, (_FIRST, [_FIRST] * len(entry.subordinates)))}))
+        for name, entry in hierarchy.items()
+        if entry.subordinates
+    }
+    return (_FIRST, {"hierarchy": (_FIRST, (_FIRST, entries))} if entries else {})
 
 
 def locate_organization(folder: str) -> str:

@@ -23,10 +23,8 @@ from orgkernel.loading.formats.building import replace_document
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.roles import RolePart, build_tool_id_from_name, place_role
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
-_FIRST = pack_mark(1, 1)
 _TYPES: tuple[RoleType, ...] = ("specialist", "executive", "commander")
 
 
@@ -79,7 +77,7 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
         )
         replacements[id(role)] = place_role(role, part)
     _drop_repeated(documents, replacements)
-    organization = _build_organization(root, catalogs, raw, roles, commands)
+    organization = _build_organization(root, catalogs, raw, roles, commands, edges)
     return Completion(replacements, (organization,))
 
 
@@ -176,6 +174,7 @@ def _build_organization(
     raw: Mapping[int, Mapping[str, Any]],
     roles: Mapping[str, SourceDocument],
     commands: Mapping[str, Mapping[str, int]],
+    edges: Mapping[int, _Edges],
 ) -> SourceDocument:
     """The organization of all agents of a folder, named after its only team or the folder."""
     teams = [each for each in catalogs if raw[id(each)].get("team", [""])[0].strip()]
@@ -189,7 +188,8 @@ def _build_organization(
     entries: dict[str, Any] = {}
     for name, role in roles.items():
         at = role.marks[0] if role.name == like.name else start
-        listed = list(commands.get(name, {}).values())
+        places = edges[id(like)].commands.get(name, {})
+        listed = [places.get(each, start) for each in commands.get(name, ())]
         entries[name] = (at, (at, {"subordinates": (at, (at, listed))} if listed else {}))
     below: dict[str, Any] = {"hierarchy": (start, (start, entries))}
     if team is not None:
