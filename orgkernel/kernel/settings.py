@@ -96,20 +96,21 @@ def find_project(folder: str) -> Project:
         here = parent
 
 
-def find_top(project: Project) -> str:
-    """The topmost folder of a project: that of its settings, or of its git repository.
+def find_top(project: Project) -> str | None:
+    """The topmost folder of a project: that of its settings, or of its git repository. None without either.
 
     A repository in a home folder is not treated as a project, and neither is a repository of another user.
     """
+    otherwise = project.folder if project.file else None
     here = project.folder
     home = os.path.realpath(os.path.expanduser("~"))
     while True:
         mark = os.path.join(here, ".git")
         if os.path.lexists(mark):
-            return project.folder if _is_of_others(mark) or os.path.realpath(here) == home else here
+            return otherwise if _is_of_others(mark) or os.path.realpath(here) == home else here
         parent = os.path.dirname(here)
         if parent == here:
-            return project.folder
+            return otherwise
         here = parent
 
 

@@ -18,7 +18,7 @@ def request_of(project: Project, here: str, paths: Sequence[str] = (), read_as: 
         project.folder,
         shown_from=here,
         links=project.links,
-        top=top,
+        top=top or project.folder,
         read_as=read_as,
         sources_in=top,
     )

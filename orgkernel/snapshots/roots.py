@@ -50,6 +50,8 @@ class Request(msgspec.Struct, frozen=True):
     """Documents of orgkernel next to an organization that were not read, because they are outside the project."""
     sources_in: tuple[str, ...] = ()
     """Further folders that can contain the sources of organizations."""
+    is_project: bool = False
+    """Whether a project limits where sources can be. Otherwise they can also be next to the organization's folder."""
     shown_from: str = ""
     """The folder relative to which file names are shown."""
     sources: tuple[SourceFound, ...] = ()
@@ -82,7 +84,8 @@ def resolve_paths(
 
     A folder in another format is read as an organization if it contains no orgkernel document. With `read_as`, every path
     is read in this format, or as orgkernel documents. The sources of organizations can be in the folders that are read, in
-    those that links can lead to, and in `sources_in`, by default `folder`.
+    those that links can lead to, and in `sources_in`, the folder of a project. Without a project, they can be in `folder`
+    and next to the folder of their organization, so that an organization means the same from every folder.
     """
     reader = shown_from or folder
     left: list[str] = []
@@ -153,6 +156,7 @@ def resolve_paths(
         detected,
         tuple(left),
         (sources_in or folder,),
+        sources_in is not None,
         reader,
         tuple(sources),
         tuple(left_out),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -92,6 +92,9 @@ def find_sources(
     allowed = [os.path.realpath(root.path) for root in request.roots if not root.shared and not root.context]
     allowed += (link for root in request.roots for link in root.links)
     allowed += (os.path.realpath(folder) for folder in request.sources_in)
+    declared_sources = list(declared_sources)
+    if not request.is_project:
+        allowed += _list_neighborhoods(located.path for located, _ in declared_sources)
     roots: dict[tuple[str, str, object], Root] = {}
     refused: list[Diagnostic] = []
     awaited: list[str] = []
@@ -115,6 +118,15 @@ def find_sources(
     known = {root.path for root in request.roots}
     more = tuple(catalog for catalog in catalogs if catalog.path not in known)
     return Sources((*roots.values(), *more), tuple(refused), tuple(awaited))
+
+
+def _list_neighborhoods(paths: Iterable[str]) -> Iterator[str]:
+    """The folder around the folder of each organization, except for a home folder and the top of the file system."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    for path in paths:
+        around = os.path.dirname(os.path.realpath(os.path.dirname(path)))
+        if around != os.path.dirname(around) and not is_within(home, around):
+            yield around
 
 
 def _resolve_source_root(
@@ -153,5 +165,6 @@ def _is_allowed(path: str, allowed_folders: Sequence[str]) -> bool:
 def _refuse_outside(name: str) -> tuple[str, str]:
     return (
         f"the source {name} is outside of the folders that are read",
-        "name its folder on the command line, or allow it by `links` in the settings of the project",
+        "put an `orgkernel.toml` into the folder that contains both, name the folder of the source on the command line, or "
+        "allow it by `links` in the settings",
     )

@@ -345,3 +345,39 @@ def test_a_finding_in_a_source_is_shown_at_its_line(tmp_path: Path) -> None:
     done = run_here("check", "org", "--format", "json", cwd=tree)
     (said,) = json.loads(done.stdout)
     assert (said["file"], said["line"], said["column"]) == (f"team/{AGENTS}/fixer.md", 4, 14)
+
+
+def test_an_organization_means_the_same_from_every_folder(tmp_path: Path) -> None:
+    """Outside of a project, its sources can also be next to its folder, but no farther away."""
+    tree = laid_over(tmp_path / "a/b")
+    counts = set()
+    for folder, words in (
+        (tree, ["org"]),
+        (tree / "org", []),
+        (tree / "org/roles", [".."]),
+        (tree.parent, ["b/org"]),
+        (tmp_path.parent, [str(tree / "org")]),
+        (tree / "team", ["../org"]),
+    ):
+        done = run_here("check", *words, cwd=folder)
+        assert (done.returncode, done.stdout) == (0, ""), (folder, done.stdout)
+        counts.add(done.stderr.splitlines()[-1])
+    assert len(counts) == 1, counts
+    done = run_here("check", cwd=tree / "org/roles")
+    assert done.returncode == 0, done.stdout
+    (tree / "org/org.yaml").write_text(ORG.replace("../team", "../../b/team"), encoding="utf-8")
+    assert run_here("check", cwd=tree / "org").returncode == 0
+    (tree / "team").rename(tmp_path / "a/team")
+    (tree / "org/org.yaml").write_text(ORG.replace("../team", "../../team"), encoding="utf-8")
+    assert "ORG030" in run_here("check", "--format", "concise", cwd=tree / "org").stdout
+
+
+def test_a_role_of_a_source_with_subordinates_is_no_specialist(tmp_path: Path) -> None:
+    """Unless its overlay says so, which is an error."""
+    tree = laid_over(tmp_path / "x")
+    role = tree / "org/roles/lead.yaml"
+    text = role.read_text(encoding="utf-8").replace("role_type: executive\n", "")
+    role.write_text(text, encoding="utf-8")
+    assert "lead (lead), executive of shop" in run_here("manifest", "lead", "--path", "org", cwd=tree).stdout
+    role.write_text(text + "role_type: specialist\n", encoding="utf-8")
+    assert "ORG208" in run_here("check", "org", "--format", "concise", cwd=tree).stdout

@@ -16,6 +16,7 @@ from msgspec.structs import FieldInfo, fields, replace
 from orgkernel.documents.records import Channel, HierarchyEntry, Organization, Record, RoleProfile
 from orgkernel.loading.files import Root, SourceUse
 from orgkernel.loading.formats.building import complete_with, replace_document
+from orgkernel.loading.formats.roles import ROLE_TYPES, measure_height
 from orgkernel.loading.marks import find_mark, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
 
@@ -99,12 +100,11 @@ def _lay_over_roles(
     organizations: Iterable[SourceDocument],
 ) -> dict[int, SourceDocument]:
     """The replacements of role documents, keyed by identity."""
-    commanded = {
-        subordinate
-        for merged in organizations
-        for entry in _get_hierarchy(merged).values()
-        for subordinate in entry.subordinates
-    }
+    subordinates: dict[str, tuple[str, ...]] = {}
+    for merged in organizations:
+        for superior, entry in _get_hierarchy(merged).items():
+            subordinates[superior] = (*subordinates.get(superior, ()), *entry.subordinates)
+    commanded = {subordinate for below in subordinates.values() for subordinate in below}
     overlays = {
         each.record.role_id: each
         for each in reversed(own)
@@ -115,8 +115,9 @@ def _lay_over_roles(
         if isinstance(document.record, RoleProfile):
             role_id = document.record.role_id
             overlay, has_superior = overlays.get(role_id), role_id in commanded
-            if overlay is not None or has_superior:
-                made[id(document)] = _lay_over(document, overlay, has_superior)
+            height = measure_height(role_id, subordinates)
+            if overlay is not None or has_superior or height:
+                made[id(document)] = _lay_over(document, overlay, has_superior, height)
     return made
 
 
@@ -125,8 +126,13 @@ def _get_hierarchy(document: SourceDocument) -> Mapping[str, HierarchyEntry]:
     return document.record.hierarchy
 
 
-def _lay_over(role: SourceDocument, overlay: SourceDocument | None, has_superior: bool) -> SourceDocument:
-    """A role of a source combined with its overlay. If the hierarchy sets its superior, the role does not."""
+def _lay_over(
+    role: SourceDocument, overlay: SourceDocument | None, has_superior: bool, height: int
+) -> SourceDocument:
+    """A role of a source combined with its overlay. If the hierarchy sets its superior, the role does not.
+
+    A role with subordinates is no specialist, unless one of the files states it.
+    """
     role = _drop_foreign_marks(role)
     record = role.record
     assert isinstance(record, RoleProfile)
@@ -138,6 +144,8 @@ def _lay_over(role: SourceDocument, overlay: SourceDocument | None, has_superior
     if has_superior and not made.has("chain_of_command", "reports_to"):
         # `user` means that no superior is named, and would contradict the hierarchy.
         record = replace(record, chain_of_command=replace(record.chain_of_command, reports_to=None))
+    if height and record.role_type == ROLE_TYPES[0] and not made.has("role_type"):
+        record = replace(record, role_type=ROLE_TYPES[height])
     made.packed = Packed(msgspec.msgpack.encode(record), role.packed.marks, role.packed.unknown)
     return made.hold(record, role.marks)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -21,6 +21,10 @@ UNDECLARED = "undeclared"
 """Key of a role's undeclared words, as `FIELD NUMBER`."""
 LONGEST_TOOL = 200
 _FIRST = pack_mark(1, 1)
+
+
+ROLE_TYPES: tuple[RoleType, ...] = ("specialist", "executive", "commander")
+"""The type of a role by the number of levels below it."""
 
 
 class RolePart(NamedTuple):
@@ -91,3 +95,14 @@ def build_tool_id_from_name(word: str) -> str | None:
     """
     tool = convert_to_id(word)
     return tool if 0 < len(tool) <= LONGEST_TOOL else None
+
+
+def measure_height(role_id: str, subordinates: Mapping[str, Iterable[str]]) -> int:
+    """The number of levels below a role, at most two, because role types do not distinguish more."""
+    below, height = {role_id}, 0
+    while height < len(ROLE_TYPES) - 1:
+        below = {each for superior in below for each in subordinates.get(superior, ())}
+        if not below:
+            break
+        height += 1
+    return height

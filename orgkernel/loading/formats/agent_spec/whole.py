@@ -13,7 +13,6 @@ from orgkernel.documents.records import (
     HierarchyEntry,
     Policy,
     RoleProfile,
-    RoleType,
     Tool,
     ToolCatalog,
 )
@@ -21,11 +20,15 @@ from orgkernel.loading.files import Root
 from orgkernel.loading.formats.agent_spec.components import CATALOG, REF
 from orgkernel.loading.formats.building import replace_document
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
-from orgkernel.loading.formats.roles import RolePart, build_tool_id_from_name, place_role
+from orgkernel.loading.formats.roles import (
+    ROLE_TYPES,
+    RolePart,
+    build_tool_id_from_name,
+    measure_height,
+    place_role,
+)
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-
-_TYPES: tuple[RoleType, ...] = ("specialist", "executive", "commander")
 
 
 class _Edges(NamedTuple):
@@ -65,13 +68,13 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     for name, role in roles.items():
         tools, undeclared = _list_tools(role, ids, declared)
         query_targets = [each for each in queries.get(name, {}) if each != name]
-        height = max(_measure_height(name, commands), 1 if query_targets else 0)
+        height = max(measure_height(name, commands), 1 if query_targets else 0)
         at = next(iter(queries.get(name, {}).values()), 0) or role.marks[0]
         part = RolePart(
             tools,
             undeclared,
             superior.get(name, USER),
-            _TYPES[min(height, 2)],
+            ROLE_TYPES[min(height, 2)],
             query_targets,
             at if height else 0,
         )
@@ -137,17 +140,6 @@ def _merge(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[st
         for source, below in edges.items():
             merged[source] = {**below, **merged.get(source, {})}
     return merged
-
-
-def _measure_height(name: str, commands: Mapping[str, Mapping[str, int]]) -> int:
-    """The number of command levels below a role, at most two, because role types do not distinguish more."""
-    below, height = {name}, 0
-    while height < len(_TYPES) - 1:
-        below = {worker for each in below for worker in commands.get(each, ())}
-        if not below:
-            break
-        height += 1
-    return height
 
 
 def _list_tools(
