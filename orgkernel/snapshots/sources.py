@@ -165,6 +165,5 @@ def _is_allowed(path: str, allowed_folders: Sequence[str]) -> bool:
 def _refuse_outside(name: str) -> tuple[str, str]:
     return (
         f"the source {name} is outside of the folders that are read",
-        "put an `orgkernel.toml` into the folder that contains both, name the folder of the source on the command line, or "
-        "allow it by `links` in the settings",
+        "put `orgkernel.toml` into a folder that contains both, or allow it by `links` in the settings",
     )

@@ -32,6 +32,10 @@ SAMPLES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("agent-spec", "agent-spec", specification),
     ("skills", "skills", skills),
     ("copilot", "copilot", lambda folder: lay_out(folder, "copilot")),
+    ("opencode", "opencode", lambda folder: lay_out(folder, "opencode")),
+    ("codex", "codex", lambda folder: lay_out(folder, "codex")),
+    ("gemini-cli", "gemini-cli", lambda folder: lay_out(folder, "gemini_cli")),
+    ("cursor", "cursor", lambda folder: lay_out(folder, "cursor")),
     ("agent-zero", "agent-zero", lambda folder: lay_out(folder, "agent_zero")),
     ("mcp", "mcp", lambda folder: lay_out(folder, "mcp")),
 ]

@@ -169,6 +169,16 @@ def test_ignored_folders_are_left_out_with_the_reason(tmp_path: Path) -> None:
     assert "note: left out `build`: git ignores it" in shown
 
 
+def test_rules_of_cursor_are_instructions(tmp_path: Path) -> None:
+    """They declare no agent, and the error says so."""
+    write_tree(tmp_path, {".cursor/rules/style.mdc": "---\ndescription: Style\n---\nShort lines.\n"})
+    help = run_here("check", cwd=tmp_path).stderr
+    assert (
+        "the nearest is `.cursor/rules/style.mdc`, but it has instructions for agents, and declares none"
+        in help
+    )
+
+
 def test_a_tree_without_agents_names_the_nearest_thing(tmp_path: Path) -> None:
     """Instructions are no agents; the error names them and the formats."""
     write_tree(tmp_path, {"AGENTS.md": "# How to build\n", "src/a.py": "print()\n"})
@@ -177,8 +187,8 @@ def test_a_tree_without_agents_names_the_nearest_thing(tmp_path: Path) -> None:
     assert done.stderr == (
         "error: nothing to check: there are no orgkernel documents and no agents in `.`\n"
         "help: the nearest is `AGENTS.md`, but it has instructions for agents, and declares none; pass a folder with "
-        "documents or agents, name their format with `--from` (claude-code, copilot, crewai, agent-zero, agent-spec, a2a, "
-        "skills, mcp), or create an organization with `orgkernel new DIR`\n"
+        "documents or agents, name their format with `--from` (claude-code, copilot, opencode, codex, gemini-cli, "
+        "cursor, crewai, agent-zero, agent-spec, a2a, skills, mcp), or create an organization with `orgkernel new DIR`\n"
     )
     listed = run_here("list", cwd=tmp_path)
     assert listed.returncode == 1

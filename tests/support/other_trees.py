@@ -98,7 +98,114 @@ context: Take it when a task needs several others.
     "agents/writer/extensions/monologue_start/_10_greet.py": "print()\n",
     "prompts/agent.system.main.md": "You are an agent.\n",
 }
-TREES = {"copilot": COPILOT, "mcp": MCP, "agent_zero": AGENT_ZERO}
+OPENCODE = {
+    ".opencode/agents/lead.md": """---
+description: Plans a change. Use when a feature is asked for.
+mode: primary
+permission:
+  edit: ask
+  tracker_delete_issue: deny
+  task: {"*": deny, "docs/*": allow}
+---
+
+Plan in small steps.
+""",
+    ".opencode/agents/docs/writer.md": """---
+description: Writes documentation. Use after a change.
+mode: subagent
+tools: {bash: false}
+model: anthropic/claude-sonnet-4-5
+---
+
+Short sentences.
+""",
+    "opencode.json": """{
+  "permission": {"webfetch": "ask"},
+  "mcp": {"tracker": {"type": "local", "command": ["tracker-mcp"]}},
+  "agent": {
+    "review": {
+      "description": "Reviews changes. Use after code was written.",
+      "mode": "subagent",
+      "prompt": "Rank what you see.",
+      "permission": {"edit": "deny", "bash": {"*": "ask", "git push*": "deny"}}
+    }
+  }
+}
+""",
+}
+CODEX = {
+    ".codex/agents/explorer.toml": '''name = "explorer"
+description = "Explores code before a change. Use for open questions."
+sandbox_mode = "read-only"
+developer_instructions = """
+Name files and lines.
+"""
+
+[mcp_servers.docs]
+url = "https://docs.example/mcp"
+enabled_tools = ["open"]
+''',
+    ".codex/agents/worker.toml": """name = "worker"
+description = "Makes the change that was agreed on. Use after a plan."
+model = "gpt-5"
+developer_instructions = "Small commits."
+""",
+    ".codex/config.toml": '[mcp_servers.tracker]\ncommand = "tracker-mcp"\ndisabled_tools = ["delete_issue"]\n',
+}
+GEMINI_CLI = {
+    ".gemini/agents/auditor.md": """---
+name: auditor
+description: Finds security problems. Use before a release.
+tools: [read_file, grep_search, mcp_tracker_list_issues, run_shell_command]
+---
+
+Name the file and the line.
+""",
+    ".gemini/agents/fixer.md": """---
+name: fixer
+description: Fixes problems. Use after an audit.
+mcp_servers:
+  scanner: {command: scanner-mcp}
+---
+
+Small commits.
+""",
+    ".gemini/settings.json": """{
+  "mcpServers": {"tracker": {"command": "tracker-mcp"}},
+  "tools": {"exclude": ["run_shell_command(rm)", "web_fetch"]}
+}
+""",
+}
+CURSOR = {
+    ".cursor/agents/verifier.md": """---
+name: verifier
+description: Verifies finished work. Use before it is handed over.
+readonly: true
+model: fast
+---
+
+Believe nothing that you did not see.
+""",
+    ".cursor/agents/debugger.md": """---
+name: debugger
+description: Explains failures. Use when a test fails.
+is_background: true
+---
+
+One cause at a time.
+""",
+    ".cursor/mcp.json": '{"mcpServers": {"tracker": {"command": "tracker-mcp"}}}\n',
+    ".cursor/rules/style.mdc": "---\ndescription: Style\n---\nShort lines.\n",
+}
+TREES = {
+    "opencode": OPENCODE,
+    "codex": CODEX,
+    "gemini_cli": GEMINI_CLI,
+    "cursor": CURSOR,
+    "copilot": COPILOT,
+    "mcp": MCP,
+    "agent_zero": AGENT_ZERO,
+}
 
 
 def lay_out(folder: Path, name: str) -> Path:

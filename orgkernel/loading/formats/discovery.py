@@ -73,6 +73,12 @@ class _Markers(NamedTuple):
 
 _MARKERS: Mapping[str, _Markers] = {
     "copilot": _Markers(suffixes=(".agent.md", ".chatmode.md"), folders=frozenset({".github"})),
+    "opencode": _Markers(
+        files=frozenset({"opencode.json", "opencode.jsonc"}), folders=frozenset({".opencode"})
+    ),
+    "codex": _Markers(folders=frozenset({".codex"})),
+    "gemini-cli": _Markers(files=frozenset({"gemini-extension.json"}), folders=frozenset({".gemini"})),
+    "cursor": _Markers(folders=frozenset({".cursor"})),
     "crewai": _Markers(
         files=frozenset({"agents.yaml", "agents.yml", "crew.json", "crew.jsonc"}),
         folders=frozenset({"config", "crews", "src"}),
@@ -90,6 +96,7 @@ _CLAUDE = "claude-code"
 # Formats whose sources are whole hosts: below one, nothing else is read, such as the profiles that come with it.
 _WHOLE_HOSTS = frozenset({"agent-zero"})
 _INSTRUCTIONS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", "copilot-instructions.md"})
+_RULES = ".mdc"
 _MOST_HEADS = 1_000
 
 
@@ -221,7 +228,7 @@ def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
     for listing in folders:
         for name in listing.files:
             path = os.path.join(listing.path, name)
-            if name in _INSTRUCTIONS:
+            if name in _INSTRUCTIONS or name.endswith(_RULES):
                 yield LeftOut(path, "it has instructions for agents, and declares none", "")
             elif name.endswith(MARKDOWN) and heads < _MOST_HEADS:
                 heads += 1

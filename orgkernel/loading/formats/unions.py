@@ -289,7 +289,7 @@ def _rename_marks(marks: tuple[int, Marks], get_name: Callable[[str], str]) -> t
 def _limit_policies(document: SourceDocument, record: AccessPolicies, source: _Source) -> SourceDocument:
     """Policies of a source's settings, limited to its own roles, because other sources have other settings.
 
-    A policy can match only one role, so there is one for each role.
+    A policy can match only one role, so there is one for each role. A policy that already matches a role keeps it.
     """
     assert source.organization is not None
     roles = [source.get_new_id("role", each) for each in _get_hierarchy(source.organization)]
@@ -297,7 +297,9 @@ def _limit_policies(document: SourceDocument, record: AccessPolicies, source: _S
     key, (start, marks) = below["policies"]
     policies, new_marks = {}, {}
     for policy_id, policy in record.policies.items():
-        for number, role_id in enumerate(roles):
+        own = policy.match.principal.role if policy.match.principal is not None else None
+        limited = [source.get_new_id("role", own)] if isinstance(own, str) else roles
+        for number, role_id in enumerate(limited):
             new_id = f"{source.id[:40]}{SEPARATOR}{policy_id}_{number}"
             policies[new_id] = replace(policy, match=replace(policy.match, principal=Principal(role=role_id)))
             new_marks[new_id] = marks[policy_id]

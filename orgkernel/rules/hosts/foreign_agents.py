@@ -20,6 +20,8 @@ CREWAI = "crewai"
 AGENT_SPEC = "agent-spec"
 A2A = "a2a"
 COPILOT = "copilot"
+OPENCODE = "opencode"
+GEMINI_CLI = "gemini-cli"
 
 EVERY = "*"
 BUILT_IN_AGENTS = frozenset(

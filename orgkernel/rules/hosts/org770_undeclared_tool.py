@@ -2,14 +2,14 @@
 
 ## What it checks
 
-Every tool that an agent of CrewAI or Open Agent Spec lists is declared: by the project, or by the library of the host.
+Every tool that an agent of CrewAI, Open Agent Spec, OpenCode or Gemini CLI lists is declared: by the project, or by the host.
 For CrewAI, the project declares a method with `@tool` in the class of the crew, or a file `tools/NAME.py` that agents list
 as `custom:NAME`; the library is `crewai_tools`.
 
 ## Why it matters
 
-CrewAI stops with an error when the crew is started. In orgkernel, no role has an undeclared tool, so every request to
-use it is denied.
+CrewAI stops with an error when the crew is started, and Gemini CLI does not load the agent. In orgkernel, no role has an
+undeclared tool, so every request to use it is denied. A rule of OpenCode that denies an undeclared tool protects nothing.
 
 ## Example
 
@@ -50,12 +50,22 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.coding_agents import RULE_EFFECTS, RULES
 from orgkernel.loading.formats.roles import UNDECLARED
-from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, CREWAI, get_written_words, iterate_agents
+from orgkernel.rules.hosts.foreign_agents import (
+    AGENT_SPEC,
+    CREWAI,
+    GEMINI_CLI,
+    OPENCODE,
+    get_written_words,
+    iterate_agents,
+)
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _WAYS_OUT = {
     AGENT_SPEC: "describe it as a component, or also read the file that describes it",
+    GEMINI_CLI: "remove it, because Gemini CLI does not load an agent with an unknown tool, or declare its server",
+    OPENCODE: "remove it, or declare its server under `mcp` in `opencode.json`",
     CREWAI: "write a method with `@tool` of this name in the class of the crew, or `tools/NAME.py` for a tool `custom:NAME`",
 }
 
@@ -71,10 +81,14 @@ def check(view: OrgView) -> Iterator[Finding]:
         for each in words.get(UNDECLARED, ()):
             field, _, number = each.partition(" ")
             word = words[field][int(number)]
+            effect = words[RULE_EFFECTS][int(number)] if field == RULES else "allow"
+            agent = f"agent {quote(post.profile.name)}"
             yield Finding(
                 post.document.place(field, int(number)),
-                f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which is not declared, so it is treated as "
-                "not having it",
+                f"{agent} lists the tool {quote(word)}, which is not declared, so it is treated as not having it"
+                if effect == "allow"
+                else f"{agent} has a rule `{effect}` for the tool {quote(word)}, which is not declared, so the rule has no "
+                "effect",
                 did_you_mean(
                     word, [name for tool in tools.values() if (name := tool.record.name or tool.id) != word]
                 )

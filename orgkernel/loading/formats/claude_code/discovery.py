@@ -17,6 +17,7 @@ from orgkernel.loading.formats.claude_code.paths import (
     COLLECTION_FILES,
     COMMANDS,
     HIDDEN,
+    MANIFESTS,
     build_project_layout,
 )
 from orgkernel.loading.formats.claude_code.plugins import find_plugins, list_plugin_areas
@@ -26,6 +27,7 @@ from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFoun
 _HEAD = 4096
 _MOST_LOOKED_AT = 200
 _MOST_HEADS = 5_000
+_OF_ANOTHER_HOST = "gemini-extension.json"
 _GENERIC = frozenset({AGENTS, "subagents", "sub-agents"})
 
 
@@ -60,6 +62,9 @@ def _find_collections(
     taken = tuple(os.path.join(each, "") for each in areas)
     files = set(areas)
     in_skill: set[str] = set()
+    extensions = {
+        each.path for each in folders if _OF_ANOTHER_HOST in each.files and MANIFESTS not in each.folders
+    }
     heads = 0
     for listing in folders:
         parent = os.path.dirname(listing.path)
@@ -68,7 +73,8 @@ def _find_collections(
             continue
         if os.path.join(listing.path, "").startswith(taken) or _is_hidden(listing.path, top):
             continue
-        if os.path.basename(listing.path) == COMMANDS:
+        folder = os.path.basename(listing.path)
+        if folder == COMMANDS or (folder == AGENTS and parent in extensions):
             continue
         names = [
             name

@@ -1,0 +1,90 @@
+"""Reads an agent of Gemini CLI: a Markdown file whose front matter lists its tools."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.loading.documents import read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, ToolRule, build_role
+from orgkernel.loading.formats.fields import FieldReader
+from orgkernel.loading.formats.front_matter import read_front_matter
+from orgkernel.loading.formats.names import LONGEST
+from orgkernel.loading.marks import start_of
+from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.sources import ReadFile
+
+TOOLS, SERVERS, KIND_FIELD = "tools", "mcp_servers", "kind"
+_KINDS = ("local", "remote")
+_FIELDS = (
+    KIND_FIELD, "name", "description", "display_name", TOOLS, SERVERS, "mcpServers", "model", "temperature", "max_turns",
+    "timeout_mins", "agent_card_url", "agent_card_json", "auth",
+)  # fmt: skip
+_SLUG = re.compile(r"[a-z0-9_-]+\Z")
+NAMES = ToolNames(
+    server_prefix="mcp_",
+    groups={
+        "search_file_content": ("grep_search",),
+        "edit": ("replace",),
+    },
+    starter="",
+    command_tool="run_shell_command",
+    is_project_final=True,
+)
+_NOT_LOADED = "so Gemini CLI does not load the agent"
+
+
+def read_agent(source: SourceText, root: Root) -> ReadFile:
+    """The role of a file. Empty for a file that Gemini CLI ignores, because its name begins with `_`."""
+    if os.path.basename(source.path).startswith("_"):
+        return ReadFile(skipped=True)
+    front = read_front_matter(source, (TOOLS,))
+    if front is None:
+        return ReadFile(skipped=True)
+    if not front.value:
+        return read_broken(source, KIND, front.refusals)
+    fields = FieldReader(front.value, (front.start, front.marks), "the agent", front.start)
+    fields.refusals += front.refusals
+    name = fields.get_text("name", needed=True)
+    fields.subject = f"agent {quote(name)}"
+    if name and (not _SLUG.match(name) or len(name) > LONGEST):
+        text = f"the name {quote(name)} has other characters than a-z, 0-9, `-` and `_`, {_NOT_LOADED}"
+        fields.refuse("name", text, row=row.MALFORMED_ID)
+    kind = fields.get_text(KIND_FIELD) or "local"
+    if kind not in _KINDS:
+        text = f"`{KIND_FIELD}` is {quote(kind)}, not `local` or `remote`, {_NOT_LOADED}"
+        fields.refuse(KIND_FIELD, text, row=row.UNKNOWN_VALUE)
+    description = fields.get_text("description", needed=kind == "local")
+    model = fields.get_text("model")
+    rules = [ToolRule("allow", word, mark) for word, mark in fields.get_words(TOOLS)]
+    servers = []
+    for field in (SERVERS, "mcpServers"):
+        written = front.value.get(field)
+        if isinstance(written, dict):
+            servers += [(each, front.marks[field][1][1][each][0]) for each in written]
+        elif written is not None:
+            fields.refuse(field, f"{quote(field)} of {fields.subject} is not a mapping", row=row.WRONG_TYPE)
+    for key in front.value:
+        if key not in _FIELDS:
+            text = f"the field {quote(key)} is unknown, {_NOT_LOADED}"
+            help = did_you_mean(key, _FIELDS) or "remove it"
+            fields.refusals.append(Refusal(row.UNKNOWN_FIELD, front.marks[key][0], text, help))
+    if fields.is_refused:
+        return read_broken(source, KIND, fields.refusals)
+    agent = AgentFile(
+        name=name,
+        name_marks=front.marks["name"],
+        description=description,
+        rules=rules,
+        lists_tools=True,
+        has_every_tool=TOOLS not in front.value and kind == "local",
+        model="" if model == "inherit" else model,
+        model_mark=start_of(front.marks["model"][1]) if model else 0,
+        servers=servers,
+        body=front.body,
+        body_mark=front.body_mark,
+    )
+    return build_role(source, root, agent, (front.start, dict(front.marks)), fields.refusals)

@@ -1,0 +1,90 @@
+"""Reads the settings of Gemini CLI, or the manifest of an extension: MCP servers, and tools that no agent has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import build_diagnostic, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import replace_document
+from orgkernel.loading.formats.coding_agents import EVERY, ONLY, PROTECTING, ToolRule, keep_rules
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.servers import FIELD, read_server_mapping
+from orgkernel.loading.jsonc_reader import parse_jsonc
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import ReadFile
+
+# The older names of the fields are at the top of the file.
+_EXCLUDED = (("tools", "exclude"), ("excludeTools",))
+_CORE = (("tools", "core"), ("coreTools",))
+_PART = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\((.*)\)\Z", re.DOTALL)
+
+
+def read_settings(source: SourceText, root: Root) -> ReadFile:
+    """The catalog of the servers, with the rules for all agents."""
+    mapping = read_mapping(source, parse_jsonc)
+    if mapping.refusals:
+        return read_broken(source, PROTECTING, list(mapping.refusals))
+    refusals: list[Refusal] = []
+    full: Marks = (mapping.start, mapping.marks)
+    rules = [
+        _build_rule(word, mark)
+        for route in _EXCLUDED
+        for word, mark in _read_list(route, mapping.value, full, refusals) or ()
+    ]
+    core = [
+        listed for route in _CORE if (listed := _read_list(route, mapping.value, full, refusals)) is not None
+    ]
+    if refusals:
+        # A list that is meant to protect and cannot be read leaves no tool.
+        rules.append(ToolRule("deny", EVERY, refusals[0].mark))
+    read = read_server_mapping(source, root, mapping, (FIELD,))
+    catalog = read.documents[0]
+    raw, below = keep_rules(rules, mapping.start, dict(catalog.marks[1]))
+    if core:
+        raw[ONLY] = [_build_rule(word, mark).tool for word, mark in core[0]]
+    document = replace_document(catalog, catalog.record, (mapping.start, below), raw)
+    findings = (*read.diagnostics, *(build_diagnostic(source, each) for each in refusals))
+    return ReadFile((document,), (), findings)
+
+
+def _build_rule(word: str, mark: int) -> ToolRule:
+    """A rule about a tool, or about commands of it: `run_shell_command(rm -rf)`."""
+    match = _PART.match(word)
+    return (
+        ToolRule("deny", word, mark)
+        if match is None
+        else ToolRule("deny", match[1], mark, f"{match[2].strip()} *")
+    )
+
+
+def _read_list(
+    route: tuple[str, ...], value: Mapping[str, Any], marks: Marks, refusals: list[Refusal]
+) -> list[tuple[str, int]] | None:
+    """The words of a list. None if the settings do not have it."""
+    written: Any = value
+    for key in route:
+        if not isinstance(written, Mapping) or key not in written:
+            return None
+        written, marks = written[key], marks[1][key][1]
+    if not isinstance(written, tuple):
+        text = f"{quote('.'.join(route))} is {describe(written)}, not a list"
+        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a list of tools"))
+        return []
+    return list(_iterate_words(route, written, marks, refusals))
+
+
+def _iterate_words(
+    route: tuple[str, ...], written: tuple[Any, ...], marks: Marks, refusals: list[Refusal]
+) -> Iterator[tuple[str, int]]:
+    for item, mark in zip(written, marks[1], strict=True):
+        if isinstance(item, str):
+            yield item.strip(), start_of(mark)
+        else:
+            text = f"{quote('.'.join(route))} lists {describe(item)}, not text"
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a tool"))

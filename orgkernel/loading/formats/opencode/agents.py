@@ -1,0 +1,176 @@
+"""Reads an agent of OpenCode: a Markdown file with front matter, or an entry of the configuration with the same fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.coding_agents import (
+    EFFECTS,
+    EVERY,
+    KIND,
+    AgentFile,
+    ToolEffect,
+    ToolNames,
+    ToolRule,
+    build_role,
+)
+from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.opencode.layout import get_agent_name
+from orgkernel.loading.formats.suppressions import read_suppressions
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import ReadFile
+
+TOOLS, PERMISSION, MODE, DISABLE, STARTER = "tools", "permission", "mode", "disable", "task"
+_MODES = ("primary", "subagent", "all")
+_EDITING = ("edit", "write", "patch", "multiedit", "apply_patch")
+NAMES = ToolNames(
+    server_prefix="",
+    groups=dict.fromkeys(_EDITING, _EDITING),
+    starter=STARTER,
+    command_tool="bash",
+)
+_FIELDS = (
+    "name", "description", "model", "variant", "prompt", "temperature", "top_p", "color", "steps", "maxSteps", "hidden",
+    "options", "request", "system", DISABLE, "disabled", MODE, TOOLS, PERMISSION, "permissions",
+)  # fmt: skip
+# Permissions that are about circumstances, and not about a tool.
+_CIRCUMSTANCES = frozenset({"external_directory", "doom_loop"})
+
+
+def read_agent(source: SourceText, root: Root) -> ReadFile:
+    """The role of a Markdown file. Empty for a file without an agent, and for a disabled agent."""
+    front = read_front_matter(source, ())
+    if front is None:
+        return ReadFile(skipped=True)
+    if not front.value:
+        return read_broken(source, KIND, front.refusals)
+    name = get_agent_name(source.path)
+    return read_entry(source, root, front, name, (front.start, front.start))
+
+
+def read_entry(
+    source: SourceText, root: Root, front: Front, name: str, name_marks: tuple[int, Marks]
+) -> ReadFile:
+    """The role of one agent with its fields."""
+    value, marks, refusals = front.value, dict(front.marks), list(front.refusals)
+    if _is_true(value.get(DISABLE)) or _is_true(value.get("disabled")):
+        return ReadFile(skipped=True)
+    for key in ("description", "model", MODE):
+        if not isinstance(value.get(key, ""), str):
+            text = f"the field {quote(key)} is {describe(value[key])}, not text"
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
+    if not convert_to_id(name) or len(convert_to_id(name)) > LONGEST:
+        text = f"the name has more than {LONGEST} characters"
+        refusals.append(Refusal(row.MALFORMED_ID, start_of(name_marks[1]), text, "rename the file"))
+    mode = value.get(MODE, "all")
+    if isinstance(mode, str) and mode not in _MODES:
+        text = f"the field `{MODE}` is {quote(mode)}, not {', '.join(map(quote, _MODES))}"
+        refusals.append(Refusal(row.UNKNOWN_VALUE, start_of(marks[MODE][1]), text))
+    rules = [*read_rules(value, marks, refusals)]
+    suppressions = tuple(read_suppressions(value, marks, refusals))
+    if any(each.row.severity is row.MISSING_FIELD.severity for each in refusals):
+        return read_broken(source, KIND, refusals)
+    if mode == "subagent" and not any(each.tool == STARTER for each in rules):
+        # A subagent starts other agents only if its permissions mention it.
+        rules.append(ToolRule("deny", STARTER, front.start))
+    refusals += find_misspelled(value, marks, _FIELDS, "OpenCode")
+    prompt = value.get("prompt")
+    in_file = isinstance(prompt, str) and prompt.startswith("{file:")
+    body, body_mark = front.body, front.body_mark
+    if not body.strip() and isinstance(prompt, str) and not in_file:
+        body, body_mark = prompt, start_of(marks["prompt"][1])
+    agent = AgentFile(
+        name=name,
+        name_marks=name_marks,
+        description=value.get("description", "").strip(),
+        rules=rules,
+        has_every_tool=True,
+        is_started=mode != "primary",
+        model=value.get("model", "").strip(),
+        model_mark=start_of(marks["model"][1]) if "model" in marks else 0,
+        body=body,
+        body_mark=body_mark,
+        suppressions=suppressions,
+    )
+    return build_role(source, root, agent, (front.start, marks), refusals)
+
+
+def read_rules(
+    value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], refusals: list[Refusal]
+) -> Iterator[ToolRule]:
+    """The rules of `tools` and `permission`. The latter win. An effect that cannot be read denies."""
+    tools = value.get(TOOLS)
+    if isinstance(tools, Mapping):
+        for tool, written in tools.items():
+            mark = start_of(marks[TOOLS][1][1][tool][1])
+            if not _is_true(written) and written not in (False, "false"):
+                text = f"{quote(tool)} is {_show(written)}, not `true` or `false`, so the tool is denied"
+                refusals.append(Refusal(row.UNKNOWN_VALUE, mark, text))
+            yield ToolRule("allow" if _is_true(written) else "deny", tool, mark)
+    elif tools is not None:
+        text = f"`{TOOLS}` is {describe(tools)}, not a mapping"
+        help = "write `TOOL: true` or `TOOL: false` for each tool"
+        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[TOOLS][1]), text, help))
+    for key in (PERMISSION, "permissions"):
+        if key in value:
+            yield from _read_permission(value[key], marks[key][1], refusals)
+
+
+def _read_permission(written: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[ToolRule]:
+    if isinstance(written, tuple):
+        yield from _read_rule_list(written, marks, refusals)
+    elif isinstance(written, Mapping):
+        for tool, effects in written.items():
+            at = marks[1][tool][1]
+            if tool in _CIRCUMSTANCES:
+                continue
+            if isinstance(effects, Mapping):
+                for part, effect in effects.items():
+                    mark = start_of(at[1][part][1])
+                    yield ToolRule(_read_effect(effect, mark, refusals), tool, mark, part)
+            else:
+                yield ToolRule(_read_effect(effects, start_of(at), refusals), tool, start_of(at))
+    else:
+        yield ToolRule(_read_effect(written, start_of(marks), refusals), EVERY, start_of(marks))
+
+
+def _read_rule_list(written: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[ToolRule]:
+    """The rules of the newer form: a list of `{action, resource, effect}`."""
+    for item, at in zip(written, marks[1], strict=True):
+        action = item.get("action", EVERY) if isinstance(item, Mapping) else None
+        resource = item.get("resource", EVERY) if isinstance(item, Mapping) else None
+        if not isinstance(action, str) or not isinstance(resource, str):
+            text = f"a rule of `{PERMISSION}` does not name an action, so every tool is denied"
+            refusals.append(
+                Refusal(row.WRONG_TYPE, start_of(at), text, "write `action`, `resource` and `effect`")
+            )
+            yield ToolRule("deny", EVERY, start_of(at))
+        elif action not in _CIRCUMSTANCES:
+            yield ToolRule(
+                _read_effect(item.get("effect"), start_of(at), refusals), action, start_of(at), resource
+            )
+
+
+def _read_effect(written: Any, mark: int, refusals: list[Refusal]) -> ToolEffect:
+    for effect in EFFECTS:
+        if written == effect:
+            return effect
+    names = ", ".join(map(quote, EFFECTS))
+    text = f"the permission is {_show(written)}, not {names}, so it denies"
+    refusals.append(Refusal(row.UNKNOWN_VALUE, mark, text))
+    return "deny"
+
+
+def _show(written: Any) -> str:
+    return quote(written) if isinstance(written, str) else describe(written)
+
+
+def _is_true(written: Any) -> bool:
+    return written in (True, "true")

@@ -1,0 +1,55 @@
+"""Reads `opencode.json`: agents, the rules for all agents, and MCP servers."""
+
+from __future__ import annotations
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import build_diagnostic, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import replace_document
+from orgkernel.loading.formats.coding_agents import PROTECTING, keep_rules
+from orgkernel.loading.formats.front_matter import Front
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.opencode.agents import read_entry, read_rules
+from orgkernel.loading.formats.servers import read_server_mapping
+from orgkernel.loading.jsonc_reader import parse_jsonc
+from orgkernel.loading.marks import start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import BrokenDocument, ReadFile
+
+_AGENTS = ("agent", "agents")
+
+
+def read_configuration(source: SourceText, root: Root) -> ReadFile:
+    """The catalog of the servers with the rules for all agents, and the roles of the agents."""
+    mapping = read_mapping(source, parse_jsonc)
+    if mapping.refusals:
+        return read_broken(source, PROTECTING, list(mapping.refusals))
+    value, marks, start = mapping.value, mapping.marks, mapping.start
+    refusals: list[Refusal] = []
+    rules = list(read_rules(value, marks, refusals))
+    servers = read_server_mapping(source, root, mapping, ("mcp",))
+    catalog = servers.documents[0]
+    raw, below = keep_rules(rules, start, dict(catalog.marks[1]))
+    documents = [replace_document(catalog, catalog.record, (start, below), raw)]
+    broken: list[BrokenDocument] = []
+    findings = [*servers.diagnostics, *(build_diagnostic(source, each) for each in refusals)]
+    for field in _AGENTS:
+        entries = value.get(field, {})
+        if not isinstance(entries, dict):
+            text = f"{quote(field)} is {describe(entries)}, not a mapping"
+            refusal = Refusal(
+                row.WRONG_TYPE, start_of(marks[field][1]), text, "write `NAME: {…}` for each agent"
+            )
+            return read_broken(source, PROTECTING, [*refusals, refusal])
+        for name, entry in entries.items():
+            key, at = marks[field][1][1][name]
+            if not isinstance(entry, dict):
+                text = f"agent {quote(name)} is {describe(entry)}, not a mapping"
+                findings.append(build_diagnostic(source, Refusal(row.WRONG_TYPE, start_of(at), text)))
+                continue
+            read = read_entry(source, root, Front(entry, dict(at[1]), key, []), name, (key, key))
+            documents += read.documents
+            broken += read.broken
+            findings += read.diagnostics
+    return ReadFile(tuple(documents), tuple(broken), tuple(findings))

@@ -1,0 +1,52 @@
+"""Locates the files of OpenCode: `.opencode` of a project, and its configuration."""
+
+from __future__ import annotations
+
+import os
+
+from orgkernel.loading.files import find_in_head, is_file, is_folder
+from orgkernel.loading.formats.agent_folders import AgentFolders
+from orgkernel.loading.formats.format import Layout
+from orgkernel.runtime.lazy_patterns import lazy_pattern
+
+CONFIGURATIONS = ("opencode.json", "opencode.jsonc")
+FOLDERS = AgentFolders(
+    ".opencode",
+    ("agent", "agents"),
+    ".md",
+    (*CONFIGURATIONS, *(os.path.join(".opencode", each) for each in CONFIGURATIONS)),
+)
+_AGENT = lazy_pattern(rb'"agent"\s*:\s*\{\s*(?://[^\n]*\n\s*)*"')
+_SIZE = 256 * 1024
+
+
+def may_hold(path: str) -> bool:
+    """Whether a file can be an agent or a configuration."""
+    return FOLDERS.may_hold(path)
+
+
+def find_layout(path: str, *, is_certain: bool) -> Layout | None:
+    """The location of the files for a path: a project with agents in files or in its configuration, or a part of it."""
+    if is_folder(path) and any(
+        bool(find_in_head(full, _AGENT, _SIZE))
+        for each in FOLDERS.others
+        if is_file(full := os.path.join(path, each))
+    ):
+        return FOLDERS.build_layout(path)
+    if os.path.basename(path) in CONFIGURATIONS and is_file(path):
+        above = os.path.dirname(path)
+        return FOLDERS.build_layout(os.path.dirname(above) if above.endswith(".opencode") else above)
+    return FOLDERS.find(path, is_certain=is_certain)
+
+
+def get_agent_name(path: str) -> str:
+    """The name of an agent: its path below the folder of agents, without the suffix.
+
+    >>> get_agent_name("/p/.opencode/agents/docs/writer.md"), get_agent_name("/p/writer.md")
+    ('docs/writer', 'writer')
+    """
+    parts = path.removesuffix(FOLDERS.suffix).split(os.sep)
+    for number in range(len(parts) - 2, 0, -1):
+        if parts[number] in FOLDERS.names and parts[number - 1] == FOLDERS.hidden:
+            return "/".join(parts[number + 1 :])
+    return parts[-1]

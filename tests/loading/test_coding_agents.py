@@ -1,0 +1,241 @@
+"""OpenCode, Codex, Gemini CLI and Cursor: agents are found, and their rules about tools decide as in their hosts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.in_process import run_here
+from tests.support.other_trees import lay_out
+from tests.support.trees import write_tree
+
+DENY, ASK, ALLOW = "deny", "ask", "allow"
+
+
+def opencode(fields: str, name: str = "a") -> dict[str, str]:
+    """A file of an agent of OpenCode."""
+    return {f".opencode/agents/{name}.md": f"---\ndescription: Does {name}.\n{fields}---\nDo {name}.\n"}
+
+
+def gemini(fields: str, name: str = "a") -> dict[str, str]:
+    """A file of an agent of Gemini CLI."""
+    return {
+        f".gemini/agents/{name}.md": f"---\nname: {name}\ndescription: Does {name}.\n{fields}---\nDo {name}.\n"
+    }
+
+
+def cursor(fields: str, name: str = "a") -> dict[str, str]:
+    """A file of an agent of Cursor."""
+    return {
+        f".cursor/agents/{name}.md": f"---\nname: {name}\ndescription: Does {name}.\n{fields}---\nDo {name}.\n"
+    }
+
+
+def codex(fields: str, name: str = "a") -> dict[str, str]:
+    """A file of an agent of Codex."""
+    text = f'name = "{name}"\ndescription = "Does {name}."\ndeveloper_instructions = """\nDo\n[x]\n"""\n{fields}\n'
+    return {f".codex/agents/{name}.toml": text}
+
+
+def opencode_settings(**fields: object) -> dict[str, str]:
+    """A configuration of OpenCode."""
+    return {"opencode.json": json.dumps(fields)}
+
+
+def gemini_settings(**fields: object) -> dict[str, str]:
+    """Settings of Gemini CLI."""
+    return {".gemini/settings.json": json.dumps(fields)}
+
+
+JIRA = {"jira": {"command": "j"}}
+
+
+def decide(folder: Path, question: str, *more: str) -> str:
+    """The effect of an answer; `error` if there is none."""
+    done = run_here("can", *question.split(), *more, "--path", str(folder), cwd=folder.parent)
+    return done.stdout.partition(":")[0] or "error"
+
+
+@pytest.mark.parametrize(
+    ("files", "answers"),
+    [
+        # -- OpenCode: every tool, until a rule takes it
+        (opencode(""), {"bash": ALLOW, "edit": ALLOW, "task": ALLOW}),
+        (opencode("tools: {bash: false, write: false}\n"), {"bash": DENY, "write": DENY, "edit": DENY, "patch": DENY, "read": ALLOW}),
+        (opencode("tools: {'*': false, read: true}\n"), {"bash": DENY, "read": ALLOW}),
+        (opencode("permission: deny\n"), {"read": DENY, "bash": DENY}),
+        (opencode("permission: ask\n"), {"read": ASK, "bash": ASK}),
+        (opencode("permission: {edit: deny, bash: ask, webfetch: allow}\n"), {"edit": DENY, "write": DENY, "bash": ASK, "webfetch": ALLOW}),
+        (opencode("permission: {'*': deny, read: allow}\n"), {"edit": DENY, "read": ALLOW}),
+        (opencode("permission: {read: allow, '*': deny}\n"), {"read": DENY}),
+        (opencode("tools: {bash: true}\npermission: {bash: deny}\n"), {"bash": DENY}),
+        (opencode("mode: subagent\n"), {"task": DENY, "bash": ALLOW}),
+        (opencode("permission: {bash: {'*': deny, 'git log*': allow}}\n"), {"bash": DENY}),
+        ({**opencode("tools: {jira_*: false}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira": DENY}),
+        ({**opencode("tools: {jira_delete: false}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira": ALLOW, "mcp__jira__delete": DENY}),
+        ({**opencode(""), **opencode_settings(permission={"edit": "deny", "bash": "ask"})}, {"edit": DENY, "bash": ASK}),
+        ({**opencode("permission: {bash: allow}\n"), **opencode_settings(permission={"bash": "ask"})}, {"bash": ALLOW}),
+        ({**opencode_settings(agent={"a": {"description": "x", "permission": {"edit": "deny"}}})}, {"edit": DENY, "bash": ALLOW}),
+        (opencode("permissions:\n  - {action: '*', effect: deny}\n  - {action: read, effect: allow}\n"), {"read": ALLOW, "edit": DENY}),
+        # -- Gemini CLI: the listed tools
+        (gemini(""), {"read_file": ALLOW, "run_shell_command": ALLOW}),
+        (gemini("tools: [read_file, grep_search]\n"), {"read_file": ALLOW, "run_shell_command": DENY}),
+        (gemini("tools: ['*']\n"), {"run_shell_command": ALLOW}),
+        (gemini("tools: []\n"), {"read_file": DENY}),
+        ({**gemini("tools: [mcp_*]\n"), **gemini_settings(mcpServers=JIRA)}, {"mcp__jira": ALLOW, "read_file": DENY}),
+        ({**gemini("tools: [mcp_jira_open]\n"), **gemini_settings(mcpServers=JIRA)}, {"mcp__jira": DENY, "mcp__jira__open": ALLOW}),
+        (gemini("tools: [mcp_db_*]\nmcp_servers: {db: {command: d}}\n"), {"mcp__db": ALLOW}),
+        ({**gemini(""), **gemini_settings(tools={"exclude": ["write_file"]})}, {"write_file": DENY, "read_file": ALLOW}),
+        ({**gemini("tools: [write_file]\n"), **gemini_settings(excludeTools=["write_file"])}, {"write_file": DENY}),
+        ({**gemini(""), **gemini_settings(tools={"core": ["read_file"]})}, {"write_file": DENY, "read_file": ALLOW}),
+        ({**gemini(""), **gemini_settings(tools={"exclude": "write_file"})}, {"write_file": DENY, "read_file": DENY}),
+        (gemini("kind: remote\nagent_card_url: https://x.example\n"), {"read_file": DENY}),
+        # -- Cursor: every tool, or only reading
+        (cursor(""), {"edit": ALLOW, "shell": ALLOW}),
+        (cursor("readonly: true\n"), {"edit": DENY, "shell": DENY, "delete": DENY, "read": ALLOW}),
+        (cursor("readonly: false\n"), {"edit": ALLOW}),
+        ({**cursor("readonly: true\n"), ".cursor/mcp.json": json.dumps({"mcpServers": JIRA})}, {"mcp__jira": ASK}),
+        # -- Codex: every tool, in a sandbox
+        (codex(""), {"apply_patch": ALLOW, "shell": ALLOW}),
+        (codex('sandbox_mode = "read-only"'), {"apply_patch": DENY, "shell": ASK, "view_image": ALLOW}),
+        ({**codex(""), ".codex/config.toml": 'sandbox_mode = "read-only"\n'}, {"apply_patch": DENY, "shell": ASK}),
+        ({**codex('sandbox_mode = "workspace-write"'), ".codex/config.toml": 'sandbox_mode = "read-only"\n'}, {"apply_patch": ALLOW}),
+        (codex('web_search = "disabled"'), {"web_search": DENY}),
+        (codex('[mcp_servers.jira]\ncommand = "j"'), {"mcp__jira": ALLOW}),
+        (codex('[mcp_servers.jira]\ncommand = "j"\nenabled_tools = ["open"]'), {"mcp__jira": DENY, "mcp__jira__open": ALLOW}),
+        (codex('[mcp_servers.jira]\ncommand = "j"\ndisabled_tools = ["drop"]'), {"mcp__jira": ALLOW, "mcp__jira__drop": DENY}),
+        (codex('[mcp_servers.jira]\ncommand = "j"\nenabled = false'), {"mcp__jira": DENY}),
+    ],
+)  # fmt: skip
+def test_the_rules_of_a_host_decide(tmp_path: Path, files: dict[str, str], answers: dict[str, str]) -> None:
+    """What the files of a host state is what is answered."""
+    write_tree(tmp_path / "shop", files)
+    decided = {tool: decide(tmp_path / "shop", f"role:a use tool:{tool}") for tool in answers}
+    assert decided == answers
+
+
+@pytest.mark.parametrize(
+    ("rules", "command", "effect"),
+    [
+        ("{'*': allow, 'git push*': deny}", "git push origin", DENY),
+        ("{'*': allow, 'git push*': deny}", "git status", ALLOW),
+        ("{'*': allow, 'rm *': ask}", "rm x", ASK),
+        ("{'*': ask, 'git push *': deny, 'git status': allow}", "git push", DENY),
+        ("{'*': ask, 'git push *': deny, 'git status': allow}", "git status", ASK),
+        ("{'git push*': deny, '*': allow}", "git push", ALLOW),
+        ("{'*': allow, 'rm*': deny}", "ls", DENY),
+        ("{'*': allow, '*secret*': deny}", "ls", DENY),
+    ],
+)
+def test_rules_about_commands(tmp_path: Path, rules: str, command: str, effect: str) -> None:
+    """A rule about some commands that cannot be expressed applies to all, and an exception to a refusal is ignored."""
+    write_tree(tmp_path / "shop", opencode(f"permission:\n  bash: {rules}\n"))
+    question = "role:a use tool:bash"
+    context = json.dumps({"input": {"command": command}})
+    assert decide(tmp_path / "shop", question, "--context", context) == effect
+
+
+@pytest.mark.parametrize(
+    ("files", "question"),
+    [
+        ({**opencode(""), "opencode.json": '{"permission": {'}, "role:a use tool:read"),
+        ({**opencode(""), "opencode.json": '{"agent": []}'}, "role:a use tool:read"),
+        ({**gemini(""), ".gemini/settings.json": "{"}, "role:a use tool:read_file"),
+        ({**codex(""), ".codex/config.toml": "x ="}, "role:a use tool:shell"),
+        (opencode("permission: {bash: alow}\n"), "role:a use tool:bash"),
+        (opencode("mode: helper\n"), "role:a use tool:bash"),
+        (opencode("tools: [read]\n"), "role:a use tool:bash"),
+        (gemini("tools: read_file\n"), "role:a use tool:read_file"),
+        (gemini("kind: locl\n"), "role:a use tool:read_file"),
+        (cursor("readonly: perhaps\n"), "role:a use tool:edit"),
+        (codex('sandbox_mode = "readonly"'), "role:a use tool:apply_patch"),
+        (codex("mcp_servers = 3"), "role:a use tool:shell"),
+    ],
+)
+def test_what_cannot_be_read_opens_nothing(tmp_path: Path, files: dict[str, str], question: str) -> None:
+    """Configurations hold the organization back, and faulty agents themselves."""
+    write_tree(
+        tmp_path / "shop", {**files, **{name.replace("/a.", "/b."): text for name, text in files.items()}}
+    )
+    assert decide(tmp_path / "shop", question) in (DENY, "error")
+    assert run_here("check", "shop", cwd=tmp_path).returncode == 1
+
+
+def test_who_starts_whom(tmp_path: Path) -> None:
+    """An agent of OpenCode may start subagents within its rules. One of Gemini CLI starts none."""
+    lead = "mode: primary\npermission: {task: {'*': deny, 'docs/*': allow}}\n"
+    files = {**opencode(lead, "lead"), **opencode("mode: subagent\n", "docs/writer"), **opencode("mode: subagent\n", "dev"),
+             **opencode("mode: primary\n", "boss")}  # fmt: skip
+    write_tree(tmp_path / "shop", files)
+    shop = tmp_path / "shop"
+    assert decide(shop, "role:lead handoff role:docs_2f_writer") == ALLOW
+    assert decide(shop, "role:lead handoff role:dev") == DENY
+    assert decide(shop, "role:boss handoff role:dev") == ALLOW
+    assert decide(shop, "role:boss handoff role:lead") == DENY
+    assert decide(shop, "role:dev handoff role:docs_2f_writer") == DENY
+    write_tree(tmp_path / "other", {**gemini("", "a"), **gemini("", "b")})
+    assert decide(tmp_path / "other", "role:a handoff role:b") == DENY
+
+
+def test_all_hosts_of_one_repository_are_found(tmp_path: Path) -> None:
+    """At any depth; sources of one host are one organization, with the rules of their own folder only."""
+    files = {
+        **opencode("permission: {edit: deny}\n"),
+        **codex(""),
+        **gemini(""),
+        **cursor("", "reviewer"),
+        ".cursor/rules/style.mdc": "---\ndescription: Style\n---\nShort.\n",
+        ".gemini/agents/_draft.md": "---\nname: draft\ndescription: x\n---\n",
+    }
+    write_tree(tmp_path / "shop", files)
+    write_tree(tmp_path / "shop/services/pay", opencode("", "payer") | gemini("", "auditor"))
+    done = run_here("list", "shop", "--format", "json", cwd=tmp_path)
+    listed = {(each["format"], each["roles"], each["path"]) for each in json.loads(done.stdout)["trees"]}
+    assert listed == {
+        ("opencode", 1, "shop"), ("opencode", 1, "shop/services/pay"), ("codex", 1, "shop"), ("gemini-cli", 1, "shop"),
+        ("gemini-cli", 1, "shop/services/pay"), ("cursor", 1, "shop"),
+    }  # fmt: skip
+    shop = tmp_path / "shop"
+    assert decide(shop, "role:a use tool:edit", "--org", "shop") == DENY
+    assert decide(shop, "role:payer use tool:edit", "--org", "shop") == ALLOW
+
+
+def test_an_extension_of_gemini(tmp_path: Path) -> None:
+    """Its agents are beside its manifest, whose exclusions decide."""
+    files = {
+        "gemini-extension.json": json.dumps({"name": "x", "version": "1", "excludeTools": ["write_file"]}),
+        "agents/a.md": "---\nname: a\ndescription: Does a.\ntools: [read_file, write_file]\n---\nDo a.\n",
+    }
+    write_tree(tmp_path / "shop", files)
+    assert "read as Gemini CLI: 1 agent" in run_here("check", "shop", cwd=tmp_path).stderr
+    assert decide(tmp_path / "shop", "role:a use tool:write_file") == DENY
+    assert decide(tmp_path / "shop", "role:a use tool:read_file") == ALLOW
+
+
+def test_each_answer_names_its_line(tmp_path: Path) -> None:
+    """Also in TOML, whose parser has no positions."""
+    write_tree(tmp_path / "shop", codex('sandbox_mode = "read-only"'))
+    shop = tmp_path / "shop"
+    done = run_here("can", "role:a", "use", "tool:shell", cwd=shop)
+    assert ".codex/agents/a.toml:7" in done.stdout
+    (shop / ".codex/agents/a.toml").write_text('name = "a"\nname = 3\n', encoding="utf-8")
+    assert ".codex/agents/a.toml:2:" in run_here("check", cwd=shop).stdout
+
+
+def test_a_rule_for_a_tool_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    """A refusal that never matches is no protection."""
+    write_tree(tmp_path / "shop", opencode("permission: {bsh: deny}\n"))
+    done = run_here("check", "shop", "--format", "concise", cwd=tmp_path)
+    assert (
+        "has a rule `deny` for the tool `bsh`, which is not declared, so the rule has no effect"
+        in done.stdout
+    )
+
+
+@pytest.mark.parametrize("name", ["opencode", "codex", "gemini_cli", "cursor"])
+def test_a_well_kept_tree_has_no_finding(tmp_path: Path, name: str) -> None:
+    """Of any of the hosts."""
+    done = run_here("check", "shop", cwd=lay_out(tmp_path / "shop", name).parent)
+    assert (done.returncode, done.stdout) == (0, "")
