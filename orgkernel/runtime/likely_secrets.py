@@ -11,7 +11,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -289,21 +289,26 @@ def is_secret_name(name: str) -> bool:
 
 def find_likely(text: str) -> Iterator[Likely]:
     """All probable secrets, in no particular order."""
-    lower = text.lower()
-    long = _LONG.search(text) is not None
-    for start, end, what in find_masked(text) if long else ():
-        yield Likely(start, end, what, _SHOWN)
-    if long:
+    if _LONG.search(text):
+        for start, end, what in find_masked(text):
+            yield Likely(start, end, what, _SHOWN)
         for other in _OTHER.finditer(text):
             if _is_token(other[1]):
                 yield Likely(other.start(), other.end(), "a token", _SHOWN)
+    yield from find_likely_values(text, ((0, len(text)),))
+
+
+def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Likely]:
+    """The probable secrets that are recognized by the text before them. Names of secrets are looked for in the spans."""
+    lower = text.lower()
     if "://" in text and "@" in text:
         for pattern in _IN_ADDRESS:
             yield from _find_in_group(pattern, text)
     if "webhook" in lower or "hooks." in lower:
         yield from _find_in_group(_WEBHOOK, text)
     if any(hint in lower for hint in _HINTS):
-        yield from _find_named(text)
+        for start, end in spans:
+            yield from _find_named(text, start, end)
     if "'" in text or "login" in lower:
         yield from _find_in_group(_SQL, text)
         yield from _find_in_group(_LOGIN, text)
@@ -345,9 +350,9 @@ def _is_plain(value: str) -> bool:
     )
 
 
-def _find_named(text: str) -> Iterator[Likely]:
-    """The values that follow a name."""
-    for name in _NAMES.finditer(text):
+def _find_named(text: str, start: int, end: int) -> Iterator[Likely]:
+    """The values that follow a name in a span."""
+    for name in _NAMES.finditer(text, start, end):
         match = _ASSIGNED.match(text, name.end())
         way = "assigned"
         if match is None and text[name.start() - 1 : name.start()].isascii():
@@ -356,13 +361,13 @@ def _find_named(text: str) -> Iterator[Likely]:
         if match is None:
             continue
         quoted = match["quoted"] is not None
-        start = match.start("quoted" if quoted else "bare")
+        at = match.start("quoted" if quoted else "bare")
         value = match["quoted"] if quoted else match["bare"].rstrip(".,;:!?)]}>|")
         if not quoted:
             # `password=…&user=…`, `Password=…;Database=…`
             value = _NEXT.split(value, maxsplit=1)[0]
         if value and _is_secret(way, name, match, text, value):
-            yield Likely(start, start + len(value))
+            yield Likely(at, at + len(value))
 
 
 def _is_secret(way: str, name: re.Match[str], match: re.Match[str], text: str, value: str) -> bool:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .lazy_patterns import lazy_pattern
-from .likely_secrets import find_likely, is_secret_name
+from .likely_secrets import find_likely, find_likely_values, is_secret_name
 from .token_shapes import find_refused
 
 
@@ -50,6 +50,15 @@ _LEAST_ENTROPY: Final = 3.5
 _LONGEST_ORDINARY: Final = 40
 """Number of characters before an assignment that are searched for the name of an ordinary key."""
 _WHAT_ASSIGNED: Final = "a secret"
+_DIGITS: Final = lazy_pattern(r"[0-9]+")
+_REST_OF_PART: Final = lazy_pattern(r"[A-Za-z0-9]*")
+_REST_OF_WORD: Final = lazy_pattern(r"\S*")
+_ALPHANUMERIC: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_LEAST_PART: Final = 5
+_LONGEST_NUMBER: Final = 8
+"""A random value has a part of at least five letters and digits. A number of at most eight digits is a date or a version."""
+_BEFORE: Final = 80
+"""Number of characters before a value that are searched for its name. No name and separator is that long."""
 _BARE_KEY: Final = lazy_pattern(r"(?:\A|[^A-Za-z_-])keys?\Z", re.IGNORECASE)
 _UUID: Final = lazy_pattern(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\Z")
 # Addresses, paths, references to variables and placeholders, digests with their algorithm.
@@ -96,7 +105,9 @@ def may_hold_secrets(text: str) -> bool:
 
 def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
     """All strings in a text that look like a secret, in order. `name` is the key of the text."""
-    yield from drop_overlaps((*_find_tokens(text), *_find_values(text, name), *_find_random(text)))
+    spans = list(_find_spans(text))
+    values = (*_find_values(text, name, spans), *_find_random(text, spans))
+    yield from drop_overlaps((*_find_tokens(text), *values))
 
 
 def drop_overlaps(secrets: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
@@ -129,30 +140,64 @@ def _find_tokens(text: str) -> Iterator[FoundSecret]:
         )
 
 
-def _find_values(text: str, name: str) -> Iterator[FoundSecret]:
+def _find_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The parts of a text that could contain a random value and its name, without overlaps.
+
+    A random value contains letters with a digit, or many digits (`_is_random`). In prose digits are rare, so looking for
+    them first is much faster than looking for names.
+    """
+    begin = end = 0
+    for digits in _DIGITS.finditer(text):
+        if digits.start() < end:
+            continue
+        start = digits.start()
+        while start > 0 and text[start - 1] in _ALPHANUMERIC:
+            start -= 1
+        stop = _REST_OF_PART.match(text, digits.end()).end()  # type: ignore[union-attr]
+        length = stop - start
+        if length < _LEAST_PART or (
+            stop == digits.end() and start == digits.start() and length <= _LONGEST_NUMBER
+        ):
+            continue
+        while start > 0 and not text[start - 1].isspace():
+            start -= 1
+        stop = _REST_OF_WORD.match(text, stop).end()  # type: ignore[union-attr]
+        if end and start - _BEFORE <= end:
+            end = stop
+            continue
+        if end:
+            yield begin, end
+        begin, end = max(0, start - _BEFORE), stop
+    if end:
+        yield begin, end
+
+
+def _find_values(text: str, name: str, spans: Iterable[tuple[int, int]]) -> Iterator[FoundSecret]:
     """Values that are recognized by the text before them."""
     if _NAMED.search(name) and _is_assigned(name, text.strip()):
         yield FoundSecret(0, len(text), _WHAT_ASSIGNED, "…")
         return
-    for match in _HEADER.finditer(text):
+    lower = text.lower()
+    for match in _HEADER.finditer(text) if "basic" in lower or "bearer" in lower else ():
         if _is_basic(match[2]) if match[1] else _is_random(match[2][:150]):
             yield FoundSecret(match.start(2), match.end(2), "the value of an Authorization header", "…")
-    for match in _IN_ADDRESS.finditer(text):
+    for match in _IN_ADDRESS.finditer(text) if "://" in text and "@" in text else ():
         if not _NOT_RANDOM.match(match[1]) and not _PLACEHOLDERS.match(match[1]):
             yield FoundSecret(match.start(1), match.end(1), "the password in an address", "…")
-    for match in _ASSIGNED.finditer(text):
-        named = text[max(0, match.start() - _LONGEST_ORDINARY) : match.end(1)]
-        if _is_assigned(named, match[2].rstrip(".,;:!?)]}>")):
-            yield FoundSecret(match.start(2), match.end(2), _WHAT_ASSIGNED, "…")
+    for start, end in spans:
+        for match in _ASSIGNED.finditer(text, start, end):
+            named = text[max(0, match.start() - _LONGEST_ORDINARY) : match.end(1)]
+            if _is_assigned(named, match[2].rstrip(".,;:!?)]}>")):
+                yield FoundSecret(match.start(2), match.end(2), _WHAT_ASSIGNED, "…")
 
 
-def _find_random(text: str) -> Iterator[FoundSecret]:
+def _find_random(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[FoundSecret]:
     """Random-looking values that are only probable secrets because of their place (`--password …`, `mysql -p…`,
     `?sig=…`).
     """
-    for likely in find_likely(text):
+    for likely in find_likely_values(text, spans) if spans else ():
         value = text[likely.start : likely.end].rstrip(".,;:!?)]}>")
-        if not likely.shown and _is_random(value):
+        if _is_random(value):
             yield FoundSecret(likely.start, likely.start + len(value), _WHAT_ASSIGNED, "…")
 
 
@@ -176,7 +221,7 @@ def masked(what: str) -> str:
 def _replace(text: str, say: Callable[[int, int, int, str], str]) -> str:
     spans: list[tuple[int, int, int, str]] = []
     if may_hold_secrets(text):
-        sure = (*_find_tokens(text), *_find_values(text, ""))
+        sure = (*_find_tokens(text), *_find_values(text, "", list(_find_spans(text))))
         spans += ((each.start, each.end, len(each.masked) - 1, each.what) for each in sure)
     spans += ((each.start, each.end, each.shown, each.what) for each in find_likely(text))
     if not spans:
@@ -248,7 +293,10 @@ def _is_random(value: str) -> bool:
     ):
         return False
     parts = re.split(r"[^A-Za-z0-9]+", value)
-    if all(part.isalpha() or len(part) <= 4 or (part.isdigit() and len(part) <= 8) for part in parts):
+    if all(
+        part.isalpha() or len(part) < _LEAST_PART or (part.isdigit() and len(part) <= _LONGEST_NUMBER)
+        for part in parts
+    ):
         return False  # words, versions and dates: an id or a variable name
     counts = Counter(value).values()
     entropy = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)

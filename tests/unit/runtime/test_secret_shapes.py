@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from orgkernel.runtime import secret_shapes
 from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
 from tests.support.sampling import sample_every
 
@@ -71,3 +74,33 @@ def test_a_hostile_text_of_a_megabyte_is_looked_through(text: str) -> None:
     may_hold_secrets(text)
     list(find_secrets(text))
     assert time.process_time() - started < 20
+
+
+_NAMES_BEFORE = (
+    "password", "api_key", "token", "--secret", "client secret", "PGPASSWORD", "signature", "credential", "key", "cookie: a",
+    "Authorization: Bearer", "mysql -p", "?sig", "identified by",
+)  # fmt: skip
+_BETWEEN = ("=", ": ", " is ", ': "', "='", " ", "=>", " := ", "` : `", "     =     ")
+_VALUES_AFTER = (
+    "aB3dE5gH7jK9", "0123456789abcdef", "x9Fk2", "correct-horse-battery", "123456789012", "12345678", "ABCDEFGHIJKLMN12",
+    "a1b2-c3d4-e5f6", "ä1b2c3d4e5f6", "p4ssw0rdLongEnough!", "Zm9vOmJhcg==",
+)  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            (*_NAMES_BEFORE, *_BETWEEN, *_VALUES_AFTER, " ", "\n", "x", ".", "of 2026-11-26 v1.2.3", "'", '"')
+        ),
+        max_size=12,
+    ).map("".join)
+)
+def test_looking_only_around_digits_misses_nothing(text: str) -> None:
+    """Names of secrets are looked for near values that could be random; looking everywhere finds the same."""
+    everywhere = [(0, len(text))]
+    values = (
+        *secret_shapes._find_values(text, "", everywhere),
+        *secret_shapes._find_random(text, everywhere),
+    )
+    expected = list(secret_shapes.drop_overlaps((*secret_shapes._find_tokens(text), *values)))
+    assert list(find_secrets(text)) == expected
