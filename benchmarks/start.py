@@ -30,6 +30,22 @@ from orgkernel import Kernel
 kernel = Kernel.open(sys.argv[1])
 assert len(kernel.organization("software_dev").snapshot.records.posts) == 12
 """
+# What a script would do instead: parse the front matter of each file.
+_FRONT_MATTER = """
+import pathlib, re, sys, yaml
+for path in pathlib.Path(sys.argv[1]).rglob("*.md"):
+    match = re.match(r"---\\n(.*?)\\n---\\n", path.read_text(encoding="utf-8"), re.DOTALL)
+    assert yaml.safe_load(match[1])["name"]
+"""
+_AGENTS, _SKILLS = 250, 200
+_PARAGRAPHS = (
+    "Read the whole change before you judge a line of it. Name the file, the line and the reason.",
+    "## Steps\n\n1. Find the callers of each changed function.\n2. Run the tests of their modules.\n3. Report what failed.",
+    "```python\ndef load(path: Path, retries: int = 3) -> dict[str, str]:\n    token = os.environ['SERVICE_TOKEN']\n"
+    "    return client.get(path, headers={'Authorization': f'Bearer {token}'}, timeout=30)\n```",
+    "Use HTTP/2 where the server offers it, and never a version of TLS below 1.2. Keys rotate every 90 days.",
+    "| input | result |\n|---|---|\n| empty list | error E1042 |\n| key: value | the value |",
+)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -42,6 +58,7 @@ def start(folder: Path) -> dict[str, Any]:
         "-c",
         "import sys; from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()",
     ]
+    markdown = _write_markdown(folder.parent / "markdown")
     asked = ["--org", _ORG, "--path", str(tree)]
     commands = {
         "python": [sys.executable, "-c", "pass"],
@@ -51,6 +68,8 @@ def start(folder: Path) -> dict[str, Any]:
         "client": [sys.executable, "-c", "from orgkernel import Client"],
         "opened": [sys.executable, "-c", _OPENING, str(_add_roles(tree, 12))],
         "version": [*run, "--version"],
+        "front_matter": [sys.executable, "-c", _FRONT_MATTER, str(markdown)],
+        "check_markdown": [*run, "check", "--no-cache", str(markdown)],
         "check_cold": [*run, "check", "--no-cache", str(tree)],
         "check_warm": [*run, "check", str(tree)],
         "test": [*run, "test", str(tree)],
@@ -74,6 +93,24 @@ def start(folder: Path) -> dict[str, Any]:
                 times[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     seconds = {name: median(those) for name, those in times.items()}
     return {**seconds, "open": seconds["opened"] - seconds["kernel"]}
+
+
+def _write_markdown(tree: Path) -> Path:
+    """A plugin of agents and skills, each with some pages of instructions."""
+    body = "\n\n".join(_PARAGRAPHS * 8)
+    for number in range(_AGENTS):
+        agent = tree / ".claude" / "agents" / f"agent-{number}.md"
+        agent.parent.mkdir(parents=True, exist_ok=True)
+        text = f"---\nname: agent-{number}\ndescription: Does part {number} of the work. Use when part {number} is due.\n"
+        agent.write_text(
+            f"{text}tools: Read, Grep\nmodel: sonnet\n---\n\nPart {number}.\n\n{body}\n", encoding="utf-8"
+        )
+    for number in range(_SKILLS):
+        skill = tree / ".claude" / "skills" / f"skill-{number}" / "SKILL.md"
+        skill.parent.mkdir(parents=True, exist_ok=True)
+        text = f"---\nname: skill-{number}\ndescription: How part {number} is done. Use when part {number} is due.\n---\n"
+        skill.write_text(f"{text}\nPart {number}.\n\n{body}\n", encoding="utf-8")
+    return tree
 
 
 def _edit_copy(tree: Path) -> Path:

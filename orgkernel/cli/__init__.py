@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orgkernel.cli.groups import TopGroup
+from orgkernel.cli.progress import show_progress
 from orgkernel.cli.repeated_secrets import without_secrets
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import OrgkernelError
@@ -72,6 +73,7 @@ def _main() -> None:
         # A file name may be invalid text, and a terminal may not use UTF-8.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    show_progress()
     try:
         sys.exit(_run())
     except click.exceptions.Abort:

@@ -224,7 +224,7 @@ def get_markdown_kind(path: str) -> str | None:
     """The kind of a Markdown document from its path: `skills/NAME/SKILL.md` or `standing_orders/….md`. None for other
     files.
 
-    >>> get_get_get_markdown_kind("shop/skills/pricing/SKILL.md"), markdown_kind("shop/skills/pricing/references/SKILL.md")
+    >>> get_markdown_kind("shop/skills/pricing/SKILL.md"), get_markdown_kind("shop/skills/pricing/references/SKILL.md")
     ('cognitive_skill', None)
     >>> get_markdown_kind("shop/standing_orders/roles/clerk.md")
     'standing_order'

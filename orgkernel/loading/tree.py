@@ -20,6 +20,7 @@ from orgkernel.loading.files import Located, Root, SourceText, locate_files, rea
 from orgkernel.loading.formats import FORMATS, complete, format_named
 from orgkernel.loading.marks import unpack_mark
 from orgkernel.loading.sources import FileRead, Tree, build_tree
+from orgkernel.runtime.progress import enter_stage
 
 ROLES = "roles"
 TextReader = Callable[[Located], SourceText]
@@ -80,6 +81,7 @@ def read_tree(
     folders: set[str] = set()
     undecided: list[_Candidate] = []
     located = locate_files(roots) if located is None else located
+    enter_stage(f"reading {len(located):,} files")
     for each in located:
         file = _Candidate(each, known.get(each.path) if known else None, read_text)
         if not (file.says_ours or file.named):

@@ -13,6 +13,7 @@ from orgkernel.errors import UnknownOrganization
 from orgkernel.kernel.settings import Project
 from orgkernel.loading.cache import Cache
 from orgkernel.project.versions import TreeVersion, read_versions
+from orgkernel.runtime.progress import end_stages, enter_stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,12 @@ def compare_trees(
     known = {*first.versions, *second.versions, *first.unreadable, *second.unreadable}
     chosen = _chosen(org, known, project)
     skipped = first.unreadable | second.unreadable
-    comparisons = tuple(
-        compare_versions_of(org_id, first.versions.get(org_id), second.versions.get(org_id))
-        for org_id in sorted(chosen - skipped)
-    )
+    with end_stages():
+        enter_stage("comparing the answers of both versions")
+        comparisons = tuple(
+            compare_versions_of(org_id, first.versions.get(org_id), second.versions.get(org_id))
+            for org_id in sorted(chosen - skipped)
+        )
     return TreeComparison(
         build_report(comparisons, (each for side in sides for each in _list_incomparable(side, chosen))),
         tuple(note for side in sides for note in _notes(side, chosen, org)),

@@ -11,6 +11,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -299,7 +300,9 @@ def find_likely(text: str) -> Iterator[Likely]:
 
 
 def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Likely]:
-    """The probable secrets that are recognized by the text before them. Names of secrets are looked for in the spans."""
+    """The probable secrets that are recognized by the text before them. Those whose name is directly before them are
+    looked for in the spans only.
+    """
     lower = text.lower()
     if "://" in text and "@" in text:
         for pattern in _IN_ADDRESS:
@@ -309,8 +312,10 @@ def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[
     if any(hint in lower for hint in _HINTS):
         for start, end in spans:
             yield from _find_named(text, start, end)
-    if "'" in text or "login" in lower:
-        yield from _find_in_group(_SQL, text)
+    if "'" in text:
+        for start, end in spans:
+            yield from _find_in_group(_SQL, text, start, end)
+    if "login" in lower:
         yield from _find_in_group(_LOGIN, text)
     if "-u" in lower:
         yield from _find_in_group(_USER, text)
@@ -335,8 +340,10 @@ def _is_token(value: str) -> bool:
     return len(set(kinds)) == 3 and 3 * changes > len(kinds)
 
 
-def _find_in_group(pattern: re.Pattern[str], text: str) -> Iterator[Likely]:
-    for match in pattern.finditer(text):
+def _find_in_group(
+    pattern: re.Pattern[str], text: str, start: int = 0, end: int = sys.maxsize
+) -> Iterator[Likely]:
+    for match in pattern.finditer(text, start, end):
         if not _is_plain(match[1]):
             yield Likely(match.start(1), match.end(1))
 

@@ -21,6 +21,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.files import Located, Root
 from orgkernel.loading.sources import FileRead, Tree
 from orgkernel.loading.tree import TextReader, read_tree
+from orgkernel.runtime.progress import end_stages, enter_stage
 from orgkernel.snapshots.check import (
     apply_severities,
     check_documents,
@@ -63,7 +64,7 @@ def build_snapshot(
     are not read again, and the findings in `found_before` are reused for unchanged documents. Sources that were `refused`
     before reading are reported as well. `read_text` reads the other files, by default from the disk.
     """
-    with _pause_garbage_collection():
+    with _pause_garbage_collection(), end_stages():
         tree = read_tree(roots, located=located_files, known=known_files, read_text=read_text)
         if refused:
             tree = replace(tree, diagnostics=(*tree.diagnostics, *refused))
@@ -90,8 +91,10 @@ def _build_snapshot(
     selection: frozenset[str] | None,
     found_before: FoundBefore,
 ) -> Snapshot:
+    enter_stage(f"building the graph of {len(tree.documents):,} documents")
     assembly = assemble(tree)
     built = {records.org_id: _build(records) for records in assembly.organizations}
+    enter_stage(f"checking {len(tree.documents):,} documents")
     in_documents = check_documents(tree, found_before.in_documents)
     in_profiles = check_profiles(assembly, found_before.in_profiles)
     raised = {
