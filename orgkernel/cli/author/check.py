@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 import msgspec
 
+from orgkernel.cli.author.choices import CodeChoice, count_by_code, render_statistics, shorten
 from orgkernel.cli.author.reports import FORMATS, Report
 from orgkernel.cli.opening import (
     build_nothing_to_read,
@@ -21,11 +22,11 @@ from orgkernel.cli.opening import (
     save,
     say_what_else,
 )
-from orgkernel.cli.output import format_count
+from orgkernel.cli.output import echo_answer, format_count
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.diagnostics.wording import listing
-from orgkernel.kernel.settings import find_project
+from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.files import MAX_BYTES, Root
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, build_shipped_request, get_shared_ontology
@@ -44,6 +45,16 @@ _STDIN = "<stdin>"
     "--fail-on", type=click.Choice([severity.value for severity in Severity]),
     help="Exit 1 if there are findings of at least this severity.  [default: error, or `fail_on` in orgkernel.toml]",
 )  # fmt: skip
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    help="Report only findings of these rules: codes, beginnings of codes such as ORG7, or names, with commas.",
+)
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not report findings of these rules.")
+@click.option(
+    "--statistics", is_flag=True, help="Print the number of findings of each rule instead of the findings."
+)
 @click.option("--baseline", metavar="FILE", help="Report only findings that are not in the baseline FILE.")
 @click.option("--write-baseline", "to_write", metavar="FILE", help="Write all findings to the baseline FILE.")
 @click.option(
@@ -57,6 +68,9 @@ def command(
     shipped: bool,
     form: str,
     fail_on: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    statistics: bool,
     baseline: str | None,
     to_write: str | None,
     store: str | None,
@@ -67,19 +81,17 @@ def command(
     A PATH is a file, a folder of documents, the folder of an organization, or `-` for a document on standard input, which
     is checked by itself. Without PATH, the paths in the nearest
     orgkernel.toml are checked, or else the current folder. Exits 0 without findings at or above --fail-on, 1 with such
-    findings, 2 if it cannot run or there is nothing to check.
+    findings, 2 if it cannot run or there is nothing to check. --select and --ignore choose what is reported, and the exit
+    code follows from that. They do not change any answer: an organization with an error does not answer, reported or not.
     """
     project = find_project(os.getcwd())
-    if shipped and paths:
-        raise click.UsageError("`--shipped` cannot be combined with PATH")
-    if "-" in paths:
-        if len(paths) > 1 or baseline or to_write or store:
-            raise click.UsageError("`-` cannot be combined with another PATH, a baseline or a store")
-        no_cache = True
-    if shipped and (baseline or to_write):
-        raise click.UsageError("`--shipped` cannot be combined with a baseline")
-    if baseline and to_write:
-        raise click.UsageError("`--baseline` cannot be combined with `--write-baseline`")
+    _refuse_combinations(paths, shipped, baseline, to_write, store)
+    if statistics and form not in ("full", "json"):
+        raise click.UsageError("`--statistics` has the formats full and json only")
+    choice = CodeChoice(select, ignore)
+    if to_write and choice.is_limited:
+        raise click.UsageError("`--write-baseline` cannot be combined with `--select` or `--ignore`")
+    no_cache = no_cache or "-" in paths
     if paths == ("-",):
         request = Request((Root(_write_input(), _STDIN), get_shared_ontology()), frozenset({_STDIN}))
     else:
@@ -97,22 +109,24 @@ def command(
     click.get_current_context().call_on_close(lambda: save(loader))
     _require_documents(paths, snapshot, request)
     if store is not None:
-        from orgkernel.kernel.drift import find_drift  # slow to import: it imports every rule
-        from orgkernel.kernel.stored import locate_store, open_store
-
-        with open_store(locate_store(project, os.getcwd(), store), create=False) as opened:
-            drift = find_drift(snapshot, opened.read_view, project.severities)
-        snapshot = msgspec.structs.replace(
-            snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift))
-        )
+        snapshot = _add_drift(snapshot, project, store)
     diagnostics: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0
     if file:
         diagnostics, known = compare_with_baseline(file, allowed, snapshot, request, write=bool(to_write))
+    before = len(diagnostics)
+    diagnostics = [each for each in diagnostics if choice.does_report(each.code)]
+    hidden = before - len(diagnostics)
     threshold = Severity(fail_on) if fail_on else project.fail_on
-    headline = _render_summary(diagnostics, snapshot, request, known)
+    headline = _render_summary(diagnostics, snapshot, request, known, hidden)
     report = Report("orgkernel check", diagnostics, (snapshot.tree,), threshold)
-    report.print(form, _list_checked_files(snapshot, request))
+    if statistics:
+        rows = count_by_code(diagnostics)
+        echo_answer(form, rows, lambda: render_statistics(rows))
+    elif form == "full" and not choice.is_limited:
+        _print_shortened(diagnostics, snapshot, threshold)
+    else:
+        report.print(form, _list_checked_files(snapshot, request))
     if form == "github":
         report.append_step_summary(headline)
     if not shipped:
@@ -120,6 +134,38 @@ def command(
     click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in diagnostics):
         raise click.exceptions.Exit(1)
+
+
+def _add_drift(snapshot: Snapshot, project: Project, store: str) -> Snapshot:
+    """The snapshot with the differences between its rosters and the agents in a store."""
+    from orgkernel.kernel.drift import find_drift  # slow to import: it imports every rule
+    from orgkernel.kernel.stored import locate_store, open_store
+
+    with open_store(locate_store(project, os.getcwd(), store), create=False) as opened:
+        drift = find_drift(snapshot, opened.read_view, project.severities)
+    return msgspec.structs.replace(snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift)))
+
+
+def _print_shortened(diagnostics: Sequence[Diagnostic], snapshot: Snapshot, threshold: Severity) -> None:
+    """Print the findings, of much information of one kind only the first, and how to list the rest."""
+    shown, left_out = shorten(diagnostics)
+    Report("orgkernel check", shown, (snapshot.tree,), threshold).print("full")
+    for code, number in left_out.items():
+        click.echo(f"note: {number:,} more {code}: `orgkernel check --select {code}` lists them", err=True)
+
+
+def _refuse_combinations(
+    paths: tuple[str, ...], shipped: bool, baseline: str | None, to_write: str | None, store: str | None
+) -> None:
+    """Raise `click.UsageError` for options that exclude each other."""
+    if shipped and paths:
+        raise click.UsageError("`--shipped` cannot be combined with PATH")
+    if "-" in paths and (len(paths) > 1 or baseline or to_write or store):
+        raise click.UsageError("`-` cannot be combined with another PATH, a baseline or a store")
+    if shipped and (baseline or to_write):
+        raise click.UsageError("`--shipped` cannot be combined with a baseline")
+    if baseline and to_write:
+        raise click.UsageError("`--baseline` cannot be combined with `--write-baseline`")
 
 
 def _write_input() -> str:
@@ -152,7 +198,7 @@ def _require_documents(paths: tuple[str, ...], snapshot: Snapshot, request: Requ
 
 
 def _render_summary(
-    diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Request, known: int
+    diagnostics: Sequence[Diagnostic], snapshot: Snapshot, request: Request, known: int, hidden: int
 ) -> str:
     counts = Counter(each.severity for each in diagnostics)
     findings = ", ".join(
@@ -180,7 +226,8 @@ def _render_summary(
     skipped = sum(any(does_cover_file(each, name) for each in request.asked) for name in own)
     passed_over = f"; {format_count(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
     allowed = f"; {format_count(known, 'finding')} allowed by the baseline" if known else ""
-    return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
+    not_chosen = f"; {format_count(hidden, 'finding')} of other rules" if hidden else ""
+    return f"{findings or 'no findings'} in {what}{passed_over}{allowed}{not_chosen}"
 
 
 def _list_checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:

@@ -1,0 +1,92 @@
+"""Chooses findings by their codes (`--select`, `--ignore`), counts them, and shortens long lists of the same kind."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+
+_MOST_ALIKE = 5
+"""Number of pieces of information of one kind that are shown in full; of more, only the first ones are."""
+_SHOWN_ALIKE = 3
+_SEPARATOR = re.compile(r"[,\s]+")
+
+
+class CodeChoice:
+    """The findings that are reported: those of some codes, without those of others."""
+
+    def __init__(self, select: Sequence[str], ignore: Sequence[str]) -> None:
+        """Codes, beginnings of codes, or names of rules, separated by commas. Raises `click.UsageError` for an unknown one."""
+        self._select = tuple(_resolve(select))
+        self._ignore = tuple(_resolve(ignore))
+        self.is_limited = bool(select or ignore)
+
+    def does_report(self, code: str) -> bool:
+        """Whether findings with a code are reported."""
+        return (not self._select or code.startswith(self._select)) and not (
+            self._ignore and code.startswith(self._ignore)
+        )
+
+
+def _resolve(listed: Iterable[str]) -> Iterator[str]:
+    """The codes, or beginnings of codes, for words of the command line."""
+    words = [word for text in listed for word in _SEPARATOR.split(text) if word]
+    if not words:
+        return
+    from orgkernel.rules.pages import build_all_pages  # slow to import: it imports every rule
+
+    names = {page.code: page.name for page in build_all_pages().values()}
+    by_name = {name: code for code, name in names.items()}
+    for word in words:
+        upper = word.upper()
+        if any(code.startswith(upper) for code in names):
+            yield upper
+        elif word in by_name:
+            yield by_name[word]
+        else:
+            help = did_you_mean(upper, list(names)) or did_you_mean(word, list(by_name))
+            raise click.UsageError(
+                f"there is no rule {quote(word)}{f'; {help}' if help else ''}; `orgkernel rule` lists them"
+            )
+
+
+def count_by_code(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
+    """How many findings each rule has, most first."""
+    counts = Counter((each.code, each.name, each.severity) for each in diagnostics)
+    return [
+        {"code": code, "name": name, "severity": severity.value, "count": number}
+        for (code, name, severity), number in sorted(counts.items(), key=lambda each: (-each[1], each[0][0]))
+    ]
+
+
+def render_statistics(rows: Sequence[dict[str, object]]) -> str:
+    """The counts as aligned lines."""
+    width = max((len(str(row["count"])) for row in rows), default=0)
+    return "".join(
+        f"{row['count']:>{width}}  {row['severity']:<7}  {row['code']}  {row['name']}\n" for row in rows
+    )
+
+
+def shorten(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], dict[str, int]]:
+    """The findings without repeated information of one kind, and how many are left out, by code.
+
+    Only information is left out. Errors and warnings always stay.
+    """
+    counts = Counter(each.code for each in diagnostics if each.severity is Severity.INFO)
+    left_out = {code: number - _SHOWN_ALIKE for code, number in counts.items() if number > _MOST_ALIKE}
+    if not left_out:
+        return diagnostics, {}
+    shown: Counter[str] = Counter()
+    kept = []
+    for each in diagnostics:
+        if each.code in left_out and each.severity is Severity.INFO:
+            shown[each.code] += 1
+            if shown[each.code] > _SHOWN_ALIKE:
+                continue
+        kept.append(each)
+    return kept, left_out

@@ -1,0 +1,107 @@
+"""`check` as a linter: which rules are reported, how often, and how much of one kind is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.in_process import run_here
+from tests.support.trees import write_tree
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Nine agents with every tool by omission, one with a misspelled tool, and one without a name."""
+    files = {
+        f".claude/agents/a{number}.md": f"---\nname: a{number}\ndescription: Does part {number}. Use it for {number}.\n---\nDo it.\n"
+        for number in range(9)
+    }
+    files[".claude/agents/b.md"] = (
+        "---\nname: b\ndescription: Reviews. Use it first.\ntools: Read, Greb\n---\nDo it.\n"
+    )
+    files[".claude/agents/c.md"] = "---\ndescription: Reviews. Use it first.\ntools: Read\n---\nDo it.\n"
+    return write_tree(tmp_path, files)
+
+
+def list_codes(tree: Path, *words: str) -> list[str]:
+    """The codes that are reported, sorted."""
+    done = run_here("check", "--format", "json", *words, cwd=tree)
+    return sorted({each["code"] for each in json.loads(done.stdout)})
+
+
+@pytest.mark.parametrize(
+    ("words", "codes", "code"),
+    [
+        ((), ["ORG101", "ORG750", "ORG752"], 1),
+        (("--select", "ORG75"), ["ORG750", "ORG752"], 0),
+        (("--select", "ORG750,ORG101"), ["ORG101", "ORG750"], 1),
+        (("--select", "ORG750", "--select", "unknown-agent-tool"), ["ORG750", "ORG752"], 0),
+        (("--select", "org7", "--ignore", "ORG750"), ["ORG752"], 0),
+        (("--ignore", "ORG1"), ["ORG750", "ORG752"], 0),
+        (("--ignore", "ORG1", "--fail-on", "warning"), ["ORG750", "ORG752"], 1),
+    ],
+)
+def test_rules_are_chosen(tree: Path, words: tuple[str, ...], codes: list[str], code: int) -> None:
+    """By code, beginning or name; the exit code follows from what is reported."""
+    assert list_codes(tree, *words) == codes
+    assert run_here("check", *words, cwd=tree).returncode == code
+
+
+def test_an_ignored_error_opens_nothing(tree: Path) -> None:
+    """What is not reported still takes its agent out of service."""
+    assert run_here("check", "--ignore", "ORG101", cwd=tree).returncode == 0
+    assert run_here("can", "role:c", "use", "tool:Read", cwd=tree).stdout.startswith("deny")
+
+
+def test_the_summary_tells_what_is_not_reported(tree: Path) -> None:
+    """So that a limited check never looks like a clean one."""
+    done = run_here("check", "--select", "ORG704", cwd=tree)
+    assert done.stderr.endswith("; 11 findings of other rules\n")
+    assert done.stderr.splitlines()[-1].startswith("no findings in ")
+
+
+@pytest.mark.parametrize(
+    ("word", "help"),
+    [
+        ("ORG759X", "there is no rule `ORG759X`; did you mean `ORG759`?"),
+        ("unknwn-agent-tool", "did you mean `unknown-agent-tool`?"),
+        ("nonsense", "`orgkernel rule` lists them"),
+    ],
+)
+def test_an_unknown_rule_is_an_error(tree: Path, word: str, help: str) -> None:
+    """A misspelled code must not look like a clean tree."""
+    done = run_here("check", "--select", word, cwd=tree)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert help in done.stderr
+
+
+def test_statistics(tree: Path) -> None:
+    """Most findings first; as JSON too."""
+    done = run_here("check", "--statistics", cwd=tree)
+    assert done.stdout == (
+        "9  info     ORG750  every-tool-by-omission\n"
+        "1  error    ORG101  missing-field\n"
+        "1  warning  ORG752  unknown-agent-tool\n"
+    )
+    rows = json.loads(run_here("check", "--statistics", "--format", "json", cwd=tree).stdout)
+    assert rows[0] == {"code": "ORG750", "name": "every-tool-by-omission", "severity": "info", "count": 9}
+    assert run_here("check", "--statistics", "--format", "sarif", cwd=tree).returncode == 2
+
+
+def test_much_information_of_one_kind_is_told_once(tree: Path) -> None:
+    """The first three, and how to list the others. Errors and warnings, and other formats, are complete."""
+    done = run_here("check", cwd=tree)
+    assert done.stdout.count("[ORG750]") == 3
+    assert "note: 6 more ORG750: `orgkernel check --select ORG750` lists them\n" in done.stderr
+    assert run_here("check", "--select", "ORG750", cwd=tree).stdout.count("[ORG750]") == 9
+    assert run_here("check", "--format", "concise", cwd=tree).stdout.count("[ORG750]") == 9
+    assert done.stderr.endswith("1 error, 1 warning, 9 info in 1 organization, 10 roles, 11 files\n")
+
+
+def test_a_baseline_is_always_complete(tree: Path) -> None:
+    """A baseline of some rules would allow the others without a word."""
+    done = run_here("check", "--write-baseline", "base.json", "--select", "ORG7", cwd=tree)
+    assert done.returncode == 2
+    assert not (tree / "base.json").exists()
