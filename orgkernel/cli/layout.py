@@ -61,6 +61,9 @@ GROUPS = {
         "audit": CommandEntry("operate.audit", "Search the audit log, and verify it."),
         "store": CommandEntry("operate.store", "Show, upgrade and back up the store."),
         "doctor": CommandEntry("operate.doctor", "Find what is wrong with this installation."),
+        "completion": CommandEntry(
+            "operate.completion", "Print the script with which a shell completes commands."
+        ),
         "demo": CommandEntry("operate.demo", "Play a scenario on real servers, step by step."),
     },
     "Hosts": {
@@ -98,8 +101,6 @@ RENAMED_BELOW = {
 """Former subcommands that have another name now; the others are called as before."""
 
 HINTS = {
-    "completion": 'the shell asks `orgkernel` itself: put `eval "$(_ORGKERNEL_COMPLETE=zsh_source orgkernel)"` into '
-    "~/.zshrc, or the same with `bash_source` into ~/.bashrc",
     "gateway serve": "leave `serve` out: `orgkernel gateway` serves",
     "mcp serve": "leave `serve` out: `orgkernel mcp` serves",
     "scope hook": "an earlier version installed this hook: run `orgkernel ownership install-hooks` again",

@@ -23,6 +23,9 @@ _CONTROL = lazy_pattern(
 _UNSEEN = lazy_pattern(_CONTROL.pattern.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f", 1))
 
 
+_SUGGESTION = re.compile(r"did you mean `([^`]+)`\?\Z")
+
+
 def quote(text: object) -> str:
     """User text in backticks: on one line, control characters escaped, secrets masked, shortened to a readable length."""
     shown = clean(str(text))
@@ -66,6 +69,11 @@ def listing(words: Iterable[object], count: int | None = None) -> str:
 
 def suggest(word: str, known: Collection[str]) -> str | None:
     """The known word that is most similar to `word`, or None if none is close."""
+    return next(iter(_find_nearest(word, known)), None)
+
+
+def _find_nearest(word: str, known: Collection[str]) -> list[str]:
+    """The known words that are most similar to `word`: two if both are equally similar."""
     near = [
         candidate
         for candidate in known
@@ -77,10 +85,13 @@ def suggest(word: str, known: Collection[str]) -> str | None:
             break
         begin, end = word[:shared], word[-shared:]
         near = [candidate for candidate in near if candidate.startswith(begin) or candidate.endswith(end)]
-    from difflib import get_close_matches  # most runs do not need it
+    from difflib import SequenceMatcher, get_close_matches  # most runs do not need it
 
-    matches = get_close_matches(word, sorted(near)[:_COMPARED], n=1, cutoff=0.7)
-    return matches[0] if matches else None
+    matches = get_close_matches(word, sorted(near)[:_COMPARED], n=2, cutoff=0.7)
+    if len(matches) < 2:
+        return matches
+    first, second = (SequenceMatcher(None, each, word).ratio() for each in matches)
+    return matches if first == second else matches[:1]
 
 
 def did_you_mean_tool(word: str, tools: Mapping[str, Iterable[str]]) -> str:
@@ -97,6 +108,20 @@ def did_you_mean_tool(word: str, tools: Mapping[str, Iterable[str]]) -> str:
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
-    """Help for a misspelled word; empty if no known word is close."""
-    match = suggest(word, known)
-    return f"did you mean {quote(match)}?" if match else ""
+    """Help for a misspelled word; empty if no known word is close.
+
+    >>> did_you_mean("Greb", ["Grep", "Read"]), did_you_mean("agent_3", ["agent_1", "agent_2"])
+    ('did you mean `Grep`?', 'did you mean `agent_1` or `agent_2`?')
+    """
+    nearest = _find_nearest(word, known)
+    return f"did you mean {' or '.join(map(quote, nearest))}?" if nearest else ""
+
+
+def read_suggestion(help: str) -> str | None:
+    """The only word that a help suggests. None if it suggests several, or none.
+
+    >>> read_suggestion(did_you_mean("Greb", ["Grep", "Read"])), read_suggestion("did you mean `a` or `b`?")
+    ('Grep', None)
+    """
+    match = _SUGGESTION.match(help)
+    return match[1] if match else None

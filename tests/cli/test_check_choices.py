@@ -105,3 +105,75 @@ def test_a_baseline_is_always_complete(tree: Path) -> None:
     done = run_here("check", "--write-baseline", "base.json", "--select", "ORG7", cwd=tree)
     assert done.returncode == 2
     assert not (tree / "base.json").exists()
+
+
+def write_agent(tree: Path, tools: str, more: str = "") -> Path:
+    """An agent with these tools."""
+    text = f"---\nname: b\ndescription: Reviews. Use it first.\ntools: {tools}\n{more}---\nUse `Greb`, not `grep`.\n"
+    write_tree(tree, {".claude/agents/b.md": text})
+    return tree / ".claude/agents/b.md"
+
+
+def test_a_certain_misspelling_is_corrected(tmp_path: Path) -> None:
+    """The diff comes first; the layout stays; what is uncertain stays; the second run finds nothing."""
+    file = write_agent(tmp_path, "Read,  Greb, Gerp, Nonsense", "modle: sonnet # fast\n")
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    before = file.read_bytes()
+    done = run_here("check", "--diff", cwd=tmp_path)
+    assert (done.returncode, file.read_bytes()) == (1, before)
+    assert "\n+tools: Read,  Grep, Grep, Nonsense" in done.stdout
+    assert done.stderr == "note: would correct 3 findings in 1 file\n"
+    done = run_here("check", "--fix", "--format", "concise", cwd=tmp_path)
+    expected = before.replace(b"Greb, Gerp", b"Grep, Grep").replace(b"modle", b"model")
+    assert (done.returncode, file.read_bytes()) == (0, expected)
+    assert "note: corrected 3 findings in 1 file\n" in done.stderr
+    assert "Nonsense" in done.stdout
+    done = run_here("check", "--fix", cwd=tmp_path)
+    assert "note: nothing to correct\n" in done.stderr
+    assert file.read_bytes() == expected
+    assert run_here("check", "--diff", cwd=tmp_path).returncode == 0
+
+
+ROLES = {
+    "org.yaml": "_schema: orgkernel:organization\norg_id: shop\nhierarchy:\n  lead: {subordinates: [agent_1, agent_2]}\n",
+    "roles/agent_1.yaml": "_schema: orgkernel:role_profile\nrole_id: agent_1\n",
+    "roles/agent_2.yaml": "_schema: orgkernel:role_profile\nrole_id: agent_2\n",
+    "roles/lead.yaml": "_schema: orgkernel:role_profile\nrole_id: lead\nrole_type: commander\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "corrected"),
+    [
+        ("agent_3", None),
+        ("agnet_1", "agent_1"),
+        ("Agent_2", "agent_2"),
+        ("agent-1", "agent_1"),
+        ("agentt", None),
+        ("lad", "lead"),
+        ("boss", None),
+    ],
+)
+def test_a_stale_reference_is_corrected_if_one_name_is_near(
+    tmp_path: Path, written: str, corrected: str | None
+) -> None:
+    """Names that differ in a number are different roles."""
+    text = f"# who\nhandoff: {{may_to: [{written}]}} # sometimes\n"
+    files = {**ROLES, "roles/lead.yaml": ROLES["roles/lead.yaml"] + text}
+    write_tree(tmp_path, files)
+    run_here("check", "--fix", cwd=tmp_path)
+    now = (tmp_path / "roles/lead.yaml").read_text(encoding="utf-8")
+    assert now == ROLES["roles/lead.yaml"] + text.replace(f"[{written}]", f"[{corrected or written}]")
+
+
+def test_links_and_chosen_rules(tmp_path: Path) -> None:
+    """A file behind a link is never changed, and only chosen rules are corrected."""
+    file = write_agent(tmp_path / "a", "Read, Greb", "modle: sonnet\n")
+    run_here("check", "--fix", "--select", "ORG752", cwd=tmp_path / "a")
+    assert "Grep\nmodle" in file.read_text(encoding="utf-8")
+    other = write_agent(tmp_path / "b", "Read, Greb")
+    other.rename(tmp_path / "b/kept.md")
+    other.symlink_to(tmp_path / "b/kept.md")
+    assert "nothing to correct" in run_here("check", "--fix", cwd=tmp_path / "b").stderr
+    for words in (["--fix", "--format", "json"], ["--diff", "--shipped"], ["--fix", "--baseline", "x.json"]):
+        assert run_here("check", *words, cwd=tmp_path / "a").returncode == 2

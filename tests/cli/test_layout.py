@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,11 +129,37 @@ def test_former_commands_lead_to_commands_that_exist(tmp_path: Path) -> None:
         assert run_here(*place.split(), "--help", cwd=tmp_path).returncode == 0
 
 
-def test_completion_is_explained(tmp_path: Path) -> None:
-    """Other programs have a command for it."""
-    done = run_here("completion", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "_ORGKERNEL_COMPLETE=zsh_source" in done.stderr
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell(tmp_path: Path, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks the installed command; the shell in use is the default."""
+    done = run_here("completion", shell, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"_ORGKERNEL_COMPLETE={shell}_complete" in done.stdout
+    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    assert run_here("completion", cwd=tmp_path).stdout == done.stdout
+    monkeypatch.setenv("SHELL", "/usr/bin/nonesuch")
+    assert run_here("completion", cwd=tmp_path).returncode == 2
+
+
+def test_bash_completes_a_role(tmp_path: Path) -> None:
+    """Asked by a real bash that loaded the script."""
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("bash is not installed")
+    write_tree(
+        tmp_path, {".claude/agents/a.md": "---\nname: reviewer\ndescription: Use it.\ntools: Read\n---\nx\n"}
+    )
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    script = 'eval "$(orgkernel completion bash)"; COMP_WORDS=(orgkernel manifest rev); COMP_CWORD=2; _orgkernel_completion orgkernel; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        [bash, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "reviewer", done.stderr
 
 
 @pytest.mark.parametrize("words", ["crew --skill maps vacancies", "mcp --role co tools mcp.json"])

@@ -25,9 +25,10 @@ from orgkernel.cli.opening import (
 from orgkernel.cli.output import echo_answer, format_count
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
-from orgkernel.diagnostics.wording import listing
+from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.files import MAX_BYTES, Root
+from orgkernel.loading.sources import Tree
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, build_shipped_request, get_shared_ontology
 from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
@@ -55,6 +56,12 @@ _STDIN = "<stdin>"
 @click.option(
     "--statistics", is_flag=True, help="Print the number of findings of each rule instead of the findings."
 )
+@click.option(
+    "--fix", is_flag=True, help="Correct misspelled names where one known name is near, and print the diff."
+)
+@click.option(
+    "--diff", is_flag=True, help="Print the diff of --fix and change nothing. Exit 1 if there is one."
+)
 @click.option("--baseline", metavar="FILE", help="Report only findings that are not in the baseline FILE.")
 @click.option("--write-baseline", "to_write", metavar="FILE", help="Write all findings to the baseline FILE.")
 @click.option(
@@ -71,6 +78,8 @@ def command(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     statistics: bool,
+    fix: bool,
+    diff: bool,
     baseline: str | None,
     to_write: str | None,
     store: str | None,
@@ -86,8 +95,10 @@ def command(
     """
     project = find_project(os.getcwd())
     _refuse_combinations(paths, shipped, baseline, to_write, store)
-    if statistics and form not in ("full", "json"):
-        raise click.UsageError("`--statistics` has the formats full and json only")
+    file = baseline or to_write
+    _refuse_formats(
+        form, statistics=statistics, corrects=fix or diff, is_own=not shipped and "-" not in paths
+    )
     choice = CodeChoice(select, ignore)
     if to_write and choice.is_limited:
         raise click.UsageError("`--write-baseline` cannot be combined with `--select` or `--ignore`")
@@ -96,7 +107,6 @@ def command(
         request = Request((Root(_write_input(), _STDIN), get_shared_ontology()), frozenset({_STDIN}))
     else:
         request = build_shipped_request() if shipped else build_request(paths, project)
-    file = baseline or to_write
     if file:
         from orgkernel.cli.author.baselines import (  # few checks have a baseline
             compare_with_baseline,
@@ -117,6 +127,10 @@ def command(
     before = len(diagnostics)
     diagnostics = [each for each in diagnostics if choice.does_report(each.code)]
     hidden = before - len(diagnostics)
+    if fix or diff:
+        _correct(diagnostics, snapshot.tree, write=not diff)
+        snapshot = loader.load()
+        diagnostics = [each for each in snapshot.diagnostics if choice.does_report(each.code)]
     threshold = Severity(fail_on) if fail_on else project.fail_on
     headline = _render_summary(diagnostics, snapshot, request, known, hidden)
     report = Report("orgkernel check", diagnostics, (snapshot.tree,), threshold)
@@ -134,6 +148,24 @@ def command(
     click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in diagnostics):
         raise click.exceptions.Exit(1)
+
+
+def _correct(diagnostics: Sequence[Diagnostic], tree: Tree, *, write: bool) -> None:
+    """Print the certain corrections as a diff, and write them. Without `write`, the command ends."""
+    from orgkernel.project.corrections import plan_corrections, write_corrections
+
+    corrections = plan_corrections(diagnostics, tree)
+    for each in corrections:
+        for line in each.build_diff().split("\n")[:-1]:
+            click.echo(printable(line.removesuffix("\r")) + ("\r" if line.endswith("\r") else ""))
+    count = sum(each.corrected for each in corrections)
+    if write:
+        write_corrections(corrections)
+    done = "corrected" if write else "would correct"
+    what = f"{format_count(count, 'finding')} in {format_count(len(corrections), 'file')}"
+    click.echo(f"note: {done} {what}" if count else "note: nothing to correct", err=True)
+    if not write:
+        raise click.exceptions.Exit(bool(count))
 
 
 def _add_drift(snapshot: Snapshot, project: Project, store: str) -> Snapshot:
@@ -166,6 +198,16 @@ def _refuse_combinations(
         raise click.UsageError("`--shipped` cannot be combined with a baseline")
     if baseline and to_write:
         raise click.UsageError("`--baseline` cannot be combined with `--write-baseline`")
+
+
+def _refuse_formats(form: str, *, statistics: bool, corrects: bool, is_own: bool) -> None:
+    """Raise `click.UsageError` for options that need other formats or files."""
+    if statistics and form not in ("full", "json"):
+        raise click.UsageError("`--statistics` has the formats full and json only")
+    if corrects and (not is_own or form not in ("full", "concise") or statistics):
+        raise click.UsageError(
+            "`--fix` and `--diff` need files of yours, the format full or concise, and no baseline"
+        )
 
 
 def _write_input() -> str:

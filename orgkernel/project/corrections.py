@@ -1,0 +1,147 @@
+"""Corrects misspelled names at the places of findings, where the correction is certain (`orgkernel check --fix`).
+
+A correction is certain if exactly one known name is near, and both differ in one letter of a word of three letters or
+more, in two swapped letters, or only in case and separators. Names that differ in a digit or in a single letter between
+separators (`role_a`, `role_b`) are different names.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.diagnostics.wording import quote, read_suggestion
+from orgkernel.errors import UsageError
+from orgkernel.loading.files import read_text
+from orgkernel.loading.sources import FileRead, Tree
+from orgkernel.project.edits.spans import Edit, TextPlaces, apply_edits
+from orgkernel.project.edits.text_diff import patch_names, unified_diff
+from orgkernel.project.replacing import replace_file
+from orgkernel.runtime.regular_files import open_regular
+
+_QUOTED = re.compile(r"`([^`]+)`")
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.:/-]*\Z")
+_SEPARATORS = re.compile(r"[-_. /:]+")
+_LEAST_LETTERS = 3
+
+
+class FileCorrection(NamedTuple):
+    """The corrections of one file."""
+
+    name: str
+    path: str
+    digest: str
+    """The SHA-256 of the bytes from which the text was read."""
+    before: str
+    after: str
+    corrected: int
+    """The number of corrected findings."""
+
+    def build_diff(self) -> str:
+        """The change as a unified diff."""
+        return unified_diff(self.before, self.after, *patch_names(self.name))
+
+
+def plan_corrections(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[FileCorrection]:
+    """The certain corrections of findings, by file. Links, shared catalogs and context are never changed."""
+    by_file: dict[str, list[Diagnostic]] = defaultdict(list)
+    for each in diagnostics:
+        if read_suggestion(each.help) is not None:
+            by_file[each.place.file].append(each)
+    files = {file.located.name: file for file in tree.files}
+    corrections = (
+        _correct(files[name], findings) for name, findings in sorted(by_file.items()) if name in files
+    )
+    return [each for each in corrections if each is not None]
+
+
+def write_corrections(corrections: Sequence[FileCorrection]) -> None:
+    """Write the corrected files, each in one step. Raises `UsageError` at the first that cannot be written."""
+    for number, each in enumerate(corrections):
+        try:
+            with open_regular(each.path, follow=False) as file:
+                content = file.read()
+            if hashlib.sha256(content).hexdigest() != each.digest:
+                raise OSError("the file has changed since it was read")
+            mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
+            replace_file(each.path, mark + each.after.encode())
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            done = f"{number} files are already corrected" if number else "nothing was corrected"
+            raise UsageError(f"{quote(each.name)} cannot be corrected: {reason}", done) from None
+
+
+def _correct(file: FileRead, findings: Iterable[Diagnostic]) -> FileCorrection | None:
+    located = file.located
+    if located.leaves or located.root.shared or located.root.context or os.path.islink(located.path):
+        return None
+    source = read_text(located.path, located.name)
+    if source.refusal is not None or source.digest != file.digest:
+        return None
+    places = TextPlaces(source.text)
+    edits = list(dict.fromkeys(edit for each in findings for edit in _list_edits(each, places)))
+    starts = [edit.start for edit in edits]
+    edits = [
+        edit for edit in edits if starts.count(edit.start) == 1
+    ]  # findings that disagree are not certain
+    if not edits:
+        return None
+    after = apply_edits(source.text, edits)
+    return FileCorrection(located.name, located.path, source.digest, source.text, after, len(edits))
+
+
+def _list_edits(diagnostic: Diagnostic, places: TextPlaces) -> Iterator[Edit]:
+    """The edit of a finding: the misspelled word of its message, exactly at its place."""
+    meant = read_suggestion(diagnostic.help)
+    start = places.offset_at(diagnostic.place.line, diagnostic.place.column)
+    if places.text[start : start + 1] in ("'", '"'):
+        start += 1
+    for word in _QUOTED.findall(diagnostic.message):
+        end = start + len(word)
+        if meant is None or word == meant or places.text[start:end] != word or not _is_certain(word, meant):
+            continue
+        following = places.text[end : end + 1]
+        if not (following.isalnum() or following in ("_", "-")):
+            yield Edit(start, end, meant)
+            return
+
+
+def _is_certain(word: str, meant: str) -> bool:
+    """Whether a word can only be a misspelling of a name.
+
+    >>> [_is_certain(word, "Grep") for word in ("Greb", "grep", "Gerp", "Grrep", "Read")]
+    [True, True, True, True, False]
+    >>> _is_certain("agent_3", "agent_1"), _is_certain("role_b", "role_a"), _is_certain("code-reviewer", "code_reviewer")
+    (False, False, True)
+    """
+    if not _PLAIN.match(word) or not _PLAIN.match(meant):
+        return False
+    ours, theirs = _SEPARATORS.split(word.casefold()), _SEPARATORS.split(meant.casefold())
+    if "".join(ours) == "".join(theirs):
+        return True
+    if len(ours) != len(theirs):
+        return False
+    pairs = [(one, other) for one, other in zip(ours, theirs, strict=True) if one != other]
+    return len(pairs) == 1 and _differ_in_one_letter(*pairs[0])
+
+
+def _differ_in_one_letter(one: str, other: str) -> bool:
+    """Whether two words differ in one letter or in two swapped ones, and not in a digit."""
+    if min(len(one), len(other)) < _LEAST_LETTERS:
+        return False
+    begin = 0
+    while begin < min(len(one), len(other)) and one[begin] == other[begin]:
+        begin += 1
+    end = 0
+    while end < min(len(one), len(other)) - begin and one[-1 - end] == other[-1 - end]:
+        end += 1
+    first, second = one[begin : len(one) - end], other[begin : len(other) - end]
+    if not (first + second).isalpha():
+        return False
+    return max(len(first), len(second)) == 1 or (len(first) == 2 and first == second[::-1])
