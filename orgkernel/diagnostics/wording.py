@@ -87,7 +87,7 @@ def _find_nearest(word: str, known: Collection[str]) -> list[str]:
         near = [candidate for candidate in near if candidate.startswith(begin) or candidate.endswith(end)]
     from difflib import SequenceMatcher, get_close_matches  # most runs do not need it
 
-    matches = get_close_matches(word, sorted(near)[:_COMPARED], n=2, cutoff=0.7)
+    matches = get_close_matches(word, sorted(set(near))[:_COMPARED], n=2, cutoff=0.7)
     if len(matches) < 2:
         return matches
     first, second = (SequenceMatcher(None, each, word).ratio() for each in matches)

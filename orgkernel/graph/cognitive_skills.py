@@ -14,11 +14,9 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CognitiveSkill, RoleProfile, SkillUse
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.marks import RouteStep
-from orgkernel.loading.sources import get_skill_name
+from orgkernel.loading.sources import SKILL_KEY_PREFIXES, SourceDocument, get_skill_name
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-PREFIXES = ("orgkernel-", "probos-")
-"""The prefixes of metadata keys that are read here; the second one is an alias."""
 KEYS = ("department", "skill-id", "min-proficiency", "min-rank", "intents", "triggers", "activation")
 ACTIVATIONS = ("discovery", "augmentation", "both")
 LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500
@@ -37,6 +35,8 @@ class SkillProblem(msgspec.Struct, frozen=True):
     text: str
     """The problem, as the end of a sentence about the skill."""
     help: str = ""
+    is_harmless_elsewhere: bool = False
+    """Whether other hosts load the skill all the same, so it is not withheld if it is theirs."""
 
 
 class SkillGates(msgspec.Struct, frozen=True):
@@ -63,12 +63,23 @@ class SkillGates(msgspec.Struct, frozen=True):
 
 def find_metadata_key(record: CognitiveSkill, key: str) -> str:
     """The metadata key as written."""
-    return next((prefix + key for prefix in PREFIXES if prefix + key in record.metadata), PREFIXES[0] + key)
+    return next(
+        (prefix + key for prefix in SKILL_KEY_PREFIXES if prefix + key in record.metadata),
+        SKILL_KEY_PREFIXES[0] + key,
+    )
 
 
 def find_violations(record: CognitiveSkill, path: str) -> tuple[SkillProblem, ...]:
     """The requirements of the Agent Skills standard that a SKILL.md violates."""
     return tuple(_find_violations(record, get_skill_name(path)))
+
+
+def find_closing_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
+    """The violations for which a skill is withheld. Hosts load a skill whose folder has another name."""
+    record = document.record
+    assert isinstance(record, CognitiveSkill)
+    violations = find_violations(record, document.path)
+    return tuple(each for each in violations if not (document.format and each.is_harmless_elsewhere))
 
 
 def _find_violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProblem]:
@@ -85,7 +96,10 @@ def _find_violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProbl
         )
     elif name != folder:
         yield SkillProblem(
-            ("name",), f"is in the folder {quote(folder)}", "give the folder the name of the skill"
+            ("name",),
+            f"is in the folder {quote(folder)}",
+            "give the folder the name of the skill",
+            is_harmless_elsewhere=True,
         )
     size = len(record.description)
     if not record.description.strip() or size > LONGEST_DESCRIPTION:
@@ -107,7 +121,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
     values: dict[str, str] = {}
     problems: list[SkillProblem] = []
     for written, text in record.metadata.items():
-        prefix = next((each for each in PREFIXES if written.startswith(each)), None)
+        prefix = next((each for each in SKILL_KEY_PREFIXES if written.startswith(each)), None)
         if prefix is None:
             continue
         key, route = written.removeprefix(prefix), ("metadata", written)
@@ -118,7 +132,9 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
             )
         elif values.setdefault(key, text.strip()) != text.strip():
             problems.append(
-                SkillProblem(route, f"has two values of `{key}`", f"write `{PREFIXES[0]}{key}` only once")
+                SkillProblem(
+                    route, f"has two values of `{key}`", f"write `{SKILL_KEY_PREFIXES[0]}{key}` only once"
+                )
             )
     lists = {key: _split_words(values.get(key, "")) for key in ("department", "intents", "triggers")}
 
@@ -145,7 +161,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
         refuse(
             "min-proficiency",
             f"needs the proficiency {level} of no skill",
-            f"name the skill with `{PREFIXES[0]}skill-id`",
+            f"name the skill with `{SKILL_KEY_PREFIXES[0]}skill-id`",
         )
     activation = values.get("activation") or ACTIVATIONS[0]
     if activation not in ACTIVATIONS:
@@ -198,7 +214,7 @@ def open_skills(records: OrgRecords) -> Iterator[tuple[Definition[CognitiveSkill
         gates = read_gates(definition.record)
         if not (
             gates.problems
-            or find_violations(definition.record, definition.document.path)
+            or find_closing_violations(definition.document)
             or find_unknown_names(records, definition, gates)
         ):
             yield definition, gates

@@ -41,6 +41,10 @@ Unknown = tuple[tuple[str | int, ...], Any]
 _UNKNOWN = msgspec.msgpack.Decoder(prepared(tuple[Unknown, ...]))
 
 
+SKILL_KEY_PREFIXES = ("orgkernel-", "probos-")
+"""The prefixes of metadata keys of a skill that restrict who has it; the second one is an alias."""
+
+
 def get_skill_name(path: str) -> str:
     """The name of a skill, taken from the folder of its SKILL.md."""
     return os.path.basename(os.path.dirname(path))

@@ -37,7 +37,7 @@ class RuleTarget(Enum):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """A finding of a rule. Its code and severity come from the rule."""
+    """A finding of a rule. Its code comes from the rule, and its severity unless the finding states one."""
 
     place: Place
     message: str
@@ -45,6 +45,8 @@ class Finding(msgspec.Struct, frozen=True):
     subject: str = ""
     """The subject, such as `role:ID` or `domain:ID`."""
     related: tuple[Related, ...] = ()
+    severity: Severity | None = None
+    """The severity, if it is milder than that of the rule."""
 
 
 Check = Callable[..., Iterator[Finding]]
@@ -67,5 +69,5 @@ class Rule(msgspec.Struct, frozen=True):
     def build_diagnostic(self, finding: Finding) -> Diagnostic:
         """A finding with the rule's code and severity."""
         return Diagnostic(
-            finding.place, self.code, self.name, self.severity, finding.message, finding.help, finding.subject, finding.related
+            finding.place, self.code, self.name, finding.severity or self.severity, finding.message, finding.help, finding.subject, finding.related
         )  # fmt: skip

@@ -11,7 +11,6 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -30,6 +29,8 @@ class Likely(NamedTuple):
 
 
 _SHOWN: Final = 4
+_END: Final = 2**62
+"""The end of every text."""
 _IN_ADDRESS: Final = tuple(
     lazy_pattern(
         rf"[A-Za-z][A-Za-z0-9+.-]{{1,30}}://[^\s/:@\"'`<>]{{0,200}}:([^\s{sign}\"'`<>]{{1,200}})@[\w\[%]"
@@ -341,7 +342,7 @@ def _is_token(value: str) -> bool:
 
 
 def _find_in_group(
-    pattern: re.Pattern[str], text: str, start: int = 0, end: int = sys.maxsize
+    pattern: re.Pattern[str], text: str, start: int = 0, end: int = _END
 ) -> Iterator[Likely]:
     for match in pattern.finditer(text, start, end):
         if not _is_plain(match[1]):

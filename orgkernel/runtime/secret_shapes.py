@@ -24,6 +24,8 @@ class FoundSecret(NamedTuple):
     end: int
     what: str
     masked: str
+    is_guessed: bool = False
+    """Whether it is recognized only by the text around it, and not by its form."""
 
 
 _SHOWN: Final = 4
@@ -60,6 +62,10 @@ _LONGEST_NUMBER: Final = 8
 _BEFORE: Final = 80
 """Number of characters before a value that are searched for its name. No name and separator is that long."""
 _BARE_KEY: Final = lazy_pattern(r"(?:\A|[^A-Za-z_-])keys?\Z", re.IGNORECASE)
+_QUOTES: Final = frozenset("\"'`")
+# A call whose names have digits at most at their ends.
+_NAME: Final = r"_*[A-Za-z_]+[0-9]{0,3}(?:\.[A-Za-z_]+[0-9]{0,3})*"
+_CALL: Final = lazy_pattern(rf"{_NAME}\((?:{_NAME}(?:,{_NAME})*)?\Z")
 _UUID: Final = lazy_pattern(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\Z")
 # Addresses, paths, references to variables and placeholders, digests with their algorithm.
 _NOT_RANDOM: Final = lazy_pattern(
@@ -175,20 +181,22 @@ def _find_spans(text: str) -> Iterator[tuple[int, int]]:
 def _find_values(text: str, name: str, spans: Iterable[tuple[int, int]]) -> Iterator[FoundSecret]:
     """Values that are recognized by the text before them."""
     if _NAMED.search(name) and _is_assigned(name, text.strip()):
-        yield FoundSecret(0, len(text), _WHAT_ASSIGNED, "…")
+        yield FoundSecret(0, len(text), _WHAT_ASSIGNED, "…", True)
         return
     lower = text.lower()
     for match in _HEADER.finditer(text) if "basic" in lower or "bearer" in lower else ():
         if _is_basic(match[2]) if match[1] else _is_random(match[2][:150]):
-            yield FoundSecret(match.start(2), match.end(2), "the value of an Authorization header", "…")
+            yield FoundSecret(match.start(2), match.end(2), "the value of an Authorization header", "…", True)
     for match in _IN_ADDRESS.finditer(text) if "://" in text and "@" in text else ():
         if not _NOT_RANDOM.match(match[1]) and not _PLACEHOLDERS.match(match[1]):
-            yield FoundSecret(match.start(1), match.end(1), "the password in an address", "…")
+            yield FoundSecret(match.start(1), match.end(1), "the password in an address", "…", True)
     for start, end in spans:
         for match in _ASSIGNED.finditer(text, start, end):
             named = text[max(0, match.start() - _LONGEST_ORDINARY) : match.end(1)]
-            if _is_assigned(named, match[2].rstrip(".,;:!?)]}>")):
-                yield FoundSecret(match.start(2), match.end(2), _WHAT_ASSIGNED, "…")
+            value = match[2].rstrip(".,;:!?)]}>")
+            is_quoted = text[match.start(2) - 1] in _QUOTES
+            if _is_assigned(named, value) and (is_quoted or not _CALL.match(value)):
+                yield FoundSecret(match.start(2), match.end(2), _WHAT_ASSIGNED, "…", True)
 
 
 def _find_random(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[FoundSecret]:
@@ -198,7 +206,7 @@ def _find_random(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[FoundS
     for likely in find_likely_values(text, spans) if spans else ():
         value = text[likely.start : likely.end].rstrip(".,;:!?)]}>")
         if _is_random(value):
-            yield FoundSecret(likely.start, likely.start + len(value), _WHAT_ASSIGNED, "…")
+            yield FoundSecret(likely.start, likely.start + len(value), _WHAT_ASSIGNED, "…", True)
 
 
 def mask_secrets(text: str) -> str:

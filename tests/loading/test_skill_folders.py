@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,33 @@ def test_one_skill(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "1 skill;" in done.stderr
     assert run_here("check", "web", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("front", "codes"),
+    [
+        ("allowed-tools: [Bash, Read]", []),
+        ("allowed-tools:\n  - Bash\n  - Read", []),
+        ("argument-hint: FILE\nuser-invocable: false\nwhen_to_use: often", []),
+        ("metadata: {version: 1.2}", []),
+        ("metadata: {requires: [git, make]}", ["ORG102"]),
+        ("metadata: {orgkernel-department: [sales]}", ["ORG103"]),
+        ("allowed-tools: {Bash: yes}", ["ORG103"]),
+    ],
+)
+def test_fields_are_read_as_hosts_read_them(tmp_path: Path, front: str, codes: list[str]) -> None:
+    """Lists of tools, and metadata of any form; keys that restrict the skill stay strict."""
+    text = f"---\nname: ship\ndescription: Ships. Use it last.\n{front}\n---\nShip.\n"
+    write_tree(tmp_path, {"skills/ship/SKILL.md": text})
+    done = run_here("check", "--format", "json", cwd=tmp_path)
+    assert [each["code"] for each in json.loads(done.stdout)] == codes
+
+
+def test_a_folder_of_another_name_is_a_warning(tmp_path: Path) -> None:
+    """Hosts load such a skill, so roles have it. In orgkernel documents it stays an error."""
+    text = "---\nname: ship-it\ndescription: Ships. Use it last.\n---\nShip.\n"
+    agent = "---\nname: a\ndescription: Use it first.\ntools: Read\n---\nDo.\n"
+    write_tree(tmp_path, {".claude/skills/ship/SKILL.md": text, ".claude/agents/a.md": agent})
+    done = run_here("check", "--format", "json", cwd=tmp_path)
+    assert [(each["code"], each["severity"]) for each in json.loads(done.stdout)] == [("ORG621", "warning")]
+    assert "ship-it" in run_here("manifest", "a", cwd=tmp_path).stdout

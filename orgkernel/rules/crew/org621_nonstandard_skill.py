@@ -8,7 +8,8 @@
 
 ## Why it matters
 
-Other programs refuse the skill or find it under another name. In orgkernel, no role has the skill until it is corrected.
+Other programs refuse the skill or find it under another name. In orgkernel, no role has the skill until it is corrected. For a
+skill of another host, a folder with another name is only a warning, because hosts load such a skill.
 
 ## Example
 
@@ -53,6 +54,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
                 f"skill {quote(record.name)} {violation.text}",
                 violation.help,
                 f"cognitive_skill:{record.name}",
+                severity=Severity.WARNING if document.format and violation.is_harmless_elsewhere else None,
             )
 
 

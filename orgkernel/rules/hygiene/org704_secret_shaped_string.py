@@ -8,6 +8,9 @@ random value to a key, secret, token or password, or contains the value of an `A
 password. With `orgkernel[secrets]`, the rules of kingfisher find the tokens of several hundred other issuers. The
 message never repeats the secret.
 
+In the text of a Markdown file, which often shows examples, a value that is only guessed from the words around it is a warning. A token
+in a published format is an error everywhere. Neither keeps the other agents of another host from answering.
+
 ## Why it matters
 
 Documents are committed, served and shown to agents. Everyone who can read any of these knows the secret, and it stays in
@@ -55,6 +58,8 @@ from orgkernel.rules.hygiene.known_tokens import find_known_tokens, is_installed
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.secret_shapes import drop_overlaps, find_secrets, mask_secrets, may_hold_secrets
 
+_PROSE: Final = "body"
+"""The field with the text of a Markdown file. Much of it is examples."""
 _SHORT: Final = 200
 """Maximum length of strings whose result is cached."""
 
@@ -91,6 +96,7 @@ def _find_secrets(document: SourceDocument, value: Any, route: tuple[RouteStep, 
                 f"{quote(where)} {'is' if is_key else 'contains'} {quote(secret.masked)}, which looks like {secret.what}",
                 "revoke the secret, and write the name of a credential instead",
                 f"field:{where}",
+                severity=Severity.WARNING if at[-1] == _PROSE and secret.is_guessed else None,
             )
 
 

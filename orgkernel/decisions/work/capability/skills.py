@@ -22,9 +22,9 @@ from orgkernel.documents.records import CognitiveSkill
 from orgkernel.graph.cognitive_skills import (
     SkillGates,
     SkillProblem,
+    find_closing_violations,
     find_metadata_key,
     find_unknown_names,
-    find_violations,
     has_cognitive_skill,
     is_for_department,
     list_required_skills,
@@ -118,7 +118,7 @@ def get_skills(view: OrgView) -> dict[str, VisibleSkill]:
     for definition in view.records.cognitive_skills.values():
         gates = read_gates(definition.record)
         problems = (
-            *find_violations(definition.record, definition.document.path),
+            *find_closing_violations(definition.document),
             *gates.problems,
             *find_unknown_names(view.records, definition, gates),
         )

@@ -38,9 +38,9 @@ class ClaudeCode:
 
             return read_servers(source, root)
         if os.path.basename(source.path) == SKILL_FILE:
-            from orgkernel.loading.formats.claude_code.skills import read_skill
+            from orgkernel.loading.formats.host_skills import read_skill
 
-            return read_skill(source, root)
+            return read_skill(source, root, is_name_optional=True)
         area = root.find_area(source.path)
         content = area.content if area is not None else ""
         if content == COMMAND:

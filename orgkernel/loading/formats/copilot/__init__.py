@@ -33,9 +33,9 @@ class Copilot:
 
             return read_servers(source, root, (OF_VSCODE, FIELD))
         if get_markdown_kind(source.path) == "cognitive_skill":
-            from orgkernel.loading.formats.claude_code.skills import read_skill
+            from orgkernel.loading.formats.host_skills import read_skill
 
-            return read_skill(source, root)
+            return read_skill(source, root, is_name_optional=True)
         from orgkernel.loading.formats.copilot.agents import read_agent
 
         return read_agent(source, root)

@@ -28,13 +28,9 @@ class AgentSkills:
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
         """Read one skill."""
-        if HIDDEN_OF_CLAUDE in source.path.split(os.sep):
-            from orgkernel.loading.formats.claude_code.skills import read_skill
+        from orgkernel.loading.formats.host_skills import read_skill
 
-            return read_skill(source, root)
-        from orgkernel.loading.formats.skills.skills import read_skill as read_standard_skill
-
-        return read_standard_skill(source, root)
+        return read_skill(source, root, is_name_optional=HIDDEN_OF_CLAUDE in source.path.split(os.sep))
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
         """Build an organization without roles that has the skills."""

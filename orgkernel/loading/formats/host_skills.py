@@ -1,0 +1,59 @@
+"""Reads a SKILL.md as hosts do: the Agent Skills standard, with more fields, lists of tools, and metadata of any form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import read_broken, read_parsed_markdown
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import add_text
+from orgkernel.loading.markdown import ParsedMarkdown, parse_skill
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import SKILL_KEY_PREFIXES, ReadFile, get_skill_name
+
+_KIND = "cognitive_skill"
+# Fields that hosts read and that are not part of the standard. None of them restricts who has the skill.
+_MORE = (
+    "agent", "argument-hint", "context", "disable-model-invocation", "effort", "hooks", "model", "user-invocable",
+    "version", "when_to_use",
+)  # fmt: skip
+_TOOLS, _METADATA = "allowed-tools", "metadata"
+# These words restrict who may use the skill. They are kept next to the record.
+_OPEN_TO = ("disable-model-invocation", "user-invocable")
+
+
+def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False) -> ReadFile:
+    """Read a skill. Without a name, it can have the name of its folder."""
+    if source.refusal is not None:
+        return read_broken(source, _KIND, [source.refusal])
+    parsed = parse_skill(source)
+    raw: dict[str, Any] = {}
+    if parsed.value is not None:
+        raw = {key: [each.casefold()] for key in _OPEN_TO if isinstance(each := parsed.value.get(key), str)}
+        parsed = _accept_forms_of_hosts(parsed, parsed.value)
+        if is_name_optional and parsed.value is not None:
+            parsed.value.setdefault("name", get_skill_name(source.path))
+    return add_text(read_parsed_markdown(source, parsed, root.shared, root.context, root.format), raw)
+
+
+def _accept_forms_of_hosts(parsed: ParsedMarkdown, value: dict[str, Any]) -> ParsedMarkdown:
+    """The skill without the fields of hosts, with its tools as text, and with the metadata that are text."""
+    value = {key: each for key, each in value.items() if key not in _MORE}
+    tools, metadata = value.get(_TOOLS), value.get(_METADATA)
+    if isinstance(tools, tuple) and all(isinstance(each, str) for each in tools):
+        value[_TOOLS] = " ".join(tools)
+    refusals = list(parsed.refusals)
+    if isinstance(metadata, dict):
+        others = {
+            key: each
+            for key, each in metadata.items()
+            if isinstance(each, dict | tuple) and not key.startswith(SKILL_KEY_PREFIXES)
+        }
+        for key, each in others.items():
+            text = f"the field {quote(f'{_METADATA}.{key}')} is {describe(each)}, and the standard has text there"
+            mark = parsed.marks[1][_METADATA][1][1][key][0]
+            refusals.append(Refusal(row.UNKNOWN_FIELD, mark, text, "write it as text"))
+        value[_METADATA] = {key: each for key, each in metadata.items() if key not in others}
+    return parsed._replace(value=value, refusals=refusals)
