@@ -41,6 +41,8 @@ Unknown = tuple[tuple[str | int, ...], Any]
 _UNKNOWN = msgspec.msgpack.Decoder(prepared(tuple[Unknown, ...]))
 
 
+NAMES_BEFORE = "names_before_union"
+"""Key of the id and the name of a role before its source became part of a union, kept next to the record."""
 SKILL_KEY_PREFIXES = ("orgkernel-", "probos-")
 """The prefixes of metadata keys of a skill that restrict who has it; the second one is an alias."""
 

@@ -341,9 +341,7 @@ def _is_token(value: str) -> bool:
     return len(set(kinds)) == 3 and 3 * changes > len(kinds)
 
 
-def _find_in_group(
-    pattern: re.Pattern[str], text: str, start: int = 0, end: int = _END
-) -> Iterator[Likely]:
+def _find_in_group(pattern: re.Pattern[str], text: str, start: int = 0, end: int = _END) -> Iterator[Likely]:
     for match in pattern.finditer(text, start, end):
         if not _is_plain(match[1]):
             yield Likely(match.start(1), match.end(1))

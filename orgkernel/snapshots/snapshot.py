@@ -15,6 +15,7 @@ from orgkernel.errors import UnknownAgent, UnknownRole
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.spoken_names import suggest_role
 from orgkernel.loading.sources import SourceDocument, Tree
 
 if TYPE_CHECKING:
@@ -84,8 +85,9 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
                 "correct the error; the other roles answer without it",
             )
         if not view.is_role(role_id):
-            help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
-            raise UnknownRole(f"organization {quote(self.org_id)} has no role {quote(role_id)}", help)
+            raise UnknownRole(
+                f"organization {quote(self.org_id)} has no role {quote(role_id)}", suggest_role(view, role_id)
+            )
 
     @property
     def has_errors(self) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.named import choose_reference
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
 from orgkernel.cli.output import echo_answer, join_lines, list_places, paint, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
@@ -96,10 +97,13 @@ def _explain(
 ) -> None:
     _require_kind("subject", options["subject"], "role:")
     _require_kind("resource", options["resource"], "tool:")
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    for key in ("subject", "resource", "on_behalf_of"):
+        if options[key] is not None:
+            options[key] = choose_reference(kernel, org, options[key])
+    options["via"] = tuple(choose_reference(kernel, org, each) for each in options["via"])
     request = AccessRequest(**options, context=parse_context(context_json))
-    explanation = open_with_state(paths, org, store, no_cache=no_cache).why(
-        org, request, counted=_SHOWN_REMEDIES
-    )
+    explanation = kernel.why(org, request, counted=_SHOWN_REMEDIES)
     question = f"{request.subject} {request.action} {request.resource}"
     outcome = explanation.decision.outcome
 
@@ -127,6 +131,7 @@ def who_can(
     """
     _require_kind("resource", resource, "tool:")
     kernel = open_with_state(org=org, **where)
+    resource = choose_reference(kernel, org, resource)
     rows = kernel.who_can(org, action, resource, context=parse_context(context_json), kinds=kinds)
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=True))
     if not rows:
@@ -163,8 +168,10 @@ def what_can(
     Exits 0 if the list has entries, 1 if it is empty, 2 if it cannot run.
     """
     _require_kind("subject", subject, "role:")
-    request = AccessRequest(subject, "", "", parse_context(context_json), on_behalf_of, via)
     kernel = open_with_state(org=org, **where)
+    subject, *via_ids = (choose_reference(kernel, org, each) for each in (subject, *via))
+    behalf = None if on_behalf_of is None else choose_reference(kernel, org, on_behalf_of)
+    request = AccessRequest(subject, "", "", parse_context(context_json), behalf, tuple(via_ids))
     if envelope and (on_behalf_of or via):
         raise UsageError(
             "`--envelope` cannot be combined with `--on-behalf-of` or `--via`",

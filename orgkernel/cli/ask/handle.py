@@ -8,6 +8,7 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.named import choose_reference
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option
 from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
@@ -61,10 +62,12 @@ def command(
 
     Exits 0 if there is a way, 1 if the subject declines, 2 if it cannot run.
     """
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    subject = choose_reference(kernel, org, subject)
     handling_request = HandlingRequest(
         subject, intent, parse_context(context_json), on_behalf_of, via, text=text, failed=failed
     )
-    decision = open_with_state(paths, org, store, no_cache=no_cache).handle(org, handling_request)
+    decision = kernel.handle(org, handling_request)
     echo_answer(form, decision, lambda: join_lines(_render_lines(decision)))
     raise click.exceptions.Exit(int(decision.tier == "decline"))
 

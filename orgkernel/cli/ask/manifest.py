@@ -7,6 +7,7 @@ from __future__ import annotations
 import click
 
 from orgkernel.cli import completing
+from orgkernel.cli.named import choose_id
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
 from orgkernel.cli.output import echo_answer, echo_json, get_terminal_width, render_yaml
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
@@ -60,9 +61,11 @@ def command(
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
     manifest: Manifest
     if agent is not None:
-        manifest = kernel.agent_manifest(org, agent)
+        manifest = kernel.agent_manifest(org, choose_id(kernel, org, "agent", agent))
+    elif role is not None:
+        manifest = kernel.manifest(org, choose_id(kernel, org, "role", role))
     else:
-        manifest = kernel.manifest(org, role) if role is not None else kernel.crew(org, RoleFilter(**wanted))
+        manifest = kernel.crew(org, RoleFilter(**wanted))
     echo_answer(form, manifest, lambda: _render(manifest, form))
 
 

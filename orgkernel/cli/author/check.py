@@ -90,8 +90,8 @@ def command(
     A PATH is a file, a folder of documents, the folder of an organization, or `-` for a document on standard input, which
     is checked by itself. Without PATH, the paths in the nearest
     orgkernel.toml are checked, or else the current folder. Exits 0 without findings at or above --fail-on, 1 with such
-    findings, 2 if it cannot run or there is nothing to check. --select and --ignore choose what is reported, and the exit
-    code follows from that. They do not change any answer: an organization with an error does not answer, reported or not.
+    findings, 2 if it cannot run or there is nothing to check. Rules that are not reported do not count for the exit code, and
+    change no answer: an organization with an error does not answer, whether the error is reported or not.
     """
     project = find_project(os.getcwd())
     _refuse_combinations(paths, shipped, baseline, to_write, store)

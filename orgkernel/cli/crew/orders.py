@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from orgkernel.cli import completing
+from orgkernel.cli.named import choose_id
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
 from orgkernel.cli.output import echo_answer, join_lines
 from orgkernel.decisions.work.capability.orders import StandingOrders
@@ -23,7 +24,8 @@ def command(role: str, org: str, paths: tuple[str, ...], no_cache: bool, form: s
 
     If orders disagree, the earlier ones apply.
     """
-    orders = open_kernel(paths, org, no_cache=no_cache).standing_orders(org, role)
+    kernel = open_kernel(paths, org, no_cache=no_cache)
+    orders = kernel.standing_orders(org, choose_id(kernel, org, "role", role))
     echo_answer(form, orders, lambda: join_lines(_render_lines(orders)))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from orgkernel.cli import completing
+from orgkernel.cli.named import choose_id
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
 from orgkernel.cli.output import echo_answer, join_lines, render_reasons
 from orgkernel.decisions.status.pace import RolePace
@@ -46,6 +47,7 @@ def command(
     """Show the PACE tier of ROLE, its reason and its rules."""
     observed = _parse_observation(observation)
     kernel = open_kernel(org=org, **where)
+    role = choose_id(kernel, org, "role", role)
     pace = kernel.pace(org, role, observed, previous, new_task=new_task)
     echo_answer(form, pace, lambda: _render(pace))
 

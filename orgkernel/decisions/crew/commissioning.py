@@ -21,10 +21,11 @@ from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import STOPPED, StateView
 from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.orders import compose_orders
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import CrewRoster
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.graph.spoken_names import suggest_role
 
 StepName = Literal["post", "skills", "tools", "qualifications", "procedures", "standing_orders", "agency"]
 CommissionStepOutcome = Literal["done", "already", "found", "lacking"]
@@ -108,7 +109,7 @@ def decide_commission(
 def _find_refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) -> tuple[Reason, str] | None:
     """The reason why an agent cannot be commissioned, and its remedy; None if it can."""
     if not view.is_role(role_id):
-        help = did_you_mean(role_id, view.roles) or f"roles are {listing(view.roles)}"
+        help = suggest_role(view, role_id)
         return Reason("ROLE_UNKNOWN", f"organization {quote(view.org_id)} has no role {quote(role_id)}"), help
     lines = f"{{role: {role_id}}}"
     if agent_id not in view.records.agents:

@@ -34,12 +34,17 @@ from orgkernel.loading.formats.organizations import locate_organization
 from orgkernel.loading.formats.servers import drop_declared_tools
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks, pack_mark
-from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
+from orgkernel.loading.sources import (
+    NAMES_BEFORE,
+    Completion,
+    FileRead,
+    MergedDocument,
+    Packed,
+    SourceDocument,
+)
 
 SEPARATOR = "__"
 """Separates the source from the name in an id that several sources declare."""
-NAMES_BEFORE = "names_before_union"
-"""Key of the id and the name of a role before its source became part of a union, kept next to the record."""
 SHOWN_SEPARATOR = ":"
 """The same in names for people, as hosts write it."""
 _FIRST = pack_mark(1, 1)

@@ -11,9 +11,8 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
 from orgkernel.loading.formats.lookups import MISSING
 from orgkernel.loading.formats.references import TextReference, get_references
-from orgkernel.loading.formats.unions import NAMES_BEFORE
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.loading.sources import SourceDocument
+from orgkernel.loading.sources import NAMES_BEFORE, SourceDocument
 
 CLAUDE_CODE = "claude-code"
 CREWAI = "crewai"

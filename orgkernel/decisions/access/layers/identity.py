@@ -16,6 +16,7 @@ from orgkernel.decisions.evidence.state_view import Lifecycle, StateView
 from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.graph.records import Definition
+from orgkernel.graph.spoken_names import suggest_near_role
 
 RESUMED_AS: Mapping[Lifecycle, Lifecycle] = {"suspended": "active", "registered": "probationary"}
 """The lifecycles from which an agent can be put back to work, with the resulting lifecycle."""
@@ -59,7 +60,11 @@ def _explain_unknown_principal(evaluation: Evaluation) -> Sentence:
         if kind not in _KINDS:
             hints.append(did_you_mean(kind, _KINDS) or f"kinds are {', '.join(map(quote, _KINDS))}")
             continue
-        hints.append(did_you_mean(name, _list_known_names(evaluation, kind)))
+        hints.append(
+            suggest_near_role(evaluation.view, name)
+            if kind == "role"
+            else did_you_mean(name, _list_known_names(evaluation, kind))
+        )
     are = "is" if len(unknown) == 1 else "are"
     return "; ".join(filter(None, (f"{listing(unknown)} {are} not declared", *hints))), ()
 

@@ -7,6 +7,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.layers.identity import locate_declaration
 from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.diagnostics.wording import did_you_mean, did_you_mean_tool, listing, quote
+from orgkernel.graph.spoken_names import suggest_near_role
 
 _KINDS = ("tool", "credential", "data", "role")
 
@@ -35,7 +36,7 @@ def _explain_resource_unknown(evaluation: Evaluation) -> Sentence:
         names = {tool_id: tool.record.names.values() for tool_id, tool in view.records.tools.items()}
         hint = did_you_mean_tool(name, names)
     else:
-        hint = did_you_mean(name, view.records.posts if kind == "role" else ())
+        hint = suggest_near_role(view, name) if kind == "role" else ""
     text = f"{kind} {quote(name)} is not declared"
     return f"{text}; {hint}" if hint else text, ()
 

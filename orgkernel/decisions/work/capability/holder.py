@@ -22,6 +22,7 @@ from orgkernel.decisions.reasons import Reason
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.cognitive_skills import list_required_skills
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.spoken_names import suggest_near_role
 from orgkernel.runtime.tiers import NO_NEW_WORK, TIERS
 
 
@@ -51,8 +52,11 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
     known_subject = get_access_tables(view).find_subject(subject)
     if known_subject is None:
         kind, _, name = subject.partition(":")
-        known = {"role": view.roles, "agent": view.records.agents}.get(kind, ())
-        help = did_you_mean(name, known)
+        help = (
+            suggest_near_role(view, name)
+            if kind == "role"
+            else did_you_mean(name, view.records.agents if kind == "agent" else ())
+        )
         text = f"{quote(subject)} is not declared" + (f"; {help}" if help else "")
         return Reason("UNKNOWN_PRINCIPAL", text)
     if not known_subject.is_crew:
