@@ -451,7 +451,7 @@ def test_exports_and_the_hook(tmp_path: Path) -> None:
     tools = tmp_path / "org/tools.yaml"
     tracker = "    names: {claude_code: mcp__tracker}\n"
     tools.write_text(tools.read_text().replace(tracker, f"{tracker}    enabled: false\n"))
-    export = ("export", "--to", "claude-code", "--path", "org", "-o", ".")
+    export = ("export", "--to", "claude-code", "--path", "org", "-o", ".", "--accept-losses")
     assert run_here(*export, cwd=tmp_path).returncode == 0
     settings = tmp_path / ".claude/settings.json"
     exported = settings.read_bytes()

@@ -174,7 +174,18 @@ def test_an_export_is_kept_in_step(tmp_path: Path, target: str) -> None:
 
     def export(*options: str) -> int:
         return run(
-            "export", "--to", target, "--org", "shop", "--path", folder, "-o", "out", *options, cwd=tmp_path
+            "export",
+            "--to",
+            target,
+            "--org",
+            "shop",
+            "--path",
+            folder,
+            "-o",
+            "out",
+            "--accept-losses",
+            *options,
+            cwd=tmp_path,
         ).returncode
 
     assert (export(), export("--check")) == (0, 0)

@@ -180,7 +180,18 @@ def test_no_link_is_followed(view: OrgView, tmp_path: Path) -> None:
 def test_a_difference_has_a_line_on_each_side(tmp_path: Path) -> None:
     """Whoever changed what: the line of the file, and the line of YAML that says otherwise."""
     copy_template(tmp_path / "org", "software_dev")
-    export = ("export", "--to", "claude-code", "--org", "software_dev", "--path", "org", "-o", "out")
+    export = (
+        "export",
+        "--to",
+        "claude-code",
+        "--org",
+        "software_dev",
+        "--path",
+        "org",
+        "-o",
+        "out",
+        "--accept-losses",
+    )
     run(*export, cwd=tmp_path)
     agent = tmp_path / "out/.claude/agents/co.md"
     change_line(agent, "  - WebFetch", "  - Bash")
@@ -203,7 +214,18 @@ def test_a_difference_has_a_line_on_each_side(tmp_path: Path) -> None:
 def test_missing_and_surplus_files_are_told_and_others_noted(tmp_path: Path) -> None:
     """A role that is removed and one that is new; a file that nobody exported is no difference."""
     copy_template(tmp_path / "org", "software_dev")
-    export = ("export", "--to", "copilot", "--org", "software_dev", "--path", "org", "-o", "out")
+    export = (
+        "export",
+        "--to",
+        "copilot",
+        "--org",
+        "software_dev",
+        "--path",
+        "org",
+        "-o",
+        "out",
+        "--accept-losses",
+    )
     run(*export, cwd=tmp_path)
     agents = tmp_path / "out/.github/agents"
     (agents / "mine.agent.md").write_text("---\nname: mine\n---\n")
@@ -221,7 +243,18 @@ def test_missing_and_surplus_files_are_told_and_others_noted(tmp_path: Path) -> 
 def test_a_change_of_the_organization_is_found(tmp_path: Path) -> None:
     """A tool less in YAML is a line too many in the file."""
     copy_template(tmp_path / "org", "software_dev")
-    export = ("export", "--to", "crewai", "--org", "software_dev", "--path", "org", "-o", "out")
+    export = (
+        "export",
+        "--to",
+        "crewai",
+        "--org",
+        "software_dev",
+        "--path",
+        "org",
+        "-o",
+        "out",
+        "--accept-losses",
+    )
     run(*export, cwd=tmp_path)
     path = tmp_path / "org/roles/codegen_specialist.yaml"
     path.write_text(path.read_text().replace("    - text_editor\n", "", 1))

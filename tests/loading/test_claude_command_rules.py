@@ -136,7 +136,17 @@ def test_what_is_imported_says_what_the_rules_say(tmp_path: Path) -> None:
     project(tmp_path, deny=["Bash(rm:*)"], ask=["Bash(git push:*)", "PowerShell(a:*)"])
     assert run_here("import", "claude-code", "shop", "plain", cwd=tmp_path).returncode == 0
     (tmp_path / "again").mkdir()
-    done = run_here("export", "--to", "claude-code", "--path", "shop", "--output", "again/shop", cwd=tmp_path)
+    done = run_here(
+        "export",
+        "--to",
+        "claude-code",
+        "--path",
+        "shop",
+        "--output",
+        "again/shop",
+        "--accept-losses",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     here, plain, again = (Kernel.open(tmp_path / each) for each in ("shop", "plain", "again/shop"))
     order = ("deny", "ask", "conditional", "allow")

@@ -147,7 +147,17 @@ def test_what_is_imported_and_exported_says_no_more_than_the_rules(
     project(tmp_path, **rules)
     assert run_here("import", "claude-code", "shop", "plain", cwd=tmp_path).returncode == 0
     (tmp_path / "again").mkdir()
-    done = run_here("export", "--to", "claude-code", "--path", "shop", "--output", "again/shop", cwd=tmp_path)
+    done = run_here(
+        "export",
+        "--to",
+        "claude-code",
+        "--path",
+        "shop",
+        "--output",
+        "again/shop",
+        "--accept-losses",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert "policies about files" in done.stderr
     here, plain, again = (Kernel.open(tmp_path / each) for each in ("shop", "plain", "again/shop"))

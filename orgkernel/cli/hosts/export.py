@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 import click
 
 from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, org_option
 from orgkernel.cli.output import echo_json, format_count
-from orgkernel.diagnostics.wording import clean, printable, quote
+from orgkernel.diagnostics.wording import clean, listing, printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.exchange.a2a.cards import Endpoint, is_address
 from orgkernel.exchange.a2a.export import export_a2a
@@ -46,6 +48,11 @@ _SHOWN = 5
 @click.option(
     "--force", is_flag=True, help="Also replace files that were not exported from this organization."
 )
+@click.option(
+    "--accept-losses",
+    is_flag=True,
+    help="Also write agents that lose a tool, because the format has no counterpart.",
+)
 @click.option("--url", metavar="URL", help="Address of the agents, for `a2a` and `ai-catalog`.")
 @click.option("--sign-key", metavar="FILE", help="Sign the cards of `a2a` with this key (PEM, P-256).")
 @add_path_options
@@ -56,6 +63,7 @@ def command(
     folder: str | None,
     check: bool,
     force: bool,
+    accept_losses: bool,
     url: str | None,
     sign_key: str | None,
     paths: tuple[str, ...],
@@ -65,6 +73,9 @@ def command(
 
     Exported files contain a mark of their organization. Files without it are never replaced unless you pass --force,
     and files of roles that no longer exist are removed.
+
+    If an agent would lose a tool that it may use, nothing is written, unless the losses are accepted. Without -o, the JSON
+    lists these tools under `withheld`.
 
     Exits 0, 1 if --check finds a difference, 2 if it cannot run.
     """
@@ -79,12 +90,39 @@ def command(
     mark = Mark(view.org_id, target)
     if folder is None:
         lost = [{"what": loss.what, "why": loss.why, "count": loss.count} for loss in export.lost]
-        document = {"files": dict(export.files), "covers": export.covers, "lost": lost}
+        document = {
+            "files": dict(export.files),
+            "covers": export.covers,
+            "lost": lost,
+            "withheld": export.withheld,
+        }
         echo_json(json.dumps(document, ensure_ascii=False, indent=1))
     elif check:
         _check(export, exporter, folder, mark)
     else:
+        if export.withheld and not accept_losses:
+            _refuse_losses(export, target)
         _write(export, exporter, folder, mark, force=force)
+
+
+def _refuse_losses(export: Export, target: str) -> NoReturn:
+    """Name each tool that agents would lose, and raise `UsageError`."""
+    _list_withheld(export)
+    name = target.replace("-", "_")
+    raise UsageError(
+        f"nothing was written: {format_count(len(export.withheld), 'agent')} would lose tools",
+        f"write what a tool is called there under `names: {{{name}: …}}` of the tool, or accept this with `--accept-losses`",
+    )
+
+
+def _list_withheld(export: Export) -> None:
+    """Print each tool that agents do not have there, most agents first."""
+    agents: dict[str, list[str]] = defaultdict(list)
+    for agent, tools in export.withheld.items():
+        for tool in tools:
+            agents[tool].append(agent)
+    for tool, those in sorted(agents.items(), key=lambda each: (-len(each[1]), each[0])):
+        click.echo(printable(f"  without {quote(tool)}: {listing(those)}"), err=True)
 
 
 def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:
@@ -179,3 +217,4 @@ def _report(export: Export) -> None:
     for loss in export.lost:
         count = "" if loss.count is None else f" ({loss.count})"
         click.echo(printable(f"  {loss.what}{count}: {loss.why}"), err=True)
+    _list_withheld(export)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orgkernel.diagnostics import Place
-from orgkernel.exchange.agents.losses import find_losses
+from orgkernel.exchange.agents.losses import find_losses, list_withheld
 from orgkernel.exchange.agents.pages import At, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, build_roster
 from orgkernel.exchange.exported import Export
@@ -36,9 +36,11 @@ def export_agent_framework(view: OrgView) -> Export:
     mark = mark_of(view.org_id, TARGET)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
+    kept: dict[str, set[str]] = {}
     calling = schemas = 0
     for role in roster.roles.values():
         given = [each for each in role.held("given") if not each.delegates]
+        kept[role.id] = {each.id for each in given}
         calling += len(role.held("given")) - len(given)
         schemas += sum(each.tool.input_schema is not None for each in given)
         path = f"agents/{role.name}.yaml"
@@ -53,6 +55,7 @@ def export_agent_framework(view: OrgView) -> Export:
         ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),
         tuple(lost),
         places,
+        list_withheld(roster, kept),
     )
 
 

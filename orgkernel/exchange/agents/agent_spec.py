@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.diagnostics import Place
-from orgkernel.exchange.agents.losses import find_losses
+from orgkernel.exchange.agents.losses import find_losses, list_withheld
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
 from orgkernel.exchange.exported import Export
@@ -60,7 +60,11 @@ def export_agent_spec(view: OrgView) -> Export:
         "roles", "descriptions", "texts", "tools that a role may use as a whole", "approval", "models",
         "chain of command",
     )  # fmt: skip
-    return Export(files, covers, tuple(lost), places)
+    given = {
+        role.id: {each.id for each in role.held("given", "asked") if role.subordinates or not each.delegates}
+        for role in roster.roles.values()
+    }
+    return Export(files, covers, tuple(lost), places, list_withheld(roster, given))
 
 
 def _render_lines(org_id: str, roster: Roster, root: ExportedRole) -> Iterator[Line]:

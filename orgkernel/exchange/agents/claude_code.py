@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, Doctrine, ToolLevel
 from orgkernel.exchange.agents.claude_rules import list_file_rules
-from orgkernel.exchange.agents.losses import find_losses
+from orgkernel.exchange.agents.losses import find_losses, list_withheld
 from orgkernel.exchange.agents.pages import At, page, render_json_lines, render_markdown_lines
 from orgkernel.exchange.agents.roster import (
     ExportedRole,
@@ -66,6 +66,7 @@ def export_claude_code(view: OrgView) -> Export:
     sharing = _group_tools_by_host_name(view)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
+    kept: dict[str, set[str]] = {}
     unknown = shared = weaker = undelegated = 0
     for role in roster.roles.values():
         given: dict[str, Place] = {}
@@ -76,6 +77,7 @@ def export_claude_code(view: OrgView) -> Export:
             elif held.delegates or name in _DELEGATING:
                 if held.given == "given" and role.subordinates:
                     given.setdefault(_name_agents_below(role, roster), held.place)
+                    kept.setdefault(role.id, set()).add(held.id)
                 else:
                     undelegated += 1
             elif not _is_not_wider(name, held):
@@ -84,6 +86,7 @@ def export_claude_code(view: OrgView) -> Export:
                 shared += 1
             else:
                 given.setdefault(name, held.place)
+                kept.setdefault(role.id, set()).add(held.id)
         path = f"{FOLDER}/{role.name}.md"
         files[path], places[path] = page(
             render_markdown_lines(mark, _build_front_matter(role, given), role.body, role.place)
@@ -117,7 +120,7 @@ def export_claude_code(view: OrgView) -> Export:
         *(["denied tools"] if denied else []),
         *(["policies about files"] if rules else []),
     ]
-    return Export(files, tuple(covers), tuple(lost), places)
+    return Export(files, tuple(covers), tuple(lost), places, list_withheld(roster, kept))
 
 
 def _build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:

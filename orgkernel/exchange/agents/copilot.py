@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, Tool, ToolLevel
 from orgkernel.exchange.agents import claude_code
-from orgkernel.exchange.agents.losses import find_losses
+from orgkernel.exchange.agents.equivalents import find_equivalent
+from orgkernel.exchange.agents.losses import find_losses, list_withheld
 from orgkernel.exchange.agents.pages import page, render_markdown_lines
 from orgkernel.exchange.agents.roster import HeldTool, build_front_matter, build_roster, has_all
 from orgkernel.exchange.exported import Export
@@ -27,22 +28,21 @@ FOLDER = ".github/agents"
 PLACES = (f"{FOLDER}/*.agent.md",)
 HOST = "copilot"
 LONGEST_TEXT = 30_000
-# Copilot tools that equal one declared tool. `edit`, `search` and `web` contain several.
-_SAME = {"Bash": "execute", "TodoWrite": "todo"}
 # Maximum level of a tool set and its tools. A declared tool with a lower level does not grant them.
 _OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": "write", "browser": "write"}
 
 
 def find_host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
-    """The name of a tool in Copilot that can be read back: the declared one, else of an MCP server or an equivalent
-    tool.
-    """
+    """The name of a tool in Copilot that can be read back: the declared one, else of an MCP server or an own tool."""
     if HOST in names:
         tool = convert_tool_id(names[HOST])
         return tool if is_plain(tool) else None
     there = claude_code.find_host_name(tool_id, names)
     if there is not None:
-        return there if there.startswith(MCP) else _SAME.get(there)
+        if there.startswith(MCP):
+            return there
+        equivalent = find_equivalent(claude_code.TARGET, there, HOST)
+        return convert_tool_id(equivalent) if equivalent else None
     return tool_id if tool_id.partition(".")[0] in SETS else None
 
 
@@ -53,6 +53,7 @@ def export_copilot(view: OrgView) -> Export:
     sharing = _group_tools_by_host_name(view.records.tools)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
+    kept: dict[str, set[str]] = {}
     unknown = shared = calling = weaker = long = 0
     for role in roster.roles.values():
         given: dict[str, Place] = {}
@@ -68,7 +69,9 @@ def export_copilot(view: OrgView) -> Export:
                 shared += 1
             else:
                 given.setdefault(get_tool_name(tool), held.place)
+                kept.setdefault(role.id, set()).add(held.id)
         if len(role.body.text) >= LONGEST_TEXT:
+            kept.pop(role.id, None)
             long += 1
             continue
         path = f"{FOLDER}/{role.name}.agent.md"
@@ -88,6 +91,7 @@ def export_copilot(view: OrgView) -> Export:
         ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),
         tuple(lost),
         places,
+        list_withheld(roster, kept),
     )
 
 

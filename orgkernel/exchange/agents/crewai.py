@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from orgkernel.diagnostics import Place
-from orgkernel.exchange.agents.losses import find_losses
+from orgkernel.exchange.agents.losses import find_losses, list_withheld
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_json_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
 from orgkernel.exchange.exported import Export
@@ -54,6 +54,7 @@ def export_crewai(view: OrgView) -> Export:
     places: dict[str, tuple[Place | None, ...]] = {}
     if roster.roles:
         files["crew.jsonc"], places["crew.jsonc"] = page(_render_crew(view, roster, manager, mark))
+    kept: dict[str, set[str]] = {}
     of_manager = unnamed = calling = schemas = 0
     for role in roster.roles.values():
         given: dict[str, Place] = {}
@@ -61,12 +62,15 @@ def export_crewai(view: OrgView) -> Export:
             name = find_host_name(held)
             if held.delegates:
                 calling += role.id != manager
+                if role.id == manager:
+                    kept.setdefault(role.id, set()).add(held.id)
             elif role.id == manager:
                 of_manager += 1
             elif name is None:
                 unnamed += 1
             else:
                 given.setdefault(name, held.place)
+                kept.setdefault(role.id, set()).add(held.id)
                 schemas += held.tool.input_schema is not None
         path = f"agents/{role.name}.jsonc"
         files[path], places[path] = page(_render_agent(role, given, mark))
@@ -91,7 +95,11 @@ def export_crewai(view: OrgView) -> Export:
     )
     covers = ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "mission")
     return Export(
-        files, (*covers, *(("the top of the chain of command",) if manager else ())), tuple(lost), places
+        files,
+        (*covers, *(("the top of the chain of command",) if manager else ())),
+        tuple(lost),
+        places,
+        list_withheld(roster, kept),
     )
 
 

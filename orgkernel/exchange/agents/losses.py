@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from orgkernel.documents.records import Limits, Mission
 from orgkernel.documents.role_fields import Lost
@@ -32,6 +32,16 @@ _WITHHELD: Mapping[Extent, tuple[str, str]] = {
     "asked": ("tools that need approval", "not given: the format cannot ask"),
     "refused": ("tools that a role lists and may not use", "not given"),
 }  # fmt: skip
+
+
+def list_withheld(roster: Roster, kept: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
+    """The tools that each role may use here and is not given there. `kept` are those that it is given."""
+    withheld = {}
+    for role in roster.roles.values():
+        held = role.held("given", "asked", "in part", "sometimes")
+        if tools := tuple(each.id for each in held if each.id not in kept.get(role.id, ())):
+            withheld[role.id] = tools
+    return withheld
 
 
 def find_losses(

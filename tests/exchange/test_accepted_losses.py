@@ -1,0 +1,104 @@
+"""An export that would leave an agent without a tool is refused, and names each tool; counterparts are used."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orgkernel import Kernel
+from orgkernel.exchange.formats import EXPORTS
+from tests.support.in_process import run_here
+from tests.support.other_trees import lay_out
+from tests.support.trees import write_tree
+
+
+def agent(tools: str, name: str = "a") -> dict[str, str]:
+    """A file of an agent of Claude Code."""
+    text = f"---\nname: {name}\ndescription: Does {name}. Use it first.\ntools: {tools}\n---\nDo it.\n"
+    return {f".claude/agents/{name}.md": text}
+
+
+def test_a_lost_tool_stops_the_export(tmp_path: Path) -> None:
+    """Nothing is written; each tool is named with its agents; the user can accept it."""
+    write_tree(
+        tmp_path / "shop", agent("Read, WebSearch") | agent("WebSearch, Skill", "b") | agent("Read", "c")
+    )
+    export = ("export", "--to", "copilot", "--path", "shop", "-o", "out")
+    done = run_here(*export, cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "out").exists()) == (2, False)
+    assert "  without `WebSearch`: `a`, `b`\n  without `Skill`: `b`\n" in done.stderr
+    assert "error: nothing was written: 2 agents would lose tools\n" in done.stderr
+    done = run_here(*export, "--accept-losses", cwd=tmp_path)
+    assert (done.returncode, len(list((tmp_path / "out/.github/agents").iterdir()))) == (0, 3)
+    assert "  without `WebSearch`: `a`, `b`\n" in done.stderr
+    preview = json.loads(run_here(*export[:-2], cwd=tmp_path).stdout)
+    assert preview["withheld"] == {"a": ["WebSearch"], "b": ["WebSearch", "Skill"]}
+
+
+def test_nothing_lost_needs_no_word(tmp_path: Path) -> None:
+    """Every tool has a counterpart."""
+    write_tree(tmp_path / "shop", agent("Read, Grep, Glob, Edit, Write, Bash, WebFetch, TodoWrite"))
+    done = run_here("export", "--to", "copilot", "--path", "shop", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out/.github/agents/a.agent.md").read_text(encoding="utf-8")
+    for tool in (
+        "read/readFile",
+        "search/textSearch",
+        "search/fileSearch",
+        "edit/editFiles",
+        "edit/createFile",
+        "execute",
+    ):
+        assert tool in text
+
+
+@pytest.mark.parametrize("host", ["claude-code", "copilot", "opencode", "codex", "gemini_cli", "cursor"])
+@pytest.mark.parametrize("target", ["claude-code", "copilot", "crewai", "agent-spec", "agent-framework"])
+def test_every_tool_of_every_agent_is_given_or_named(tmp_path: Path, host: str, target: str) -> None:
+    """What an agent may use here and not there is under `withheld`, for every pair of hosts."""
+    if host == "claude-code":
+        write_tree(tmp_path, agent("Read, Bash, WebSearch, Agent") | agent("Grep, Edit, Write", "b"))
+    else:
+        lay_out(tmp_path, host)
+    kernel = Kernel.open(tmp_path)
+    view = kernel.organization("active").snapshot.index
+    export = EXPORTS[target].export(view)
+    written = "\n".join(export.files.values())
+    for role in view.roles:
+        tools = {row.resource.partition(":")[2] for row in kernel.what_can("active", f"role:{role}")}
+        for tool in tools - set(export.withheld.get(role, ())):
+            names = view.records.tools[tool].record.names
+            there = names.get(target.replace("-", "_"), tool)
+            forms = (there, there.replace("mcp__", "").replace("__", "/"), there.replace(".", "/", 1))
+            assert any(each in written for each in forms), (role, tool)
+
+
+@pytest.mark.parametrize(("first", "second"), [("claude-code", "copilot"), ("copilot", "claude-code")])
+def test_there_and_back_gives_the_same_permissions(tmp_path: Path, first: str, second: str) -> None:
+    """Of an agent that loses nothing on the way."""
+    tree = agent("Read, Grep, Glob, Edit, Write, Bash, WebFetch, TodoWrite") | agent("Read, Grep", "b")
+    write_tree(tmp_path / "0", tree)
+    if first == "copilot":
+        done = run_here("export", "--to", first, "--path", "0", "-o", "1", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        (tmp_path / "0").rename(tmp_path / "origin")
+        (tmp_path / "1").rename(tmp_path / "0")
+    for number, target in enumerate((second, first), 1):
+        words = ("export", "--to", target, "--path", str(number - 1), "-o", str(number), "--accept-losses")
+        assert run_here(*words, cwd=tmp_path).returncode == 0
+
+    def list_tools(folder: str) -> dict[str, set[str]]:
+        kernel = Kernel.open(tmp_path / folder)
+        view = kernel.organization("active").snapshot.index
+        return {
+            role: {
+                row.resource
+                for row in kernel.what_can("active", f"role:{role}")
+                if view.records.tools[row.resource.partition(":")[2]].record.names.get("claude_code")
+            }
+            for role in view.roles
+        }
+
+    assert list_tools("2") == list_tools("0")
