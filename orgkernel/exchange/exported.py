@@ -38,5 +38,7 @@ class Export:
     """For each file, the place in the orgkernel documents of each of its lines. Optional."""
     withheld: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each exported role, the tools that it may use here, and does not have there."""
+    left_out: tuple[str, ...] = ()
+    """The roles that are not exported at all."""
     unmarked: frozenset[str] = frozenset()
     """Files whose format has no field for a mark. They belong to the marked files next to them."""

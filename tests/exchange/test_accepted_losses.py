@@ -102,3 +102,13 @@ def test_there_and_back_gives_the_same_permissions(tmp_path: Path, first: str, s
         }
 
     assert list_tools("2") == list_tools("0")
+
+
+def test_an_agent_that_is_left_out_is_named(tmp_path: Path) -> None:
+    """A role without anything to ask it for has no card; the command ends with 1 until the user accepts it."""
+    write_tree(tmp_path / "shop", agent("Read") | agent("Read", "b"))
+    export = ("export", "--to", "a2a", "--path", "shop", "-o", "out")
+    done = run_here(*export, cwd=tmp_path)
+    assert (done.returncode, "error: not exported: `a`, `b`\n" in done.stderr) == (1, True)
+    assert run_here(*export, "--accept-losses", cwd=tmp_path).returncode == 0
+    assert json.loads(run_here(*export[:-2], cwd=tmp_path).stdout)["left_out"] == ["a", "b"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orgkernel.exchange.agents.names import escape_name, map_names
+from orgkernel.exchange.agents.names import LONGEST, map_names
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.marks import Mark, find_mark
@@ -193,16 +192,8 @@ def test_every_file_is_marked_as_ours(target: str, hostile: OrgView) -> None:
 # -- names -----------------------------------------------------------------------------------------------------------
 
 
-def unescape(name: str) -> str:
-    """The id that an escaped name is for: a word `x5f` is the character of this number."""
-    words = (
-        chr(int(word[1:], 16)) if re.fullmatch("x[0-9a-f]{2}", word) else word for word in name.split("-")
-    )
-    return "".join(words)
-
-
 def test_no_two_ids_have_one_name() -> None:
-    """Names depend on the set of ids, not on their order, and an escaped one says its id."""
+    """Names depend on the set of ids, not on their order, and are never longer than hosts allow."""
     ids = [
         "a_b",
         "a-b",
@@ -216,15 +207,31 @@ def test_no_two_ids_have_one_name() -> None:
         "a_",
         "9",
         "x5f_a",
+        "a-b-648fa9",
+        "a" * 90,
+        "a" * 91,
+        "_5ba1_",
+        "_67e5_",
     ]
     names = map_names(ids)
     assert len(set(names.values())) == len(ids)
     assert map_names(reversed(ids)) == names
     assert (names["a-b"], names["builder"]) == ("a-b", "builder")
-    assert [unescape(escape_name(each)) for each in ids] == ids
     assert all(
-        name == name.casefold() and "--" not in name and name.strip("-") == name for name in names.values()
+        name == name.casefold() and "--" not in name and name.strip("-") == name and len(name) <= LONGEST
+        for name in names.values()
     )
+
+
+def test_names_are_readable() -> None:
+    """A name that people gave is recognized in the file name."""
+    ids = ["SE_3a__20_Playwright_20_Tester", "_dc_ber_20_Pr_fc_fer", "C_2b__2b__20_Expert", "code_reviewer"]
+    assert list(map_names(ids).values()) == [
+        "se-playwright-tester",
+        "uber-prufer",
+        "c-expert",
+        "code-reviewer",
+    ]
 
 
 # -- the same documents, the same bytes ------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def command(
     If an agent would lose a tool that it may use, nothing is written, unless the losses are accepted. Without -o, the JSON
     lists these tools under `withheld`.
 
-    Exits 0, 1 if --check finds a difference, 2 if it cannot run.
+    Exits 0, 1 if --check finds a difference or a role is not exported at all, 2 if it cannot run.
     """
     if check and force:
         raise click.UsageError("`--check` writes nothing, so `--force` has no effect")
@@ -95,6 +95,7 @@ def command(
             "covers": export.covers,
             "lost": lost,
             "withheld": export.withheld,
+            "left_out": export.left_out,
         }
         echo_json(json.dumps(document, ensure_ascii=False, indent=1))
     elif check:
@@ -103,6 +104,10 @@ def command(
         if export.withheld and not accept_losses:
             _refuse_losses(export, target)
         _write(export, exporter, folder, mark, force=force)
+        if export.left_out and not accept_losses:
+            click.echo(f"error: not exported: {listing(export.left_out)}", err=True)
+            click.echo("help: see the losses above, or accept them with `--accept-losses`", err=True)
+            raise click.exceptions.Exit(1)
 
 
 def _refuse_losses(export: Export, target: str) -> NoReturn:

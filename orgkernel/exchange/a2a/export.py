@@ -59,7 +59,10 @@ def export_a2a(
             cards[name] = render_card(card if sign is None else sign(card))
     mark = {"$comment": mark_of(view.org_id, TARGET), "cards": list(cards)}
     lost = tuple(_list_losses(view, endpoint is None, sign is None))
-    return Export({MARK_FILE: render_card(mark), **cards}, COVERS, lost, unmarked=frozenset(cards))
+    left_out = tuple(each for each in view.roles if get_role_file(each) not in cards)
+    return Export(
+        {MARK_FILE: render_card(mark), **cards}, COVERS, lost, left_out=left_out, unmarked=frozenset(cards)
+    )
 
 
 def get_role_file(role_id: str) -> str:

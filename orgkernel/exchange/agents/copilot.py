@@ -54,7 +54,8 @@ def export_copilot(view: OrgView) -> Export:
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     kept: dict[str, set[str]] = {}
-    unknown = shared = calling = weaker = long = 0
+    long: list[str] = []
+    unknown = shared = calling = weaker = 0
     for role in roster.roles.values():
         given: dict[str, Place] = {}
         for held in role.held("given"):
@@ -72,7 +73,7 @@ def export_copilot(view: OrgView) -> Export:
                 kept.setdefault(role.id, set()).add(held.id)
         if len(role.body.text) >= LONGEST_TEXT:
             kept.pop(role.id, None)
-            long += 1
+            long.append(role.id)
             continue
         path = f"{FOLDER}/{role.name}.agent.md"
         files[path], places[path] = page(
@@ -83,7 +84,7 @@ def export_copilot(view: OrgView) -> Export:
         ("tools that allow more there", "not given: the tool of that name can run more than the declared one", weaker),
         ("tools that share a name there", "not given: the role may not use all of them", shared),
         ("tools that call agents", "not given: the host does not enforce which agents may be called", calling),
-        ("roles with long texts", f"not exported: a text is limited to {LONGEST_TEXT:,} characters", long),
+        ("roles with long texts", f"not exported: a text is limited to {LONGEST_TEXT:,} characters", len(long)),
     )  # fmt: skip
     lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
     return Export(
@@ -92,6 +93,7 @@ def export_copilot(view: OrgView) -> Export:
         tuple(lost),
         places,
         list_withheld(roster, kept),
+        tuple(long),
     )
 
 

@@ -67,10 +67,6 @@ def find_losses(
         if count and not (asks and kind == "asked"):
             yield Loss(what, why, count)
     yield from (Loss(what, why, count) for what, why, count in withheld if count)
-    if roster.unnamed:
-        yield Loss(
-            "roles with long ids", "not exported: a name has at most 64 characters", len(roster.unnamed)
-        )
     if roles:
         yield from find_role_losses(view, says=says, instead=instead)
         outside = count_reports_outside(view)

@@ -1,49 +1,56 @@
-"""Ids as names of agents and skills elsewhere: lowercase letters, digits and single hyphens."""
+"""Ids as names of agents and skills elsewhere: lowercase letters, digits and single hyphens, as a person would write them."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from orgkernel.loading.formats.names import name_of
+
 LONGEST = 64
-_PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
-_ESCAPE = re.compile(r"x[0-9a-f]{2}\Z")
-_RUN = re.compile(r"[a-z0-9]+|.", re.DOTALL)
+_OTHERS = re.compile(r"[^a-z0-9]+")
+_DIGITS = (6, 12, 24, 48)
+"""Numbers of hexadecimal digits that tell names apart. The first with which all names differ is used."""
 
 
 def map_names(ids: Iterable[str]) -> Mapping[str, str]:
-    """The name of each id: in lower case, with hyphens for underscores; every other character, or all that are in doubt, as `xHEX`.
+    """The name of each id: what the id is made of, in lower case, without accents, and with hyphens between words.
 
-    No two ids have one name, whatever other ids there are, and whatever their order.
+    No two ids have one name, and a name does not depend on the order of the ids. Of ids with the same name, one that is this
+    name keeps it, and the others end in digits of their digest, and so do names that would be too long.
 
-    >>> dict(map_names(["code_reviewer", "Test-runner", "QA", "a_b", "a-b", "x2d"]))
-    {'code_reviewer': 'code-reviewer', 'Test-runner': 'test-runner', 'QA': 'qa', 'a_b': 'a-x5f-b', 'a-b': 'a-b', 'x2d': 'x78-2d'}
+    >>> dict(map_names(["code_reviewer", "QA", "SE_3a__20_Playwright_20_Tester", "a_b", "a-b"]))
+    {'code_reviewer': 'code-reviewer', 'QA': 'qa', 'SE_3a__20_Playwright_20_Tester': 'se-playwright-tester', 'a_b': 'a-b-648fa9', 'a-b': 'a-b'}
     """
-    plain = {each: each.replace("_", "-").lower() for each in ids}
+    plain = {each: simplify_name(name_of(each)) for each in ids}
     shared = Counter(plain.values())
-    return {
-        each: name if _is_plain(name) and (each == name or shared[name] == 1) else escape_name(each)
-        for each, name in plain.items()
-    }
+    names: dict[str, str] = {}
+    for digits in _DIGITS:
+        names = {
+            each: name
+            if name and len(name) <= LONGEST and (each == name or shared[name] == 1)
+            else _add_digest(each, name, digits)
+            for each, name in plain.items()
+        }
+        if len(set(names.values())) == len(names):
+            break
+    return names
 
 
-def escape_name(each: str) -> str:
-    """An id as a name from which it can be read again.
+def simplify_name(name: str) -> str:
+    """A name in lowercase letters, digits and single hyphens. Empty if none of its characters has such a form.
 
-    >>> escape_name("a_b")
-    'a-x5f-b'
+    >>> simplify_name("SE: Playwright Tester"), simplify_name("Über_Prüfer"), simplify_name("C++ & C#")
+    ('se-playwright-tester', 'uber-prufer', 'c-c')
     """
-    words: list[str] = []
-    for run in _RUN.findall(each):
-        if _PLAIN.match(run) is None:
-            words.append(f"x{ord(run):02x}")
-        elif _ESCAPE.match(run):
-            words += ["x78", run[1:]]
-        else:
-            words.append(run)
-    return "-".join(words)
+    letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return _OTHERS.sub("-", letters).strip("-")
 
 
-def _is_plain(name: str) -> bool:
-    return _PLAIN.match(name) is not None and not any(map(_ESCAPE.match, name.split("-")))
+def _add_digest(each: str, name: str, digits: int) -> str:
+    digest = hashlib.sha256(each.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+    beginning = (name or "agent")[: LONGEST - digits - 1].rstrip("-")
+    return f"{beginning}-{digest}"

@@ -5,7 +5,7 @@ fully.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from orgkernel.decisions.access.decide import decide_access
@@ -14,7 +14,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.work.capability.orders import compose_orders
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, USER, EssentialFor, RoleProfile, Tool, ToolLevel
-from orgkernel.exchange.agents.names import LONGEST, map_names
+from orgkernel.exchange.agents.names import map_names
 from orgkernel.exchange.agents.pages import At, Body, Line, render_text_lines
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
@@ -78,8 +78,6 @@ class Roster:
     roles: Mapping[str, ExportedRole]
     """Roles keyed by id, in the order of the hierarchy."""
     names: Mapping[str, str]
-    unnamed: tuple[str, ...] = field(default=())
-    """Roles whose names would be too long; they are not exported."""
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -104,20 +102,20 @@ def build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[s
 def build_roster(view: OrgView) -> Roster:
     """The roles of an organization."""
     names = map_names(view.roles)
-    kept = {role: name for role, name in names.items() if len(name) <= LONGEST}
     circling = view.circling
     superiors = {
         role: superior
-        for role in kept
-        if (superior := view.get_superior(role)) in kept and role not in circling
+        for role in names
+        if (superior := view.get_superior(role)) in names and role not in circling
     }
     below: dict[str, list[str]] = {}
     for role, superior in superiors.items():
         below.setdefault(superior or "", []).append(role)
     roles = {
-        role: _build_role(view, role, kept, superiors.get(role), tuple(below.get(role, ()))) for role in kept
+        role: _build_role(view, role, names, superiors.get(role), tuple(below.get(role, ())))
+        for role in names
     }
-    return Roster(roles, kept, tuple(role for role in names if role not in kept))
+    return Roster(roles, names)
 
 
 def _build_role(

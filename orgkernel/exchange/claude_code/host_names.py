@@ -73,7 +73,7 @@ def map_agent_names(roles: Iterable[str]) -> dict[str, str]:
     A name that could mean two roles means none, unless it is the id of one.
 
     >>> map_agent_names(["code_reviewer"]), sorted(map_agent_names(["a-b", "a_b"]))
-    ({'code-reviewer': 'code_reviewer', 'code_reviewer': 'code_reviewer'}, ['a-b', 'a-x5f-b', 'a_b'])
+    ({'code-reviewer': 'code_reviewer', 'code_reviewer': 'code_reviewer'}, ['a-b', 'a-b-648fa9', 'a_b'])
     """
     roles = tuple(roles)
     exported = map_names(roles)
