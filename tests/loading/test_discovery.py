@@ -271,3 +271,32 @@ def test_a_tree_of_two_hosts_has_an_organization_for_each(tmp_path: Path) -> Non
     assert kernel.organization("active").snapshot.org_id == "tree"
     done = run_here("graph", cwd=tmp_path / "tree")
     assert "note: `tree` answers; `--org` asks `tree-copilot`" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "framework"),
+    [
+        ("src/graph.py", "import os\nfrom langgraph.graph import StateGraph\n", "LangGraph"),
+        ("langgraph.json", "{}", "LangGraph"),
+        ("agency.py", "from agency_swarm import Agency\n", "Agency Swarm"),
+        ("team.py", "from autogen_agentchat.teams import RoundRobinGroupChat\n", "AutoGen"),
+        ("app/agent.py", "from google.adk.agents import Agent\n", "Google ADK"),
+        ("main.py", "from agents import Agent, Runner\n\nagent = Agent(name='x')\n", "the OpenAI Agents SDK"),
+        ("crew.py", "from crewai import Agent, Crew\n", "CrewAI"),
+        ("src/a.ts", 'import { Agent } from "@mastra/core/agent";\n', "Mastra"),
+        ("main.py", "from agents import helper\n", None),
+        ("main.py", "# from langgraph import x, says the text\nprint('import langgraph_tools')\n", None),
+        ("notes.txt", "from langgraph.graph import StateGraph\n", None),
+    ],
+)
+def test_agents_in_code_are_named(tmp_path: Path, name: str, text: str, framework: str | None) -> None:
+    """They cannot be read, and the error says of which framework the code is."""
+    write_tree(tmp_path, {name: text, "AGENTS.md": "# How to build\n"})
+    done = run_here("check", cwd=tmp_path)
+    assert done.returncode == 2
+    nearest = (
+        f"`{name}`, but it is code of {framework}, and agents in code cannot be read"
+        if framework
+        else "`AGENTS.md`, but"
+    )
+    assert f"the nearest is {nearest}" in done.stderr

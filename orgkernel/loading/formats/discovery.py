@@ -64,7 +64,7 @@ class _Markers(NamedTuple):
     def show(self, listing: FolderListing) -> bool:
         """Whether the folder could be a source."""
         return (
-            os.path.basename(listing.path) in self.own
+            (bool(self.own) and os.path.basename(listing.path) in self.own)
             or not self.files.isdisjoint(listing.files)
             or not self.folders.isdisjoint(listing.folders)
             or (bool(self.suffixes) and any(name.endswith(self.suffixes) for name in listing.files))
@@ -223,7 +223,11 @@ def _find_by_folder(name: str, folders: Iterable[FolderListing]) -> Iterator[Sou
 
 
 def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
-    """What comes nearest to agents in a tree without any: instructions for agents, and Markdown with front matter."""
+    """What comes nearest to agents in a tree without any: code of frameworks, instructions, and Markdown with front matter."""
+    from orgkernel.loading.formats.code_frameworks import find_code_frameworks  # few trees need it
+
+    folders = list(folders)
+    yield from find_code_frameworks(folders)
     heads = 0
     for listing in folders:
         for name in listing.files:

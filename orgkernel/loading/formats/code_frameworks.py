@@ -1,0 +1,67 @@
+"""Recognizes code of agent frameworks, to tell why a tree without other sources has nothing to read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from orgkernel.loading.files import read_head, read_text
+from orgkernel.loading.formats.listing import FolderListing, LeftOut
+from orgkernel.loading.yaml_reader import parse_yaml
+
+_TABLE = os.path.join(os.path.dirname(__file__), "code_frameworks.yaml")
+_SUFFIXES = (".py", ".ts", ".tsx", ".js", ".mjs")
+_MOST_FILES = 2_000
+_SIZE = 8 * 1024
+_WHY = "it is code of {}, and agents in code cannot be read"
+
+
+class _Framework(NamedTuple):
+    """A framework, and what its code contains."""
+
+    name: str
+    imports: re.Pattern[bytes]
+    words: tuple[bytes, ...]
+    files: frozenset[str]
+
+
+@cache
+def _read_frameworks() -> tuple[_Framework, ...]:
+    (document,) = parse_yaml(read_text(_TABLE, _TABLE).text).documents
+    return tuple(_build_framework(entry) for entry in document.value)
+
+
+def _build_framework(entry: dict[str, object]) -> _Framework:
+    packages = [str(each) for each in entry["packages"]]  # type: ignore[attr-defined]
+    python = "|".join(re.escape(each) for each in packages if not each.startswith("@"))
+    parts = [rf"^\s*(?:from|import)\s+(?:{python})(?:[\s.,]|$)"] if python else []
+    quoted = "|".join(map(re.escape, packages))
+    parts.append(rf"""\bfrom\s+["'](?:{quoted})(?:/[^"']*)?["']""")
+    words = tuple(str(each).encode() for each in entry.get("words", ()))  # type: ignore[attr-defined]
+    files = frozenset(map(str, entry.get("files", ())))  # type: ignore[call-overload]
+    return _Framework(str(entry["name"]), re.compile("|".join(parts).encode(), re.MULTILINE), words, files)
+
+
+def find_code_frameworks(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
+    """The first file of each framework whose code is in some folders."""
+    seen: set[str] = set()
+    count = 0
+    for listing in folders:
+        for name in listing.files:
+            for framework in _read_frameworks():
+                if name in framework.files and framework.name not in seen:
+                    seen.add(framework.name)
+                    yield LeftOut(os.path.join(listing.path, name), _WHY.format(framework.name), "")
+            if not name.endswith(_SUFFIXES) or count >= _MOST_FILES:
+                continue
+            count += 1
+            head = read_head(os.path.join(listing.path, name), _SIZE)
+            for framework in _read_frameworks():
+                if framework.name in seen or not framework.imports.search(head):
+                    continue
+                if not framework.words or any(each in head for each in framework.words):
+                    seen.add(framework.name)
+                    yield LeftOut(os.path.join(listing.path, name), _WHY.format(framework.name), "")
