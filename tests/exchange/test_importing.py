@@ -32,6 +32,8 @@ SAMPLES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("agent-spec", "agent-spec", specification),
     ("skills", "skills", skills),
     ("copilot", "copilot", lambda folder: lay_out(folder, "copilot")),
+    ("adk", "adk", lambda folder: lay_out(folder, "adk")),
+    ("agent-framework", "agent-framework", lambda folder: lay_out(folder, "agent_framework")),
     ("opencode", "opencode", lambda folder: lay_out(folder, "opencode")),
     ("codex", "codex", lambda folder: lay_out(folder, "codex")),
     ("gemini-cli", "gemini-cli", lambda folder: lay_out(folder, "gemini_cli")),

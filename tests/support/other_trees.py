@@ -197,7 +197,49 @@ One cause at a time.
     ".cursor/mcp.json": '{"mcpServers": {"tracker": {"command": "tracker-mcp"}}}\n',
     ".cursor/rules/style.mdc": "---\ndescription: Style\n---\nShort lines.\n",
 }
+ADK = {
+    "root_agent.yaml": """name: tutor
+model: gemini-2.5-flash
+description: Answers questions about homework.
+instruction: Give the question to the agent that knows the subject.
+sub_agents:
+  - config_path: below/code.yaml
+  - config_path: below/loop.yaml
+tools:
+  - name: google_search
+""",
+    "below/code.yaml": """agent_class: LlmAgent
+name: code_tutor
+description: Explains code and errors.
+instruction: Explain one step at a time.
+tools:
+  - name: google_search
+  - name: tutor.tools.run_code
+""",
+    "below/loop.yaml": "agent_class: LoopAgent\nname: grader\ndescription: Grades until it is right.\nsub_agents: []\n",
+    "settings.yaml": "verbose: true\n",
+}
+AGENT_FRAMEWORK = {
+    "weather.yaml": """kind: Prompt
+name: Weather
+description: Tells the weather of a place.
+instructions: Be short.
+model:
+  id: gpt-5
+tools:
+  - kind: function
+    name: GetWeather
+    description: Reads the weather.
+  - kind: web_search
+  - kind: mcp
+    serverName: maps
+""",
+    "travel.yaml": "kind: Prompt\nname: Travel\ndescription: Plans a trip.\ninstructions: Ask for dates.\n",
+    "flow.yaml": "kind: Workflow\ntrigger: {kind: OnConversationStart, actions: []}\n",
+}
 TREES = {
+    "adk": ADK,
+    "agent_framework": AGENT_FRAMEWORK,
     "opencode": OPENCODE,
     "codex": CODEX,
     "gemini_cli": GEMINI_CLI,

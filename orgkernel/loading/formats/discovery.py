@@ -84,6 +84,8 @@ _MARKERS: Mapping[str, _Markers] = {
         folders=frozenset({"config", "crews", "src"}),
     ),
     "agent-zero": _Markers(folders=frozenset({"agents", "usr"}), own=frozenset({"agents"})),
+    "adk": _Markers(files=frozenset({"root_agent.yaml", "root_agent.yml"})),
+    "agent-framework": _Markers(suffixes=(".yaml", ".yml")),
     "agent-spec": _Markers(suffixes=(".yaml", ".yml", ".json")),
     "a2a": _Markers(suffixes=(".json",), folders=frozenset({".well-known"})),
     "skills": _Markers(folders=frozenset({"skills", ".agents", ".claude"}), own=frozenset({"skills"})),

@@ -1,0 +1,54 @@
+"""Reads a declarative agent of the Microsoft Agent Framework."""
+
+from __future__ import annotations
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import ToolType
+from orgkernel.loading.documents import read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.declared_agents import KIND, DeclaredAgent, ListedTool, build_declared
+from orgkernel.loading.formats.fields import FieldReader
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.marks import start_of
+from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.yaml_reader import parse_yaml
+
+_FIELDS = {"name": "name", "model": "model", "body": "instructions"}
+_TYPES: dict[str, ToolType] = {"mcp": "mcp_server", "code_interpreter": "computer_use"}
+
+
+def read_agent(source: SourceText, root: Root) -> ReadFile:
+    """The role of a file. Empty for another YAML file, such as a workflow."""
+    mapping = read_mapping(source, parse_yaml)
+    if mapping.refusals:
+        is_prompt = "kind: Prompt" in source.text
+        return read_broken(source, KIND, list(mapping.refusals)) if is_prompt else ReadFile(skipped=True)
+    if mapping.value.get("kind") != "Prompt":
+        return ReadFile(skipped=True)
+    fields = FieldReader(mapping.value, (mapping.start, mapping.marks), "the agent", mapping.start)
+    name = fields.get_text("name", needed=True)
+    fields.subject = f"agent {quote(name)}"
+    if len(convert_to_id(name)) > LONGEST:
+        fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    description = fields.get_text("description")
+    instructions = fields.get_text("instructions")
+    written = mapping.value.get("model")
+    model = written.get("id") if isinstance(written, dict) else written
+    tools = []
+    for item, marks in fields.get_mappings("tools"):
+        kind = item.get("kind")
+        label = next((item[key] for key in ("name", "serverName") if isinstance(item.get(key), str)), kind)
+        if isinstance(label, str) and isinstance(kind, str):
+            about = item.get("description")
+            description_text = about.strip() if isinstance(about, str) else ""
+            type = _TYPES.get(kind, "deterministic_function")
+            tools.append(ListedTool(label.strip(), start_of(marks), type, description_text))
+    if fields.is_refused:
+        return read_broken(source, KIND, fields.refusals)
+    marks_of_fields = dict(fields.marks)
+    if isinstance(written, dict):
+        marks_of_fields["model"] = (marks_of_fields["model"][0], start_of(marks_of_fields["model"][1]))
+    agent = DeclaredAgent(name, description, tools, (), model if isinstance(model, str) else "", instructions)
+    return build_declared(source, root, agent, (mapping.start, marks_of_fields), _FIELDS, fields.refusals)

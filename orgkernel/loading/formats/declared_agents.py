@@ -1,0 +1,177 @@
+"""Builds roles, tools and a chain of command from files that each declare one agent with the tools that it lists.
+
+Tools are declared by the agents that list them. What they do is not declared, so the most severe effects are assumed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from orgkernel.documents.records import (
+    USER,
+    ChainOfCommand,
+    HierarchyEntry,
+    Requirements,
+    RoleProfile,
+    StandingOrder,
+    Tool,
+    ToolCatalog,
+    ToolType,
+)
+from orgkernel.loading.documents import build_diagnostic
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.equipment import list_declared_tools
+from orgkernel.loading.formats.names import convert_to_id
+from orgkernel.loading.formats.organizations import build_organization, get_organization_name
+from orgkernel.loading.formats.roles import (
+    ROLE_TYPES,
+    RolePart,
+    build_tool_id_from_name,
+    measure_height,
+    place_role,
+)
+from orgkernel.loading.formats.servers import drop_declared_tools
+from orgkernel.loading.formats.words import get_list_words
+from orgkernel.loading.marks import Marks
+from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.sources import Completion, FileRead, ReadFile, SourceDocument
+
+KIND = "role_profile"
+_TOOLS, _BELOW = "listed_tools", "below"
+
+
+class ListedTool(NamedTuple):
+    """A tool that an agent lists."""
+
+    name: str
+    mark: int
+    type: ToolType = "deterministic_function"
+    description: str = ""
+
+
+class DeclaredAgent(NamedTuple):
+    """What the file of one agent states."""
+
+    name: str
+    description: str
+    tools: Sequence[ListedTool]
+    below: Sequence[tuple[str, int]]
+    """The agents that it commands: each the path of a file, relative to its own, or a name; with its mark."""
+    model: str
+    body: str
+
+
+def build_declared(
+    source: SourceText, root: Root, agent: DeclaredAgent, marks: tuple[int, dict[str, tuple[int, Marks]]],
+    fields: Mapping[str, str], refusals: Sequence[Refusal],
+) -> ReadFile:  # fmt: skip
+    """The documents of a file: a role, its orders, and the tools that it lists. `fields` names the file's own fields for
+    `name`, `model` and `body`.
+    """
+    start, below = marks
+    role_id = convert_to_id(agent.name)
+    record = RoleProfile(
+        role_id=role_id,
+        role_name=agent.name,
+        description=agent.description,
+        chain_of_command=ChainOfCommand(reports_to=USER),
+        requirements=Requirements(preferred_model=agent.model or None),
+    )
+    own = {key: each for key, each in below.items() if key not in ("tools", "capabilities")}
+    own |= {"role_id": below[fields["name"]], "role_name": below[fields["name"]]}
+    if agent.model:
+        key, at = below[fields["model"]]
+        own["requirements"] = (key, (key, {"preferred_model": (key, at)}))
+    raw: dict[str, list[str]] = {}
+    for name, marked in ((_TOOLS, [(each.name, each.mark) for each in agent.tools]), (_BELOW, agent.below)):
+        if marked:
+            raw[name] = [word for word, _ in marked]
+            own[name] = (marked[0][1], (marked[0][1], [mark for _, mark in marked]))
+    documents = [read_as(source, root, KIND, record, (start, own), raw)]
+    if agent.body.strip():
+        key, at = below[fields["body"]]
+        order = StandingOrder(audience="role", target=role_id, body=agent.body)
+        documents.append(read_as(source, root, "standing_order", order, (start, {"body": (key, at)})))
+    tools: dict[str, Tool] = {}
+    places: dict[str, tuple[int, Marks]] = {}
+    for each in agent.tools:
+        tool_id = build_tool_id_from_name(each.name)
+        if tool_id is not None and tool_id not in tools:
+            tools[tool_id] = Tool(
+                name=each.name, description=each.description, type=each.type, side_effects="destructive"
+            )
+            places[tool_id] = (each.mark, each.mark)
+    if tools:
+        full = (start, {"tools": (start, (start, places))})
+        documents.append(read_as(source, root, "tool_catalog", ToolCatalog(tools=tools), full))
+    return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
+
+
+def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
+    """The organization of all agents, and each role with its tools, its superior and its type."""
+    documents = [document for file in files for document in file.read.documents]
+    roles = {
+        each.record.role_id: each for each in reversed(documents) if isinstance(each.record, RoleProfile)
+    }
+    roles = dict(reversed(roles.items()))
+    if not roles:
+        return Completion()
+    by_path = {os.path.normpath(each.path): role_id for role_id, each in roles.items()}
+    commands = {role_id: _list_below(each, by_path, roles) for role_id, each in roles.items()}
+    superiors: dict[str, str] = {}
+    for superior, below in commands.items():
+        for each in below:
+            superiors.setdefault(each, superior)
+    instead: dict[int, SourceDocument] = {}
+    declared: dict[str, Tool] = {}
+    known: dict[str, None] = {}
+    for document in documents:
+        if document.kind == "tool_catalog":
+            known |= dict.fromkeys(list_declared_tools(document))
+            made = drop_declared_tools(document, declared)
+            if made is not document:
+                instead[id(document)] = made
+    for role_id, role in roles.items():
+        words, marks = get_list_words(role), role.marks[1]
+        tools: dict[str, int] = {}
+        for number, word in enumerate(words.get(_TOOLS, ())):
+            tool = build_tool_id_from_name(word)
+            if tool in known:
+                tools.setdefault(str(tool), marks[_TOOLS][1][1][number])
+        height = measure_height(role_id, commands)
+        at = marks[_BELOW][0] if height else 0
+        part = RolePart(
+            tools,
+            (),
+            superiors.get(role_id, USER),
+            ROLE_TYPES[height],
+            tuple(commands[role_id]) if height else (),
+            at,
+        )
+        instead[id(role)] = place_role(role, part)
+    hierarchy = {
+        role_id: HierarchyEntry(subordinates=tuple(each for each in below if superiors[each] == role_id))
+        for role_id, below in commands.items()
+    }
+    first = next(iter(roles.values()))
+    name = root.name or os.curdir
+    organization = build_organization(first, root.path, get_organization_name(root), hierarchy, name=name)
+    return Completion(instead, (organization,))
+
+
+def _list_below(
+    role: SourceDocument, by_path: Mapping[str, str], roles: Mapping[str, SourceDocument]
+) -> dict[str, None]:
+    """The roles that a role commands. What is in no file of the root is left out."""
+    found_roles: dict[str, None] = {}
+    record = role.record
+    assert isinstance(record, RoleProfile)
+    for word in get_list_words(role).get(_BELOW, ()):
+        path = os.path.normpath(os.path.join(os.path.dirname(role.path), word))
+        role_id = by_path.get(path) or convert_to_id(word)
+        if role_id in roles and role_id != record.role_id:
+            found_roles[role_id] = None
+    return found_roles
