@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -81,6 +82,23 @@ def list_names(post: RolePost) -> tuple[str, ...]:
 def collect_names(posts: Iterable[RolePost]) -> frozenset[str]:
     """All names by which some agents can be referred to."""
     return frozenset(name for post in posts for name in list_names(post))
+
+
+def group_identical_agents(view: OrgView) -> list[list[RolePost]]:
+    """The agents that are word for word the same, apart from their names. Each group has at least two.
+
+    Agents without a text are the same only if they have the same name, apart from the prefix of their source.
+    """
+    groups: dict[tuple[Any, ...], list[RolePost]] = defaultdict(list)
+    for post in iterate_agents(view):
+        written = get_written_words(post)
+        before = written.get(NAMES_BEFORE)
+        words = sorted((key, tuple(map(str, value))) for key, value in written.items() if key != NAMES_BEFORE)
+        texts = tuple(order.record.body for order, _ in list_texts(view, post))
+        name = before[1] if before else post.profile.name
+        model = post.profile.requirements.preferred_model
+        groups["" if any(texts) else name, post.profile.description, model, tuple(words), texts].append(post)
+    return [each for each in groups.values() if len(each) > 1]
 
 
 def list_documents_of_kind(

@@ -40,7 +40,8 @@ description: Reviews changes of web pages for accessibility. Use after a templat
 
 Descriptions are compared by their words, without their order. Descriptions that share at least nine of ten words are
 treated as the same. Descriptions of fewer than three words are compared as a whole. Roles in orgkernel documents are
-chosen by domains and examples, which ORG306 and ORG316 compare.
+chosen by domains and examples, which ORG306 and ORG316 compare. Agents that are word for word the same are one finding of
+ORG768.
 
 ## Since
 
@@ -56,7 +57,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.hosts.foreign_agents import iterate_agents
+from orgkernel.rules.hosts.foreign_agents import group_identical_agents, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -67,8 +68,11 @@ _FEWEST = 3
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find agents with the description of an earlier agent, each once."""
+    copies = {post.role_id for group in group_identical_agents(view) for post in group[1:]}
     words = [
-        (post, frozenset(_WORD.findall(post.profile.description.casefold()))) for post in iterate_agents(view)
+        (post, frozenset(_WORD.findall(post.profile.description.casefold())))
+        for post in iterate_agents(view)
+        if post.role_id not in copies
     ]
     count = Counter(word for _, those in words for word in those)
     exact: dict[frozenset[str], RolePost] = {}
