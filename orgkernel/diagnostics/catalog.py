@@ -202,6 +202,12 @@ EMPTY_SOURCE = Row(
     "A source without roles, tools and skills is nearly always a wrong path or a wrong format.",
     "Correct the path or the format, or remove the source.",
 )  # fmt: skip
+EFFECTLESS_PERMISSION = Row(
+    "ORG032", "effectless-permission", _W,
+    "A permission of Claude Code looks like protection and never applies: a rule that cannot match, an unknown key, or an unknown mode.",
+    "Claude Code ignores it without a word, so its author feels safe. orgkernel applies rules that it can read, but a host without its hook does not.",
+    "Write `Edit(PATH)` and `Read(PATH)` for files, with forward slashes, and name a server in a rule for its tools. The message says which.",
+)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",

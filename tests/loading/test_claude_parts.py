@@ -117,7 +117,9 @@ def test_rules_that_are_not_understood_close_the_whole_tool(argument: str, tmp_p
         "ask",
         "ask",
     ]
-    assert [each.code for each in kernel.check()] == ["ORG781", "ORG781"]
+    codes = [each.code for each in kernel.check()]
+    assert [each for each in codes if each != "ORG032"] == ["ORG781", "ORG781"]
+    assert ("ORG032" in codes) is argument.startswith("C:")
 
 
 @pytest.mark.parametrize(
@@ -264,3 +266,17 @@ def test_what_is_understood_can_be_compared(pattern: str) -> None:
         assert read_path(glob) is not None
         example = os.path.normpath(glob.replace("**", "x").replace("*", "x").replace("?", "x"))
         assert is_inside(example, glob), (pattern, glob)
+
+
+def test_a_rule_for_all_servers(tmp_path: Path) -> None:
+    """`mcp__*` under `deny` takes every tool of every server, and no other tool."""
+    top = project(tmp_path, deny=["mcp__*"])
+    agent = "---\nname: a\ndescription: Use it.\ntools: Read, mcp__db__query\n---\nDo it.\n"
+    write_tree(top, {".claude/agents/a.md": agent, ".mcp.json": '{"mcpServers": {"db": {"command": "d"}}}'})
+    kernel = Kernel.open(top)
+    assert [outcome(kernel, each) for each in ("Read", "mcp__db__query", "mcp__db")] == [
+        "allow",
+        "deny",
+        "deny",
+    ]
+    assert [each.code for each in kernel.check()] == []

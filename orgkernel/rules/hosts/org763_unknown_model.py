@@ -48,34 +48,36 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.claude_code.host_table import read_host_table
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FORMAT = "claude-code"
-_FAMILIES = ("sonnet", "opus", "haiku")
-_ALIASES = (*_FAMILIES, "inherit", "default", "best", "opusplan")
+_ALIASES = ("inherit", "default", "best", "opusplan")
 _FULL = lazy_pattern(r"[0-9/:.$]")
 _NAMED = lazy_pattern(r"claude-(?:[0-9][0-9-]*-)?(?P<family>[a-z]+)(?:-[0-9].*)?\Z")
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Find models that are neither an alias nor a full name, and full names with a misspelled family."""
+    families = read_host_table()["model_families"]
+    aliases = (*families, *_ALIASES)
     for post in posts:
         model = post.profile.requirements.preferred_model
         if post.document.format != _FORMAT or not model:
             continue
         word = model.strip().casefold().removesuffix("[1m]")
-        if word in _ALIASES:
+        if word in aliases:
             continue
         named = _NAMED.match(word)
         if named is not None:
             family = named["family"]
-            help = "" if family in _FAMILIES else did_you_mean(family, _FAMILIES)
+            help = "" if family in families else did_you_mean(family, families)
             is_wrong = bool(help)
         else:
             is_wrong = not _FULL.search(word)
             help = (
-                did_you_mean(word, _ALIASES) or "write `inherit`, an alias such as `sonnet`, or the full name"
+                did_you_mean(word, aliases) or "write `inherit`, an alias such as `sonnet`, or the full name"
             )
         if is_wrong:
             yield Finding(

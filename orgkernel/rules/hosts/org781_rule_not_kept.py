@@ -66,7 +66,10 @@ def check(view: OrgView) -> Iterator[Finding]:
             for number, word in enumerate(words.get(effect, ())):
                 tool, has_argument, _ = word.partition("(")
                 named = list(iterate_rule_tools(word))
-                if not any(each == "*" or each.removesuffix("__*") in tools for each in named):
+                servers = (each for each in named if each == f"{MCP}*")
+                if not any(each == "*" or each.removesuffix("__*") in tools for each in named) and not (
+                    any(servers) and len(known) < len(tools)
+                ):
                     clause, help = (
                         f"{_UNKNOWN[effect]} a tool that is not declared here",
                         did_you_mean(tool, known),

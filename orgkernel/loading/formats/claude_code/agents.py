@@ -24,6 +24,7 @@ from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import add_tools, read_as
 from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent, can_be_agent
+from orgkernel.loading.formats.claude_code.effectless import find_unknown_mode
 from orgkernel.loading.formats.equipment import select_plain_tools
 from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
@@ -100,6 +101,8 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
     if isinstance(value.get("permissionMode"), str):
         raw["permissionMode"] = [value["permissionMode"]]
+        mode_mark = start_of(marks["permissionMode"][1])
+        refusals += find_unknown_mode("permissionMode", value["permissionMode"], mode_mark)
     servers = _list_own_servers(value.get("mcpServers"))
     if servers:
         raw["mcpServers"] = servers

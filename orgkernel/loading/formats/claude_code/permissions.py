@@ -21,6 +21,7 @@ from orgkernel.documents.records import AccessPolicies, Permissions, Policy
 from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, replace_document
+from orgkernel.loading.formats.claude_code.effectless import find_effectless
 from orgkernel.loading.formats.claude_code.parts import parse_tool_part
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
@@ -48,7 +49,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
         text = f"`{FIELD}` is {describe(rules)}, not a mapping"
         return read_broken(source, KIND, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
     of = "local" if os.path.basename(source.path) == "settings.local.json" else "settings"
-    refusals: list[Refusal] = []
+    refusals: list[Refusal] = list(find_effectless(rules, marks))
     policies: dict[str, Policy] = {}
     below: dict[str, tuple[int, Marks]] = {}
     raw: dict[str, Any] = {}
@@ -123,12 +124,16 @@ def iterate_rule_tools(word: str) -> Iterator[str]:
     (['Bash'], ['Agent', 'Task'], ['*'])
     >>> list(iterate_rule_tools("mcp__web")), list(iterate_rule_tools("mcp__web__*")), list(iterate_rule_tools("mcp__web__open"))
     (['mcp__web', 'mcp__web__*'], ['mcp__web', 'mcp__web__*'], ['mcp__web', 'mcp__web__open'])
+    >>> list(iterate_rule_tools("mcp__*"))
+    ['mcp__*']
     """
     name = word.partition("(")[0].strip()
     if name == "*":
         yield name
     elif name in _STARTERS:
         yield from _STARTERS
+    elif name == f"{MCP}*":
+        yield name
     elif name.startswith(MCP):
         server = str(get_server_tool_id_of(name))
         plain = name.removesuffix("*").removesuffix("__")

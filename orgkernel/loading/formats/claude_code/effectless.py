@@ -1,0 +1,70 @@
+"""Recognizes permission rules and modes of Claude Code that look like protection and never match.
+
+The rules are applied here all the same: what orgkernel denies, it denies. The findings say that the host does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.loading.formats.claude_code.host_table import read_host_table
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal
+
+_RULE = re.compile(r"([A-Za-z]+)\((.*)\)\Z", re.DOTALL)
+_OF_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|.*\\[A-Za-z0-9_]")
+
+
+def find_effectless(rules: Mapping[str, Any], marks: Marks) -> Iterator[Refusal]:
+    """What has no effect in the host under `permissions` of a settings file."""
+    table = read_host_table()
+    for key in rules:
+        if key not in table["permission_keys"]:
+            text = f"the key {quote(key)} under `permissions` is unknown to Claude Code, so it has no effect"
+            help = did_you_mean(key, table["permission_keys"]) or "remove it"
+            yield Refusal(row.EFFECTLESS_PERMISSION, marks[1][key][0], text, help)
+    if isinstance(rules.get("defaultMode"), str):
+        yield from find_unknown_mode(
+            "defaultMode", rules["defaultMode"], start_of(marks[1]["defaultMode"][1])
+        )
+    for effect in ("deny", "ask", "allow"):
+        listed = rules.get(effect)
+        for word, mark in (
+            zip(listed, marks[1][effect][1][1], strict=True) if isinstance(listed, tuple) else ()
+        ):
+            if isinstance(word, str) and (problem := _find_problem(effect, word.strip())):
+                text = f"the rule {quote(word.strip())} under `{effect}` never applies in Claude Code: {problem[0]}"
+                yield Refusal(row.EFFECTLESS_PERMISSION, start_of(mark), text, problem[1])
+
+
+def find_unknown_mode(field: str, mode: str, mark: int) -> Iterator[Refusal]:
+    """A permission mode that the host does not know."""
+    modes = read_host_table()["modes"]
+    if mode.strip() not in modes:
+        text = (
+            f"the mode {quote(mode.strip())} of {quote(field)} is unknown to Claude Code, so it has no effect"
+        )
+        help = did_you_mean(mode.strip(), modes) or f"write one of {', '.join(map(quote, modes))}"
+        yield Refusal(row.EFFECTLESS_PERMISSION, mark, text, help)
+
+
+def _find_problem(effect: str, word: str) -> tuple[str, str] | None:
+    if effect == "allow" and word.startswith("mcp__") and word.split("__", 2)[1].strip("*") == "":
+        return "it names no server", "name the server, such as `mcp__github`"
+    match = _RULE.match(word)
+    if match is None or effect == "allow":
+        return None
+    tool, path = match[1], match[2]
+    for instead, tools in read_host_table()["path_rules"].items():
+        if tool in tools:
+            return f"paths are compared only in rules for `{instead}`", f"write {quote(f'{instead}({path})')}"
+        if tool == instead and _OF_WINDOWS.match(path):
+            plain = path.replace("\\", "/")
+            drive = re.match(r"([A-Za-z]):/+(.*)", plain)
+            better = f"//{drive[1].lower()}/{drive[2]}" if drive else plain
+            return "paths have forward slashes, also on Windows", f"write {quote(f'{tool}({better})')}"
+    return None
