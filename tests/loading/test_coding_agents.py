@@ -74,6 +74,8 @@ def decide(folder: Path, question: str, *more: str) -> str:
         (opencode("mode: subagent\n"), {"task": DENY, "bash": ALLOW}),
         (opencode("permission: {bash: {'*': deny, 'git log*': allow}}\n"), {"bash": DENY}),
         ({**opencode("tools: {jira_*: false}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira": DENY}),
+        ({**opencode("tools: {'ji*': false}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira": DENY}),
+        ({**opencode("permission: {'*_delete': deny, jira_delete: allow, '*del*': deny}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira__delete": DENY}),
         ({**opencode("tools: {jira_delete: false}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira": ALLOW, "mcp__jira__delete": DENY}),
         ({**opencode(""), **opencode_settings(permission={"edit": "deny", "bash": "ask"})}, {"edit": DENY, "bash": ASK}),
         ({**opencode("permission: {bash: allow}\n"), **opencode_settings(permission={"bash": "ask"})}, {"bash": ALLOW}),
@@ -175,6 +177,12 @@ def test_who_starts_whom(tmp_path: Path) -> None:
     assert decide(shop, "role:boss handoff role:dev") == ALLOW
     assert decide(shop, "role:boss handoff role:lead") == DENY
     assert decide(shop, "role:dev handoff role:docs_2f_writer") == DENY
+    write_tree(
+        tmp_path / "asks",
+        {**opencode("permission: {task: ask}\n", "lead"), **opencode("mode: subagent\n", "dev")},
+    )
+    assert decide(tmp_path / "asks", "role:lead handoff role:dev") == DENY
+    assert decide(tmp_path / "asks", "role:lead use tool:task") == ASK
     write_tree(tmp_path / "other", {**gemini("", "a"), **gemini("", "b")})
     assert decide(tmp_path / "other", "role:a handoff role:b") == DENY
 

@@ -135,6 +135,18 @@ class ToolNames(NamedTuple):
                 return (f"{MCP}{server}__{word.removeprefix(written)[1:]}",)
         return (word,)
 
+    def get_written_name(self, tool: str) -> str:
+        """The name of a tool as a glob of the host sees it. A server as a whole has the beginning of its tools' names.
+
+        >>> names = ToolNames("mcp_", {}, "", "")
+        >>> [names.get_written_name(each) for each in ("read", "mcp__db__query", "mcp__db")]
+        ['read', 'mcp_db_query', 'mcp_db_']
+        """
+        if not tool.startswith(MCP):
+            return tool
+        server, _, name = tool.removeprefix(MCP).partition("__")
+        return f"{self.server_prefix}{server}_{name}"
+
 
 def build_role(source: SourceText, root: Root, agent: AgentFile, marks: tuple[int, dict[str, tuple[int, Marks]]],
                refusals: Sequence[Refusal]) -> ReadFile:  # fmt: skip
@@ -217,7 +229,12 @@ class _Equipment:
         patterns = names.list_patterns(rule.tool, servers)
         if any(fnmatchcase(names.starter, glob) for glob in patterns):
             self.starting.append(rule)
-        matching = [each for each in self.tools if any(fnmatchcase(each, glob) for glob in patterns)]
+        matching = [
+            each
+            for each in self.tools
+            if any(fnmatchcase(each, glob) for glob in patterns)
+            or (EVERY in rule.tool and fnmatchcase(names.get_written_name(each), rule.tool))
+        ]
         for tool in matching:
             if rule.part == EVERY:
                 self.effects[tool] = (rule.effect, rule.mark)
@@ -366,7 +383,7 @@ def _complete_role(
 def _list_started(
     role: SourceDocument, equipment: _Equipment, names: ToolNames, started: Mapping[str, str]
 ) -> dict[str, int]:
-    """The agents that an agent may start, each with the mark of the rule that decides."""
+    """The agents that an agent may start without being asked, each with the mark of the rule that decides."""
     starts: dict[str, int] = {}
     if names.starter not in equipment.tools:
         return starts
@@ -376,7 +393,7 @@ def _list_started(
         for rule in equipment.starting:
             if fnmatchcase(name, rule.part):
                 effect, mark = rule.effect, rule.mark
-        if effect != "deny" and role_id != role.record.role_id:  # type: ignore[attr-defined]
+        if effect == "allow" and role_id != role.record.role_id:  # type: ignore[attr-defined]
             starts[role_id] = mark
     return starts
 
