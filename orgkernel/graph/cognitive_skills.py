@@ -107,6 +107,7 @@ def _find_violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProbl
             ("description",),
             f"has a description of {size if record.description.strip() else 0} characters",
             f"use 1 to {LONGEST_DESCRIPTION} characters",
+            is_harmless_elsewhere=bool(record.description.strip()),
         )
     if len(record.compatibility) > LONGEST_COMPATIBILITY:
         yield SkillProblem(

@@ -114,3 +114,21 @@ def test_a_folder_of_another_name_is_a_warning(tmp_path: Path) -> None:
     done = run_here("check", "--format", "json", cwd=tmp_path)
     assert [(each["code"], each["severity"]) for each in json.loads(done.stdout)] == [("ORG621", "warning")]
     assert "ship-it" in run_here("manifest", "a", cwd=tmp_path).stdout
+
+
+def test_a_long_description_of_a_host_is_a_warning(tmp_path: Path) -> None:
+    """Hosts load it. In orgkernel documents it stays an error."""
+    text = f"---\nname: ship\ndescription: Ships. {'Use it last. ' * 90}\n---\nShip.\n"
+    write_tree(
+        tmp_path / "a",
+        {
+            ".claude/skills/ship/SKILL.md": text,
+            ".claude/agents/a.md": "---\nname: a\ndescription: Use it first.\ntools: Read\n---\nDo.\n",
+        },
+    )
+    done = run_here("check", "--select", "ORG621", "--format", "json", cwd=tmp_path / "a")
+    assert [each["severity"] for each in json.loads(done.stdout)] == ["warning"]
+    org = "_schema: orgkernel:organization\norg_id: a\nhierarchy: {}\n"
+    write_tree(tmp_path / "b", {"skills/ship/SKILL.md": text, "org.yaml": org})
+    done = run_here("check", "--select", "ORG621", "--format", "json", cwd=tmp_path / "b")
+    assert [each["severity"] for each in json.loads(done.stdout)] == ["error"]

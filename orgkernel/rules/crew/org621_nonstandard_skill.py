@@ -9,7 +9,7 @@
 ## Why it matters
 
 Other programs refuse the skill or find it under another name. In orgkernel, no role has the skill until it is corrected. For a
-skill of another host, a folder with another name is only a warning, because hosts load such a skill.
+skill of another host, a folder with another name and a long description are only warnings, because hosts load such a skill.
 
 ## Example
 
