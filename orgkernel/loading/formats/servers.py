@@ -6,9 +6,11 @@ saved `tools/list` answer (`listed_tools`) adds the others.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
@@ -28,6 +30,11 @@ from orgkernel.loading.sources import ReadFile, SourceDocument
 KIND = "tool_catalog"
 _FIRST = pack_mark(1, 1)
 FIELD = "mcpServers"
+PLUGIN_NAME = "name"
+"""Key of the name of a plugin, in its manifest."""
+TARGETS = "server_targets"
+"""Key of the servers of a file, each as `TOOL DIGEST`. The digest tells different servers of one name apart."""
+_TARGET_FIELDS = ("command", "args", "url", "httpUrl", "serverUrl")
 OF_VSCODE = "servers"
 """Name of the field in `.vscode/mcp.json`."""
 
@@ -57,6 +64,7 @@ def read_server_mapping(
     refusals: list[Refusal] = []
     tools: dict[str, Tool] = {}
     below: dict[str, tuple[int, Marks]] = {}
+    targets: list[str] = []
     for field in fields:
         servers = value.get(field, {})
         if isinstance(servers, dict):
@@ -68,14 +76,25 @@ def read_server_mapping(
                     continue
                 tools[tool] = build_server_tool(name)
                 below[tool] = marks[field][1][1][name]
+                targets.append(f"{tool} {_digest_target(servers[name])}")
         elif not (isinstance(servers, str) and "name" in value):  # a plugin may name a file
             text = f"`{field}` is {describe(servers)}, not a mapping"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[field][1]), text))
     record = ToolCatalog(tools=tools, description=_get_text(value.get("description")))
     full = (start, {**marks, "tools": (start, (start, below))})
-    unknown = {"name": value["name"]} if _get_text(value.get("name")) else {}
+    unknown: dict[str, Any] = {PLUGIN_NAME: value["name"]} if _get_text(value.get("name")) else {}
+    if targets:
+        unknown[TARGETS] = targets
     document = read_as(source, root, KIND, record, full, unknown)
     return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
+
+
+def _digest_target(server: object) -> str:
+    """A digest of what is started or called for a server. Its environment and headers, which can be secret, are left out."""
+    if not isinstance(server, dict):
+        return ""
+    target = {key: server[key] for key in _TARGET_FIELDS if key in server}
+    return hashlib.sha256(msgspec.json.encode(target, order="sorted")).hexdigest()[:16] if target else ""
 
 
 def _get_text(value: Any) -> str:

@@ -21,6 +21,7 @@ from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.servers import (
     FIELD,
+    PLUGIN_NAME,
     build_named_tools,
     build_own_servers,
     drop_repeated_servers,
@@ -147,8 +148,13 @@ def _build_organization(
     root: Root, files: Sequence[FileRead], roles: Sequence[SourceDocument], catalogs: Sequence[SourceDocument]
 ) -> SourceDocument:
     """The organization of all roles, without a chain of command, because no file declares one."""
-    plugin = next((each for each in catalogs if each.unknown), None)
-    called = plugin.unknown[0][1] if plugin is not None else get_organization_name(root)
+    named = {
+        id(each): str(get_list_words(each)[PLUGIN_NAME])
+        for each in catalogs
+        if PLUGIN_NAME in get_list_words(each)
+    }
+    plugin = next((each for each in catalogs if id(each) in named), None)
+    called = named[id(plugin)] if plugin is not None else get_organization_name(root)
     hierarchy = dict.fromkeys((each.record.role_id for each in roles), HierarchyEntry())  # type: ignore[attr-defined]
     description = plugin.record.description if plugin is not None else ""  # type: ignore[attr-defined]
     area = root.find_area(roles[0].path)
