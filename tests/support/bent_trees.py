@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support import other_trees
 from tests.support.claude_trees import AGENTS, well_kept
 from tests.support.crew_trees import json_crew, yaml_crew
 from tests.support.trees import write_tree
@@ -106,6 +107,10 @@ _FILES = {
         ".github/agents/coder.agent.md": "---\nname: Coder\ndescription: Codes. Use to code.\ntools: ['edit']\n---\nCode.\n",
     },
     "agent-spec": {"team.yaml": _SPEC},
+    **{
+        name.replace("_", "-"): other_trees.TREES[name]
+        for name in ("opencode", "codex", "gemini_cli", "cursor", "adk", "agent_framework")
+    },
 }
 
 
