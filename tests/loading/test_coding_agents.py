@@ -247,3 +247,20 @@ def test_a_well_kept_tree_has_no_finding(tmp_path: Path, name: str) -> None:
     """Of any of the hosts."""
     done = run_here("check", "shop", cwd=lay_out(tmp_path / "shop", name).parent)
     assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_collection_of_codex_agents(tmp_path: Path) -> None:
+    """Folders of TOML files outside of `.codex` are found by their content; other TOML files are no agents."""
+    agent = 'name = "{0}"\ndescription = "Does {0}. Use it."\ndeveloper_instructions = "Do {0}."\n'
+    files = {
+        "categories/code/writer.toml": agent.format("writer"),
+        "categories/code/reader.toml": agent.format("reader") + 'sandbox_mode = "read-only"\n',
+        "categories/docs/editor.toml": agent.format("editor"),
+        "categories/docs/tool.toml": 'name = "x"\n',
+        "pyproject.toml": '[project]\nname = "x"\n',
+    }
+    done = run_here("check", cwd=write_tree(tmp_path, files))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "read as OpenAI Codex: 3 agents in 2 places" in done.stderr
+    assert decide(tmp_path, "role:reader use tool:apply_patch") == DENY
+    assert decide(tmp_path, "role:writer use tool:apply_patch") == ALLOW

@@ -76,7 +76,7 @@ _MARKERS: Mapping[str, _Markers] = {
     "opencode": _Markers(
         files=frozenset({"opencode.json", "opencode.jsonc"}), folders=frozenset({".opencode"})
     ),
-    "codex": _Markers(folders=frozenset({".codex"})),
+    "codex": _Markers(suffixes=(".toml",), folders=frozenset({".codex"})),
     "gemini-cli": _Markers(files=frozenset({"gemini-extension.json"}), folders=frozenset({".gemini"})),
     "cursor": _Markers(folders=frozenset({".cursor"})),
     "crewai": _Markers(

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
-from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.files import Area, Root, SourceText, find_in_head, is_folder, list_files_in
 from orgkernel.loading.formats.agent_folders import AgentFolders
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 CONFIGURATION = "config.toml"
 FOLDERS = AgentFolders(".codex", ("agents",), ".toml", (os.path.join(".codex", CONFIGURATION),))
+
+_NAMES = lazy_pattern(r"[^.].*\.toml")
+_AGENT = lazy_pattern(rb"^developer_instructions[ \t]*=", re.MULTILINE)
+_SIZE, _MOST_LOOKED_AT = 16 * 1024, 50
 
 
 class Codex:
@@ -26,8 +32,13 @@ class Codex:
         return FOLDERS.may_hold(path)
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
-        """The locations of the files for a path."""
-        return FOLDERS.find(path, is_certain=is_certain)
+        """The locations of the files for a path: a project, or a folder elsewhere that directly contains agents."""
+        layout = FOLDERS.find(path, is_certain=is_certain)
+        if layout is None and is_folder(path):
+            names = list_files_in(path, _NAMES)[:_MOST_LOOKED_AT]
+            if any(find_in_head(each, _AGENT, _SIZE) for each in names):
+                return Layout(path, (Area(os.curdir, r"[^/]+[.]toml", depth=0),))
+        return layout
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
         """Read one file."""

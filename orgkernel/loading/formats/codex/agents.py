@@ -6,6 +6,7 @@ files, and other effects of its commands need an approval.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -33,6 +34,7 @@ from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
 
 SANDBOX, SERVERS = "sandbox_mode", "mcp_servers"
+HIDDEN, _BODY = ".codex", "developer_instructions"
 NAMES = ToolNames(server_prefix="", groups={}, starter="spawn_agent", command_tool="shell")
 _MODES = ("read-only", "workspace-write", "danger-full-access")
 _FIELDS = (
@@ -44,16 +46,18 @@ _FIRST = pack_mark(1, 1)
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role of a file with one agent."""
+    """The role of a file with one agent. Empty for another TOML file beside agents outside of `.codex`."""
     file = _parse(source)
     if file.refusal is not None:
         return read_broken(source, KIND, [file.refusal])
+    if _BODY not in file.value and HIDDEN not in source.path.split(os.sep):
+        return ReadFile(skipped=True)
     marks: dict[str, tuple[int, Marks]] = {key: file.get_marks(key) for key in file.value}
     fields = FieldReader(file.value, (_FIRST, marks), "the agent", _FIRST)
     name = fields.get_text("name", needed=True)
     fields.subject = f"agent {quote(name)}"
     description = fields.get_text("description", needed=True)
-    body = fields.get_text("developer_instructions", needed=True)
+    body = fields.get_text(_BODY, needed=True)
     model = fields.get_text("model")
     if len(convert_to_id(name)) > LONGEST:
         fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
@@ -72,7 +76,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         model_mark=fields.start("model"),
         servers=[(each, file.get_marks(SERVERS, each)[0]) for each in servers],
         body=body,
-        body_mark=fields.start("developer_instructions"),
+        body_mark=fields.start(_BODY),
     )
     return build_role(source, root, agent, (_FIRST, marks), fields.refusals)
 

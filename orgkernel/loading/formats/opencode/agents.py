@@ -37,7 +37,7 @@ NAMES = ToolNames(
     command_tool="bash",
 )
 _FIELDS = (
-    "name", "description", "model", "variant", "prompt", "temperature", "top_p", "color", "steps", "maxSteps", "hidden",
+    "name", "version", "description", "model", "variant", "prompt", "temperature", "top_p", "color", "steps", "maxSteps", "hidden",
     "options", "request", "system", DISABLE, "disabled", MODE, TOOLS, PERMISSION, "permissions",
 )  # fmt: skip
 # Permissions that are about circumstances, and not about a tool.
