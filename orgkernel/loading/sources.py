@@ -43,6 +43,8 @@ _UNKNOWN = msgspec.msgpack.Decoder(prepared(tuple[Unknown, ...]))
 
 NAMES_BEFORE = "names_before_union"
 """Key of the id and the name of a role before its source became part of a union, kept next to the record."""
+NAME_IN_FILE = "name_in_file"
+"""Key of the name in an agent's file, kept next to the record if another agent has that name."""
 SKILL_KEY_PREFIXES = ("orgkernel-", "probos-")
 """The prefixes of metadata keys of a skill that restrict who has it; the second one is an alias."""
 

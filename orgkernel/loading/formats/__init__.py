@@ -14,6 +14,7 @@ from orgkernel.documents.records import SourceFormat
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
+from orgkernel.loading.formats.namesakes import separate_namesakes
 from orgkernel.loading.sources import (
     NOTHING_TO_ADD,
     Completion,
@@ -24,6 +25,8 @@ from orgkernel.loading.sources import (
 )
 
 _CATALOG = "tool_catalog"
+_KNOWN_BY_FILE = frozenset({"copilot"})
+"""Formats whose hosts tell agents apart by their files, so two of them can have the same name."""
 OURS = "orgkernel"
 """The word for orgkernel documents where a format is chosen."""
 FORMATS: dict[str, Format] = {
@@ -77,13 +80,17 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
     united: list[tuple[Root, list[FileRead], Completion]] = []
     for number, those in by_root.items():
         root = those[0].located.root
+        separated, renamed = separate_namesakes(those) if root.format in _KNOWN_BY_FILE else (those, {})
         catalogs = [
             file for file in files if file.located.root.format == root.format and not file.located.root.areas
         ]
         if root.is_pooled:
             catalogs += _list_pooled(root, by_root)
         for home in root.homes or ("",):
-            completion = FORMATS[root.format].complete(root, those, catalogs)
+            completion = FORMATS[root.format].complete(root, separated, catalogs)
+            if renamed:
+                completed = {old: completion.instead.get(id(new), new) for old, new in renamed.items()}
+                completion = completion._replace(instead={**completion.instead, **completed})
             read = (document for file in those for document in file.read.documents)
             more, answers = look_up(
                 root, number, (each for each in read if id(each) not in completion.instead)

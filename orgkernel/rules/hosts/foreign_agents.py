@@ -13,7 +13,7 @@ from orgkernel.graph.records import Definition, RolePost
 from orgkernel.loading.formats.lookups import MISSING
 from orgkernel.loading.formats.references import TextReference, get_references
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.loading.sources import NAMES_BEFORE, SourceDocument
+from orgkernel.loading.sources import NAME_IN_FILE, NAMES_BEFORE, SourceDocument
 
 CLAUDE_CODE = "claude-code"
 CREWAI = "crewai"
@@ -93,9 +93,13 @@ def group_identical_agents(view: OrgView) -> list[list[RolePost]]:
     for post in iterate_agents(view):
         written = get_written_words(post)
         before = written.get(NAMES_BEFORE)
-        words = sorted((key, tuple(map(str, value))) for key, value in written.items() if key != NAMES_BEFORE)
+        words = sorted(
+            (key, tuple(map(str, value)))
+            for key, value in written.items()
+            if key not in (NAMES_BEFORE, NAME_IN_FILE)
+        )
         texts = tuple(order.record.body for order, _ in list_texts(view, post))
-        name = before[1] if before else post.profile.name
+        name = written.get(NAME_IN_FILE, [before[1] if before else post.profile.name])[0]
         model = post.profile.requirements.preferred_model
         groups["" if any(texts) else name, post.profile.description, model, tuple(words), texts].append(post)
     return [each for each in groups.values() if len(each) > 1]
