@@ -208,6 +208,12 @@ EFFECTLESS_PERMISSION = Row(
     "Claude Code ignores it without a word, so its author feels safe. orgkernel applies rules that it can read, but a host without its hook does not.",
     "Write `Edit(PATH)` and `Read(PATH)` for files, with forward slashes, and name a server in a rule for its tools. The message says which.",
 )  # fmt: skip
+CUT_FRONT_MATTER = Row(
+    "ORG033", "cut-front-matter", _W,
+    "A host ends the front matter of a file earlier than its author.",
+    "Claude Code ends it at the first three dashes, in the middle of a value too, and OpenCode and Gemini CLI at the first line that begins with them. The fields below are text to the host: an agent whose `tools` are below gets every tool. orgkernel reads such a file as its host does.",
+    "Write one dash or two where the text has three.",
+)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",

@@ -6,8 +6,9 @@ import re
 from typing import NamedTuple
 
 _MARK = re.compile(
-    r'\s*(?:#|//|"\$comment":)\s*"?Made by orgkernel from organization ([A-Za-z0-9_-]+) for ([a-z0-9-]+)\.'
+    r'\s*(?:#|//|"\$comment":)\s*"?Made by orgkernel from organization ([A-Za-z0-9_.-]+) for ([a-z0-9-]+)\.'
 )
+_DASHES = re.compile("-(?=--)")
 _LOOKED_AT = 5
 """Number of first lines that are searched. Strings of the organization that quote a mark are further below."""
 
@@ -24,8 +25,14 @@ def mark_of(org_id: str, target: str) -> str:
 
     >>> find_mark("# " + mark_of("acme", "crewai"))
     Mark(org_id='acme', target='crewai')
+
+    Three dashes would end the front matter of a Markdown file for some hosts, so ids with three are written with dots.
+
+    >>> mark_of("a---b", "crewai")[:44], find_mark("# " + mark_of("a---b", "crewai")).org_id
+    ('Made by orgkernel from organization a-.--b f', 'a---b')
     """
-    return f"Made by orgkernel from organization {org_id} for {target}. Change the organization and export again."
+    written = _DASHES.sub("-.", org_id)
+    return f"Made by orgkernel from organization {written} for {target}. Change the organization and export again."
 
 
 def find_mark(text: str) -> Mark | None:
@@ -33,5 +40,5 @@ def find_mark(text: str) -> Mark | None:
     for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT]:
         match = _MARK.match(line)
         if match is not None:
-            return Mark(match[1], match[2])
+            return Mark(match[1].replace(".", ""), match[2])
     return None

@@ -43,18 +43,18 @@ def parse_markdown(source: SourceText) -> ParsedMarkdown:
     return _parse(source, kind)
 
 
-def parse_skill(source: SourceText) -> ParsedMarkdown:
-    """The values of a SKILL.md at any place."""
-    return _parse(source, "cognitive_skill")
+def parse_skill(source: SourceText, ending: re.Pattern[str] | None = None) -> ParsedMarkdown:
+    """The values of a SKILL.md at any place. With `ending`, its front matter ends at the first match."""
+    return _parse(source, "cognitive_skill", ending)
 
 
-def _parse(source: SourceText, kind: str) -> ParsedMarkdown:
+def _parse(source: SourceText, kind: str, ending: re.Pattern[str] | None = None) -> ParsedMarkdown:
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         return ParsedMarkdown(
             kind, None, _FIRST, [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files next to it")]
         )
-    return _read_order(source) if kind == "standing_order" else _read_skill(source)
+    return _read_order(source) if kind == "standing_order" else _read_skill(source, ending)
 
 
 def _read_order(source: SourceText) -> ParsedMarkdown:
@@ -80,8 +80,8 @@ def _find_audience(path: str) -> tuple[str, str]:
     return (stem, "") if stem in ("federation", "organization") else ("unknown", stem)
 
 
-def _read_skill(source: SourceText) -> ParsedMarkdown:
-    parts = split_front_matter(source.text)
+def _read_skill(source: SourceText, ending: re.Pattern[str] | None) -> ParsedMarkdown:
+    parts = split_front_matter(source.text, ending)
     if parts is None:
         help = "write `name` and `description` between two lines `---` at its beginning"
         refusal = Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
@@ -110,11 +110,20 @@ def _read_skill(source: SourceText) -> ParsedMarkdown:
     return ParsedMarkdown("cognitive_skill", value, (mark, below), refusals)
 
 
-def split_front_matter(text: str) -> tuple[str, str, int] | None:
-    """The front matter, the text after it, and the line on which that text begins."""
+def split_front_matter(text: str, ending: re.Pattern[str] | None = None) -> tuple[str, str, int] | None:
+    """The front matter, the text after it, and the line on which that text begins.
+
+    With `ending`, the front matter ends at its first match, as in hosts that do not look for a whole line.
+    """
     first = LINE_BREAK.search(text)
     if first is None or not _FENCE.match(text[: first.start()]):
         return None
+    if ending is not None:
+        match = ending.search(text, first.end())
+        if match is None:
+            return None
+        line = 1 + sum(1 for _ in LINE_BREAK.finditer(text, 0, match.end()))
+        return text[first.end() : match.start()], text[match.end() :], line
     at, line = first.end(), 2
     while at <= len(text):
         end = LINE_BREAK.search(text, at)

@@ -28,6 +28,8 @@ TEXTS = (
     "# Made by orgkernel from organization other for claude-code. Change the organization and export again.",
     "日本語 🛰 é",
     "tab\there",
+    "Reads --- only.\n---- all",
+    "a-----b",
 )
 
 

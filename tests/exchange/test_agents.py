@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -155,6 +156,17 @@ def test_hostile_descriptions_survive_as_they_are(hostile: OrgView) -> None:
     crew = EXPORTS["crewai"].export(hostile).files
     goals = [without_comment(crew[f"agents/role-{number}.jsonc"])["goal"] for number in range(len(TEXTS))]
     assert [goal.replace("{ ", "{") for goal in goals] == wanted
+
+
+def test_no_value_ends_the_front_matter_where_claude_code_ends_it(hostile: OrgView) -> None:
+    """It ends it at the first three dashes, and an agent without `tools` would have every tool there."""
+    files = EXPORTS["claude-code"].export(hostile).files
+    for number, text in enumerate(TEXTS):
+        content = files[f".claude/agents/role-{number}.md"]
+        front = re.match(r"---\s*\n([\s\S]*?)---\s*\n?", content)
+        assert front is not None
+        read = yaml.safe_load(front[1])
+        assert (read["description"], read["tools"]) == (text.strip(), [])
 
 
 def _texts(value: object) -> list[str]:

@@ -20,6 +20,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
 # Strings that some YAML reader would read as another type.
 _RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "none", "nan", "inf"})
 _KEPT_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*\Z")
+_DASHES = re.compile("-(?=--)")
 _BREAKS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 
 
@@ -56,12 +57,12 @@ def render_text_lines(text: str, place: Place | None, *, follows: bool = False) 
 
 
 def quote_text(text: str) -> str:
-    r"""Quote a string so YAML and JSON both read it.
+    r"""Quote a string so YAML and JSON both read it. Three dashes are escaped: some hosts end front matter there.
 
-    >>> print(quote_text('say "no": # ---'))
-    "say \"no\": # ---"
+    >>> print(quote_text('say "no": # ----'))
+    "say \"no\": # \u002d\u002d--"
     """
-    json_text = json.dumps(text, ensure_ascii=False)
+    json_text = _DASHES.sub(r"\\u002d", json.dumps(text, ensure_ascii=False))
     return re.sub(
         r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]",
         lambda match: f"\\u{ord(match[0]):04x}",
@@ -72,7 +73,8 @@ def quote_text(text: str) -> str:
 def render_scalar(value: Any) -> str:
     """A value on one line of YAML."""
     if isinstance(value, str):
-        return value if _WORD.match(value) and value.casefold() not in _RESERVED else quote_text(value)
+        is_plain = _WORD.match(value) and "---" not in value and value.casefold() not in _RESERVED
+        return value if is_plain else quote_text(value)
     return json.dumps(value)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import catalog as row
-from orgkernel.diagnostics.wording import quote, suggest
+from orgkernel.diagnostics.wording import listing, quote, suggest
 from orgkernel.loading.files import MARKDOWN, NOTES, SourceText
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS
 from orgkernel.loading.markdown import MAX_CHARACTERS, split_front_matter
@@ -27,6 +27,22 @@ _MORE = ("[", "-", "|", ">", '"', "'")
 _LINE = lazy_pattern(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
 
 
+class Ending(NamedTuple):
+    """Where a host ends front matter, if it does not look for a line with nothing but three dashes."""
+
+    host: str
+    pattern: re.Pattern[str]
+
+
+_ANYWHERE = lazy_pattern(r"---[ \t]*(?:\r\n?|\n)?")
+_AT_A_LINE = lazy_pattern(r"(?<=[\r\n])---[^\r\n]*(?:\r\n?|\n)?")
+CLAUDE_CODE = Ending("Claude Code", _ANYWHERE)
+GEMINI_CLI = Ending("Gemini CLI", _AT_A_LINE)
+OPENCODE = Ending("OpenCode", _AT_A_LINE)
+ENDINGS = {"claude-code": CLAUDE_CODE, "gemini-cli": GEMINI_CLI, "opencode": OPENCODE}
+"""The endings by format. The other hosts look for a line."""
+
+
 class Front(NamedTuple):
     """The front matter of a file, and the text after it."""
 
@@ -39,11 +55,14 @@ class Front(NamedTuple):
     body_mark: int = _FIRST
 
 
-def read_front_matter(source: SourceText, lists: Sequence[str], fields: Collection[str] = ()) -> Front | None:
+def read_front_matter(
+    source: SourceText, lists: Sequence[str], fields: Collection[str] = (), ending: Ending | None = None
+) -> Front | None:
     """The front matter of a file. Empty if it cannot be read. None for another Markdown file in the folder of agents.
 
     Front matter that is not valid YAML is read line by line, as hosts do. `lists` are the fields whose values can be
-    `[a, b]`. If `fields` are passed, a line that begins with none of them continues the text before it.
+    `[a, b]`. If `fields` are passed, a line that begins with none of them continues the text before it. The front matter
+    ends where its host ends it.
     """
     if source.refusal is not None:
         return Front({}, {}, 0, [source.refusal])
@@ -51,13 +70,37 @@ def read_front_matter(source: SourceText, lists: Sequence[str], fields: Collecti
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         help = "move parts into files that the agent reads"
         return Front({}, {}, 0, [Refusal(row.TOO_LARGE, _FIRST, message, help)])
-    parts = split_front_matter(source.text)
+    parts = split_front_matter(source.text, ending.pattern if ending else None)
     if parts is None:
         stem = os.path.basename(source.path).removesuffix(MARKDOWN).casefold()
         if stem in NOTES:
             return None
         help = "write `name` and `description` between two lines `---` at its beginning, or move the file elsewhere"
         return Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])
+    front = _read_parts(parts, lists, fields)
+    front.refusals.extend(find_cut(source.text, ending))
+    return front
+
+
+def find_cut(text: str, ending: Ending | None) -> Iterator[Refusal]:
+    """The warning that a host ends the front matter before the line that ends it for its author."""
+    if ending is None or (parts := split_front_matter(text, ending.pattern)) is None:
+        return
+    read, whole = parts[0], split_front_matter(text)
+    if whole is not None and len(whole[0]) <= len(read):
+        return
+    lines = LINE_BREAK.split(read)
+    rest = LINE_BREAK.split(whole[0][len(read) :])[1:] if whole is not None else []
+    unread = [match[1] for line in rest if (match := _LINE.match(line))]
+    message = f"{ending.host} ends the front matter at this `---`"
+    if unread:
+        message += f", so {listing(unread)} {'are' if len(unread) > 1 else 'is'} not read"
+    help = "write one dash or two instead of three"
+    mark = pack_mark(len(lines) + 1, len(lines[-1]) + 1)
+    yield Refusal(row.CUT_FRONT_MATTER, mark, message, help)
+
+
+def _read_parts(parts: tuple[str, str, int], lists: Sequence[str], fields: Collection[str]) -> Front:
     text, body, line = parts
     body_mark = pack_mark(line, 1)
     # The fence is kept as the first line, so line numbers match the file.

@@ -9,6 +9,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import add_text
+from orgkernel.loading.formats.front_matter import ENDINGS, find_cut
 from orgkernel.loading.markdown import ParsedMarkdown, parse_skill
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import SKILL_KEY_PREFIXES, ReadFile, get_skill_name
@@ -28,7 +29,9 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
     """Read a skill. Without a name, it can have the name of its folder."""
     if source.refusal is not None:
         return read_broken(source, _KIND, [source.refusal])
-    parsed = parse_skill(source)
+    ending = ENDINGS.get(root.format)
+    parsed = parse_skill(source, ending.pattern if ending else None)
+    parsed.refusals.extend(find_cut(source.text, ending))
     raw: dict[str, Any] = {}
     if parsed.value is not None:
         raw = {key: [each.casefold()] for key in _OPEN_TO if isinstance(each := parsed.value.get(key), str)}

@@ -26,7 +26,7 @@ from orgkernel.loading.formats.building import add_tools, read_as
 from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent, can_be_agent
 from orgkernel.loading.formats.claude_code.effectless import find_unknown_mode
 from orgkernel.loading.formats.equipment import select_plain_tools
-from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
+from orgkernel.loading.formats.front_matter import CLAUDE_CODE, Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
@@ -54,7 +54,7 @@ def read_agent(source: SourceText, root: Root, *, is_certain: bool = True) -> Re
     """
     if not is_certain and not _is_agent(source):
         return ReadFile(skipped=True)
-    front = read_front_matter(source, _LISTS, _FIELDS)
+    front = read_front_matter(source, _LISTS, _FIELDS, CLAUDE_CODE)
     if front is None:
         return ReadFile(skipped=True)
     if not front.value:

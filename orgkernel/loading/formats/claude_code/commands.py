@@ -13,7 +13,7 @@ from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import MARKDOWN, Root, SourceText
 from orgkernel.loading.formats.building import read_as
-from orgkernel.loading.formats.front_matter import read_front_matter
+from orgkernel.loading.formats.front_matter import CLAUDE_CODE, read_front_matter
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import start_of
@@ -26,9 +26,9 @@ COMMAND, TOOLS, AGENT = "command", "allowed-tools", "agent"
 
 def read_command(source: SourceText, root: Root) -> ReadFile:
     """A document without tools, with the words of the front matter. Empty for a command without front matter."""
-    if source.refusal is None and split_front_matter(source.text) is None:
+    if source.refusal is None and split_front_matter(source.text, CLAUDE_CODE.pattern) is None:
         return ReadFile(skipped=True)
-    front = read_front_matter(source, (TOOLS,))
+    front = read_front_matter(source, (TOOLS,), ending=CLAUDE_CODE)
     if front is None:
         return ReadFile(skipped=True)
     if not front.value:

@@ -11,7 +11,7 @@ from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, ToolRule, build_role
 from orgkernel.loading.formats.fields import FieldReader
-from orgkernel.loading.formats.front_matter import read_front_matter
+from orgkernel.loading.formats.front_matter import GEMINI_CLI, read_front_matter
 from orgkernel.loading.formats.names import LONGEST
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.parsed import Refusal
@@ -41,7 +41,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     """The role of a file. Empty for a file that Gemini CLI ignores, because its name begins with `_`."""
     if os.path.basename(source.path).startswith("_"):
         return ReadFile(skipped=True)
-    front = read_front_matter(source, (TOOLS,))
+    front = read_front_matter(source, (TOOLS,), ending=GEMINI_CLI)
     if front is None:
         return ReadFile(skipped=True)
     if not front.value:

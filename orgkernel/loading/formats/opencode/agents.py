@@ -19,7 +19,7 @@ from orgkernel.loading.formats.coding_agents import (
     ToolRule,
     build_role,
 )
-from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
+from orgkernel.loading.formats.front_matter import OPENCODE, Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.opencode.layout import get_agent_name
 from orgkernel.loading.formats.suppressions import read_suppressions
@@ -46,7 +46,7 @@ _CIRCUMSTANCES = frozenset({"external_directory", "doom_loop"})
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
     """The role of a Markdown file. Empty for a file without an agent, and for a disabled agent."""
-    front = read_front_matter(source, ())
+    front = read_front_matter(source, (), ending=OPENCODE)
     if front is None:
         return ReadFile(skipped=True)
     if not front.value:
