@@ -102,7 +102,7 @@ def mixed_check(folder: Path) -> dict[str, Any]:
 
 def small_check(folder: Path) -> dict[str, Any]:
     """`orgkernel check` of a small organization without a cache, beside the start of bare Python, whole processes."""
-    from orgkernel.snapshots.shipped import get_shipped_folder
+    from orgkernel.loading.shipped import get_shipped_folder
 
     path = os.path.join(get_shipped_folder("templates"), "blank")
     seconds = _time_processes(

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from orgkernel.snapshots.shipped import get_shipped_folder
+from orgkernel.loading.shipped import get_shipped_folder
 
 _STARTS = 15
 # Files older than this are believed by the cache without a look inside.

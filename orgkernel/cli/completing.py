@@ -86,7 +86,7 @@ actions = _build_completion(_list_actions)
 
 def complete_templates(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Names of the templates."""
-    from orgkernel.snapshots.shipped import list_templates
+    from orgkernel.loading.shipped import list_templates
 
     return _list_matches(list_templates(), incomplete)
 

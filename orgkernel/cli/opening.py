@@ -21,13 +21,13 @@ from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.formats import FORMATS, OURS
 from orgkernel.loading.formats.listing import LeftOut
+from orgkernel.loading.shipped import list_templates
 from orgkernel.snapshots.roots import (
     Request,
     build_shipped_request,
     find_organization_above,
     narrow_request,
 )
-from orgkernel.snapshots.shipped import list_templates
 from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
 
 if TYPE_CHECKING:

@@ -25,12 +25,12 @@ from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store, open_store
+from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import record_result
 from orgkernel.operations.commissions import CommissionOrder, commission_agents
 from orgkernel.operations.context import OPERATOR, Context, build_actor
 from orgkernel.operations.crew import EpisodeDraft, record_episode
-from orgkernel.snapshots.shipped import get_shipped_folder
 from orgkernel.toolbox.providers import HttpApi, McpServer
 from orgkernel.toolbox.result import ToolResult
 from orgkernel.toolbox.toolbox import Toolbox

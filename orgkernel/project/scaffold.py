@@ -22,12 +22,12 @@ from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.files import decode
 from orgkernel.loading.marks import find_mark, unpack_mark
 from orgkernel.loading.scalars import resolve_scalar
+from orgkernel.loading.shipped import get_shipped_folder, list_templates
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.manifest.v1 import build_manifest_schema
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.regular_files import open_regular
-from orgkernel.snapshots.shipped import get_shipped_folder, list_templates
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 # Hidden, so that loading the folder ignores it.

@@ -16,6 +16,7 @@ from orgkernel.kernel.settings import Project
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats import OURS
+from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.project.git.revision import (
     NotCovered,
     ObjectDigests,
@@ -27,7 +28,6 @@ from orgkernel.project.git.tree import Repository, find_repository, find_tree, w
 from orgkernel.project.requests import request_of
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, resolve_paths
-from orgkernel.snapshots.shipped import get_shipped_folder
 from orgkernel.snapshots.snapshot import Snapshot
 from orgkernel.snapshots.sources import NO_SOURCES
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from orgkernel.shell.changed_files import ProgramChanges, find_changes
 from orgkernel.shell.marks import PRIVATE, ShellWord
 from orgkernel.shell.ownership import Ground, Ownership
 from orgkernel.shell.programs import PROGRAMS
@@ -33,6 +35,8 @@ class CommandWrites(NamedTuple):
     """Paths with their ownership. Parts of a path can be unknown."""
     programs: tuple[tuple[str, ...], ...]
     """The words of each program that the command runs."""
+    unseen: tuple[str, ...] = ()
+    """The programs that change files which their words do not name."""
 
 
 def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
@@ -41,12 +45,20 @@ def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
     >>> find_writes("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",))).touched
     (('src/a.py', 'own'),)
     """
-    reader = _read(command, ground)
-    return CommandWrites(tuple(dict.fromkeys(reader.touched)), tuple(dict.fromkeys(reader.programs_run)))
+    reader = _read(command, ground, find_changes)
+    return CommandWrites(
+        tuple(dict.fromkeys(reader.touched)),
+        tuple(dict.fromkeys(reader.programs_run)),
+        tuple(dict.fromkeys(reader.unseen)),
+    )
 
 
-def _read(command: str, ground: Ground | None) -> Reader:
-    reader = Reader(PROGRAMS, ground or Ground())
+def _read(
+    command: str,
+    ground: Ground | None,
+    changes: Callable[[str, Sequence[ShellWord]], ProgramChanges] | None = None,
+) -> Reader:
+    reader = Reader(PROGRAMS, ground or Ground(), find_changes=changes)
     problem = _unreadable(command)
     if problem:
         reader.not_read(problem, (), ShellWord("", 0, 0))

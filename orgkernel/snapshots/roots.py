@@ -28,8 +28,8 @@ from orgkernel.loading.files import (
 from orgkernel.loading.formats import FORMATS, OURS, find_layout
 from orgkernel.loading.formats.claude_code.plugins import get_marketplace_name
 from orgkernel.loading.formats.listing import LeftOut, SourceFound
+from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.runtime.lazy_patterns import lazy_pattern
-from orgkernel.snapshots.shipped import get_shipped_folder
 
 _LEVELS_UP = 4
 # Folders that belong to the organizations of their parent folder.

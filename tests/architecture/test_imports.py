@@ -174,6 +174,7 @@ def imports_of(path: Path) -> list[str]:
 READERS = {
     "loading/cache.py",
     "loading/files.py",
+    "loading/shipped.py",
     "loading/skill_files.py",
     "loading/tree.py",
     "runtime/regular_files.py",

@@ -256,7 +256,7 @@ def test_a_process_of_the_hook_can_be_started_without_engines(
         ("src/deep/new.py", "none"),
         ("{project}/docs/guide.md", "none"),
         ("{project}/docs/deep/guide.md", "deny"),
-        ("{project}/src/../org/org.yaml", "deny"),
+        ("{project}/src/../other/org.yaml", "deny"),
         ("{project}/link/passwd", "deny"),
         ("{project}/src/out/passwd", "deny"),
         ("/etc/passwd", "deny"),
@@ -345,7 +345,7 @@ def test_texts_of_others_are_quoted_as_data(shared: HookedProject) -> None:
 
 
 def test_on_error(project: HookedProject) -> None:
-    """What cannot be read ends with what is stated, and so does a role file that is not what was compiled."""
+    """Without the answers that were compiled, every call is refused, whatever is stated for errors of ours."""
     folder = project.folder / ".orgkernel/claude-code"
     active = json.loads((folder / "active.json").read_text())
     file = folder / active["roles"]["builder"]
@@ -362,8 +362,8 @@ def test_on_error(project: HookedProject) -> None:
         break_it()
         assert project.answer(call, on_error="refuse")[0] == "deny"
         outcome, text = project.answer(call, on_error="pass")
-        assert outcome == "said"
-        assert "the organization was not asked" in text
+        assert outcome == "deny"
+        assert "the hook failed, so the call is refused" in text
     project.activate()
     assert project.asks("Bash", {"command": "ls"}, "builder")[0] == "none"
 
@@ -395,16 +395,14 @@ def test_the_hook_as_a_process(project: HookedProject) -> None:
     assert read_answer(done.stdout.decode())[0] == "deny"
     settings = project.folder / ".claude/settings.json"
     settings.write_text(settings.read_text().replace("claude_hook/run.py", "claude_hook/gone/run.py"))
-    assert project.runs("PreToolUse", {}).returncode == 0
-    settings.write_text(
-        settings.read_text().replace("PreToolUse pass || exit 0", "PreToolUse pass || exit 2")
-    )
     assert project.runs("PreToolUse", {}).returncode == 2
+    project.activate("--on-error", "pass")
+    settings.write_text(settings.read_text().replace("claude_hook/run.py", "claude_hook/gone/run.py"))
+    assert project.runs("PreToolUse", {}).returncode == 0
 
 
-def test_on_error_refuse_where_the_hook_cannot_start(project: HookedProject) -> None:
+def test_a_hook_that_cannot_start_refuses(project: HookedProject) -> None:
     """The shell says it then: exit code 2 blocks the call, and nothing but a call is blocked."""
-    project.activate("--on-error", "refuse")
     settings = project.folder / ".claude/settings.json"
     settings.write_text(settings.read_text().replace("claude_hook/run.py", "gone/claude_hook/run.py"))
     done = project.runs("PreToolUse", {})
@@ -579,7 +577,7 @@ def test_two_hooks_side_by_side(tmp_path: Path, content: bytes | None, order: st
     for enter, _ in (*steps, *steps):
         assert run_here(*enter, cwd=tmp_path).returncode == 0
     for script, events in (("claude_hook/run.py", 3), ("write_hook.py", 1)):
-        assert settings.read_text().count(script) == events
+        assert settings.read_text().count(f"/{script}") == events
     for _, leave in steps:
         assert run_here(*leave, cwd=tmp_path).returncode == 0
     assert sorted(tmp_path.rglob("*")) == before
@@ -804,7 +802,8 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
         "orgkernel.project.hooks.claude_hook.activated", "orgkernel.project.hooks.claude_hook.answering",
         "orgkernel.project.hooks.claude_hook.deciding", "orgkernel.project.hooks.claude_hook.engine",
         "orgkernel.project.hooks.claude_hook.engine.digests", "orgkernel.project.hooks.claude_hook.engine.glob_matcher",
-        "orgkernel.project.hooks.claude_hook.engine.json_reader", "orgkernel.runtime", "orgkernel.runtime.lazy_patterns",
+        "orgkernel.project.hooks.claude_hook.engine.json_reader", "orgkernel.project.hooks.claude_hook.prefixes",
+        "orgkernel.project.hooks.claude_hook.protected", "orgkernel.runtime", "orgkernel.runtime.lazy_patterns",
         "orgkernel.runtime.paths",
     }  # fmt: skip
     roots = {each.partition(".")[0] for each in names - ours}

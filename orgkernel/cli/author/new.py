@@ -11,8 +11,8 @@ from orgkernel.cli.opening import add_path_options, open_kernel, org_option
 from orgkernel.diagnostics.wording import printable
 from orgkernel.documents.records import RoleType
 from orgkernel.kernel.names import ACTIVE
+from orgkernel.loading.shipped import list_templates
 from orgkernel.project.scaffold import add_domain, add_role, add_tool, copy_template
-from orgkernel.snapshots.shipped import list_templates
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 # The first character stops click from wrapping the lines.

@@ -13,7 +13,7 @@ from orgkernel import __version__
 from orgkernel.cli.ask.access import render_decision
 from orgkernel.cli.author.reports import print_errors
 from orgkernel.cli.output import echo_indented, format_count
-from orgkernel.cli.stores import open_with_state
+from orgkernel.cli.stores import locate_current_store, open_with_state
 from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.errors import UsageError
 from orgkernel.exchange.agents.claude_code import TARGET, export_claude_code
@@ -26,6 +26,7 @@ from orgkernel.exchange.claude_code.activation import (
     read_hook_status,
 )
 from orgkernel.exchange.claude_code.compiling import CompiledHook, compile_hook
+from orgkernel.exchange.claude_code.protection import build_protection
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
@@ -57,6 +58,8 @@ def activate_here(
         raise click.exceptions.Exit(1)
     compiled = compile_hook(kernel.access(org), render_decision, f"orgkernel {__version__}", project)
     documents = {**_collect_documents(kernel, project), **_collect_exported(snapshot.index)}
+    protection = build_protection(documents["documents"], _list_store_files(store))
+    compiled = compiled._replace(data={**compiled.data, **protection})
     written = activate(project, compiled, chosen, documents)
     _note(compiled)
     for path in written:
@@ -102,6 +105,14 @@ def _render_status(status: HookStatus) -> Iterator[tuple[str, str]]:
         yield name.replace("_", " "), status.settings[name]
     for number, text in enumerate(status.drift):
         yield "" if number else "drift", text
+
+
+def _list_store_files(store: str | None) -> Iterator[str]:
+    """The files of the store, if it is in files."""
+    location = locate_current_store(store)
+    yield location.checkpoints
+    if location.path:
+        yield from (f"{location.path}{suffix}" for suffix in ("", "-wal", "-shm"))
 
 
 def _note(compiled: CompiledHook) -> None:

@@ -28,9 +28,9 @@ from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_statu
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.loading.files import is_within
+from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.effect_counts import lines, read_effect
-from orgkernel.snapshots.shipped import get_shipped_folder
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 

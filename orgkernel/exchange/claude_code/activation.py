@@ -33,7 +33,7 @@ from orgkernel.project.replacing import replace_file
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "enforcement": ("enforce", "observe"),
-    "on_error": ("pass", "refuse"),
+    "on_error": ("refuse", "pass"),
     "unlisted_tools": ("warn", "refuse"),
     "unnamed_agents": ("refuse", "ask"),
 }
@@ -126,7 +126,7 @@ def _find_commander(data: Mapping[str, Any]) -> str | None:
 
 def read_hook_status(project: str) -> HookStatus:
     """Whether an organization is active in a project. Raises `UsageError` if its settings cannot be read."""
-    entered = is_installed(project, role_hook(_read_former_settings(project).get("on_error", "pass")))
+    entered = is_installed(project, role_hook(_read_former_settings(project).get("on_error", "refuse")))
     hook = {None: "not installed", True: "installed", False: "installed by another version; activate again"}[
         entered
     ]

@@ -41,11 +41,13 @@ from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.project.hooks.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
 from orgkernel.project.hooks.claude_hook.deciding import HANDOFF_TOOLS, PLACEHOLDER
 from orgkernel.runtime.paths import is_inside, may_touch
+from orgkernel.shell.changed_files import find_writing_options
 
 ExplanationText = Callable[[str, AccessExplanation], str]
 """Explanations, keyed by question."""
 _PLAIN_COMMAND: Final = "0orgkernel0plain0command"
 """A command that does not begin like any command that a policy names."""
+_MILD: Final = ("none", "read")
 _MANY: Final = 40
 """From this number of roles, refusals to start an agent are not explained for every pair."""
 _LONG: Final = 2_000
@@ -150,6 +152,9 @@ class _Compiler:
         than its senders.
         """
         row = choose_strictest(self._compile_tool(role, name, tool_id, "", above) for tool_id in tools)
+        if "(" in name and all(self.view.records.tools[each].record.side_effects in _MILD for each in tools):
+            # With some options, a program that only reads writes. The prefix does not cover them.
+            row = {**row, "writing": find_writing_options(name.partition("(")[2].removesuffix(")"))}
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
             return row

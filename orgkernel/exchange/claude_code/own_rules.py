@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from orgkernel.graph.questions import OrgView
-from orgkernel.project.hooks.claude_hook.deciding import SETTINGS
+from orgkernel.project.hooks.claude_hook.protected import SETTINGS
 
 
 def own_parts(view: OrgView, project: str | None) -> frozenset[str]:

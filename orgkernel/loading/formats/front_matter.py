@@ -27,7 +27,7 @@ _MORE = ("[", "-", "|", ">", '"', "'")
 _LINE = lazy_pattern(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
 
 
-class Ending(NamedTuple):
+class FrontMatterEnding(NamedTuple):
     """Where a host ends front matter, if it does not look for a line with nothing but three dashes."""
 
     host: str
@@ -36,9 +36,9 @@ class Ending(NamedTuple):
 
 _ANYWHERE = lazy_pattern(r"---[ \t]*(?:\r\n?|\n)?")
 _AT_A_LINE = lazy_pattern(r"(?<=[\r\n])---[^\r\n]*(?:\r\n?|\n)?")
-CLAUDE_CODE = Ending("Claude Code", _ANYWHERE)
-GEMINI_CLI = Ending("Gemini CLI", _AT_A_LINE)
-OPENCODE = Ending("OpenCode", _AT_A_LINE)
+CLAUDE_CODE = FrontMatterEnding("Claude Code", _ANYWHERE)
+GEMINI_CLI = FrontMatterEnding("Gemini CLI", _AT_A_LINE)
+OPENCODE = FrontMatterEnding("OpenCode", _AT_A_LINE)
 ENDINGS = {"claude-code": CLAUDE_CODE, "gemini-cli": GEMINI_CLI, "opencode": OPENCODE}
 """The endings by format. The other hosts look for a line."""
 
@@ -56,7 +56,10 @@ class Front(NamedTuple):
 
 
 def read_front_matter(
-    source: SourceText, lists: Sequence[str], fields: Collection[str] = (), ending: Ending | None = None
+    source: SourceText,
+    lists: Sequence[str],
+    fields: Collection[str] = (),
+    ending: FrontMatterEnding | None = None,
 ) -> Front | None:
     """The front matter of a file. Empty if it cannot be read. None for another Markdown file in the folder of agents.
 
@@ -82,7 +85,7 @@ def read_front_matter(
     return front
 
 
-def find_cut(text: str, ending: Ending | None) -> Iterator[Refusal]:
+def find_cut(text: str, ending: FrontMatterEnding | None) -> Iterator[Refusal]:
     """The warning that a host ends the front matter before the line that ends it for its author."""
     if ending is None or (parts := split_front_matter(text, ending.pattern)) is None:
         return
@@ -92,7 +95,7 @@ def find_cut(text: str, ending: Ending | None) -> Iterator[Refusal]:
     lines = LINE_BREAK.split(read)
     rest = LINE_BREAK.split(whole[0][len(read) :])[1:] if whole is not None else []
     unread = [match[1] for line in rest if (match := _LINE.match(line))]
-    message = f"{ending.host} ends the front matter at this `---`"
+    message = f"for {ending.host}, the front matter ends at this `---`"
     if unread:
         message += f", so {listing(unread)} {'are' if len(unread) > 1 else 'is'} not read"
     help = "write one dash or two instead of three"

@@ -38,6 +38,7 @@ from orgkernel.loading.files import (
     read_located,
 )
 from orgkernel.loading.formats import OURS
+from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.loading.sources import FileRead, ReadFile, SourceDocument
 from orgkernel.prepared_types import prepared
 from orgkernel.project.git.tree import (
@@ -55,7 +56,6 @@ from orgkernel.snapshots.roots import (
     find_organization_above,
     resolve_paths,
 )
-from orgkernel.snapshots.shipped import get_shipped_folder
 from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
 
 # Words that only organizations with sources have; others may have them as well.

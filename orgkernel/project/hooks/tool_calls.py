@@ -6,7 +6,6 @@ For a link, both its path and its target are checked. The files that a shell com
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 from typing import Any, Final, NamedTuple
@@ -75,9 +74,8 @@ def _read_command(
     outside: list[str] = []
     unseen: list[str] = []
     writes = find_writes(command, ground)
+    unseen += [f"the files that `{os.path.basename(each)}` writes are unknown" for each in writes.unseen]
     for words in writes.programs:
-        if _does_write_unseen(words):
-            unseen.append(f"the files that `{os.path.basename(words[0])}` writes are unknown")
         for manifest in _list_manifests(words):
             # Its new text is unknown, so its dependencies are treated as changed.
             at = os.path.relpath(os.path.join(folder, manifest), root).replace(os.sep, "/")
@@ -103,20 +101,6 @@ def _read_command(
     )
 
 
-def _does_write_unseen(words: tuple[str, ...]) -> bool:
-    """Whether a program writes files that its words do not name."""
-    name, arguments = os.path.basename(words[0]), words[1:]
-    if name == "tar":
-        return any(re.match(r"-?[a-zA-Z]*x|--extract|--get", each) for each in arguments[:1]) or any(
-            re.match(r"-[a-zA-Z]*x|--extract|--get", each) for each in arguments
-        )
-    if name == "perl":
-        return any(re.match(r"-[a-zA-Z0-9]*i", each) for each in arguments)
-    if name == "git":
-        return any(each in ("apply", "am") for each in arguments[:3])
-    return name in _WRITERS
-
-
 def _list_manifests(words: tuple[str, ...]) -> Iterator[str]:
     """The package manifests that a program changes by adding, removing or updating dependencies."""
     name, arguments = os.path.basename(words[0]), words[1:]
@@ -127,9 +111,6 @@ def _list_manifests(words: tuple[str, ...]) -> Iterator[str]:
             yield manifest
 
 
-_WRITERS: Final = frozenset(
-    ["unzip", "rsync", "patch", "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "split", "csplit", "cpio"]
-)
 _VERBS: Final = frozenset(
     ["install", "i", "add", "remove", "rm", "uninstall", "un", "update", "upgrade", "up"]
 )

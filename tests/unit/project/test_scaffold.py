@@ -9,8 +9,8 @@ import pytest
 
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.shipped import list_templates
 from orgkernel.project.scaffold import add_role, copy_template
-from orgkernel.snapshots.shipped import list_templates
 from tests.support.sampling import sample
 from tests.support.trees import TEMPLATES
 

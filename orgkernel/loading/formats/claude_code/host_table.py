@@ -1,4 +1,4 @@
-"""What Claude Code knows: the keys of its permissions, its modes and its models. `host.yaml` has the facts and their date."""
+"""What Claude Code knows: the keys of its permissions, its modes, its models and its files. `host.yaml` has the facts and their date."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TABLE = os.path.join(os.path.dirname(__file__), "host.yaml")
 
 @cache
 def read_host_table() -> Mapping[str, Any]:
-    """The facts by name: `permission_keys`, `modes`, `path_rules` and `model_families`."""
+    """The facts by name: `permission_keys`, `modes`, `path_rules`, `model_families` and `protected_files`."""
     (document,) = parse_yaml(read_text(_TABLE, _TABLE).text).documents
     table: Mapping[str, Any] = document.value
     return table

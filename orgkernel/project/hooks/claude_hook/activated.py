@@ -18,6 +18,16 @@ SHOWN_OF_DIGEST: Final = 12
 """The number of hexadecimal digits of a digest in a file name."""
 SCHEMA: Final = "orgkernel:claude_code_activation"
 VERSION: Final = "2.0"
+_PARTS: Final = {
+    "agents": dict,
+    "roles": dict,
+    "tools": dict,
+    "names": dict,
+    "superiors": dict,
+    "org_id": str,
+    "org_name": str,
+}
+_SETTINGS: Final = ("enforcement", "on_error", "unlisted_tools", "unnamed_agents", "main_role")
 _LARGEST: Final = 64 * 1024 * 1024
 
 
@@ -83,6 +93,13 @@ def read_active(project: str) -> Activated:
     data = _read(os.path.join(project, FOLDER, ACTIVE))
     if data.get("_schema") != SCHEMA or str(data.get("_version")).partition(".")[0] != "2":
         raise HookFault(f"{FOLDER}/{ACTIVE} is not an activation that this version reads")
+    settings = data.get("settings")
+    if not isinstance(settings, dict) or any(
+        not isinstance(data.get(name), kind) for name, kind in _PARTS.items()
+    ):
+        raise HookFault(f"{FOLDER}/{ACTIVE} is not complete")
+    if missing := [each for each in _SETTINGS if not isinstance(settings.get(each), str)]:
+        raise HookFault(f"{FOLDER}/{ACTIVE} has no setting {missing[0]}")
     return Activated(project, data)
 
 

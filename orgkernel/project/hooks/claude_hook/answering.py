@@ -1,6 +1,6 @@
 """Answer an event of Claude Code. After an error, the answer is the decision that was chosen when the hook was installed.
 
-A call that cannot be understood is refused. An allowed call prints nothing, so the host's own rules still apply.
+A call that cannot be understood is refused, and so is every call if the activation is missing or damaged. An allowed call prints nothing, so the host's own rules still apply.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
 
 
 def answer_failure(event: str, on_error: str, problem: Exception) -> dict[str, object]:
-    """The answer after an error of the hook."""
+    """The answer after an error of the hook. Without a valid activation, a call is refused whatever was chosen."""
     what = str(problem) if isinstance(problem, HookFault) else f"{type(problem).__name__}: {problem}"
     what = _escape(what)[:_LONGEST]
-    if event == "PreToolUse" and on_error != "pass":
+    if event == "PreToolUse" and (on_error != "pass" or isinstance(problem, HookFault)):
         return refuse(event, f"orgkernel: the hook failed, so the call is refused: {what}; {OUT}")
     passed = ", so the organization was not asked" if event == "PreToolUse" else ""
     return {"systemMessage": f"orgkernel: the hook failed{passed}: {what}; {OUT}"}

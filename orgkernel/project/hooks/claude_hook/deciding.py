@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import time
 
-from orgkernel.project.hooks.claude_hook.activated import FOLDER, Activated, NotUnderstood
+from orgkernel.project.hooks.claude_hook.activated import Activated, NotUnderstood
 from orgkernel.project.hooks.claude_hook.engine.glob_matcher import match_plain
+from orgkernel.project.hooks.claude_hook.prefixes import does_write
+from orgkernel.project.hooks.claude_hook.protected import find_protected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,8 +53,8 @@ def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
     role = active.settings["main_role"] if name is None else active.role_of(name)
     if name is None and role == FREE:
         return "allow", ""
-    if tool in WRITING and (held := _find_held_path(active, tool, call, given)):
-        text = f"deny: {quoted(held)} says what agents may do here. A person changes it, outside of this session."
+    if held := find_protected(active, tool, call, given, PATH_ARGUMENTS.get(tool, ())):
+        text = f"deny: {quoted(held)} decides what agents may do here. A person changes it, outside of this session."
         return "deny", text
     if role is None:
         return _decide_nameless(active, name or "", tool)
@@ -116,7 +118,9 @@ def find_prefix(tools: dict[str, Any], tool: str, given: dict[str, Any]) -> dict
         is_exact = not text.endswith("*")
         if len(start) > len(best) and words[: len(start)] == start and (not is_exact or words == start):
             best, prefix_row = start, tools[each]
-    return _apply_grants(prefix_row) if best else None
+    if not best or does_write(words[len(best) :], prefix_row.get("writing")):
+        return None
+    return _apply_grants(prefix_row)
 
 
 _WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./:=@%+,")
@@ -321,25 +325,6 @@ def _decide_unlisted(active: Activated, tool: str) -> CallAnswer:
             f"deny: {text}. Declare it with `names: {{claude_code: …}}`, or use a tool that is listed.",
         )
     return "warn", f"orgkernel: {text}, so only the rules of Claude Code hold for it"
-
-
-def _find_held_path(active: Activated, tool: str, call: dict[str, Any], given: dict[str, Any]) -> str:
-    """The path of a call that would change the settings or the answers of the hook, or an empty string."""
-    project = os.path.realpath(active.project)
-    cwd = call.get("cwd")
-    for path in _each([given[each] for each in PATH_ARGUMENTS[tool] if each in given]):
-        if path is None or "\0" in path:
-            continue
-        whole = os.path.join(cwd if isinstance(cwd, str) else project, path)
-        for end in (os.path.normpath(whole), os.path.realpath(whole)):
-            for base in (project, os.path.normpath(active.project)):
-                below = os.path.relpath(end, base).replace(os.sep, "/").casefold()
-                if below in SETTINGS or below == FOLDER or below.startswith(FOLDER + "/"):
-                    return path
-    return ""
-
-
-SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
 
 
 def shown(text: str) -> str:

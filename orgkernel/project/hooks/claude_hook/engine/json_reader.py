@@ -50,6 +50,9 @@ def parse(content: bytes) -> Any:
         value, end = make_scanner(_Context())(text, start)  # type: ignore[arg-type]
     except StopIteration:
         raise ValueError("it ends too early") from None
+    except SystemError:
+        # The parser takes its exception from `json.decoder`, which is not imported here.
+        raise ValueError("it is not JSON") from None
     if text[end:].strip(_SPACE):
         raise ValueError("there is something behind it")
     return value

@@ -1,0 +1,39 @@
+"""What the hook of Claude Code protects: the files that decide what agents may do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orgkernel.project.hooks
+from orgkernel.loading.files import read_text
+from orgkernel.loading.formats import format_named
+from orgkernel.loading.formats.claude_code.host_table import read_host_table
+from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.shell.changed_files import list_readers
+
+
+def build_protection(documents: Iterable[str], stores: Iterable[str]) -> Mapping[str, Any]:
+    """The protected files, and the tools and programs that change no file which they name, as the hook reads them.
+
+    Paths of `documents` and `stores` are relative to the project or absolute.
+    """
+    files = read_host_table()["protected_files"]
+    hooks = os.path.dirname(os.path.realpath(orgkernel.project.hooks.__file__))
+    return {
+        "protected": [
+            *files["project"], *files["user"], *files["machine"], hooks, *sorted(documents), *stores,
+        ],
+        "reading_tools": sorted(_list_reading_tools()),
+        "programs": list_readers(),
+    }  # fmt: skip
+
+
+def _list_reading_tools() -> Iterable[str]:
+    """The tools of the host that change nothing, or name no files."""
+    path = format_named("claude-code").catalog
+    (document,) = parse_yaml(read_text(path, path).text).documents
+    for name, tool in document.value["tools"].items():
+        if tool.get("side_effects") in ("none", "read") or tool.get("path_arguments") == ():
+            yield name

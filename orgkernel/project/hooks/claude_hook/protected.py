@@ -1,0 +1,185 @@
+"""The files that decide what agents may do: settings, agents, documents, the store and the hook. No tool changes them.
+
+A call is refused if it names such a file, as it is written or where a link leads, in any letter case. Words of a command count
+as names, without their quotes; commands that only read are left out. A command can build a name that is not in its words, so
+for a role that may run any command this is a guard against accidents, and not a boundary.
+"""
+
+from __future__ import annotations
+
+import os
+
+from orgkernel.project.hooks.claude_hook.activated import Activated
+from orgkernel.project.hooks.claude_hook.prefixes import does_write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Final
+
+SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
+ALWAYS: Final = (".orgkernel", *SETTINGS)
+"""Relative to the project."""
+COMMAND_TOOLS: Final = frozenset({"Bash", "PowerShell", "Monitor"})
+# Programs that remove or replace everything below a folder that they name.
+_MOVERS: Final = frozenset(
+    {"rm", "mv", "rmdir", "unlink", "shred", "chmod", "chown", "ln", "cp", "rsync", "install", "Remove-Item", "Move-Item"}
+)  # fmt: skip
+_COMMAND_KEYS: Final = frozenset({"command", "cmd", "script", "shell", "args", "arguments", "argv"})
+_SEPARATORS: Final = str.maketrans(dict.fromkeys("<>()=,{}`", " "))
+_LONGEST: Final = 4096
+_DEEPEST: Final = 8
+
+
+def find_protected(
+    active: Activated, tool: str, call: dict[str, Any], given: dict[str, Any], path_arguments: tuple[str, ...]
+) -> str:
+    """What a call names that decides what agents may do, or an empty string.
+
+    Without known `path_arguments`, every argument can be a path.
+    """
+    if tool in active.data.get("reading_tools", ()):
+        return ""
+    cwd = call.get("cwd")
+    guard = _Guard(active, cwd if isinstance(cwd, str) and os.path.isabs(cwd) else active.project)
+    named = {each: given[each] for each in path_arguments if each in given} if path_arguments else given
+    for key, text in _list_texts(named, "", 0):
+        is_command = tool in COMMAND_TOOLS or key in _COMMAND_KEYS
+        if (is_command and guard.find_in_command(text)) or (not is_command and guard.is_protected(text)):
+            return guard.named
+    return ""
+
+
+def _list_texts(value: Any, key: str, depth: int) -> Iterator[tuple[str, str]]:
+    """The strings of the arguments, each with the name of its argument."""
+    if isinstance(value, str):
+        yield key, value
+    elif depth < _DEEPEST and isinstance(value, dict):
+        for name, each in value.items():
+            yield from _list_texts(each, name, depth + 1)
+    elif depth < _DEEPEST and isinstance(value, list):
+        for each in value:
+            yield from _list_texts(each, key, depth + 1)
+
+
+class _Guard:
+    """The protected files of a project, and the names of a call."""
+
+    def __init__(self, active: Activated, cwd: str) -> None:
+        self.named = ""
+        self._cwd = cwd
+        self._programs = active.data.get("programs", {})
+        self._tops = {_fold(os.path.normpath(active.project)), _fold(os.path.realpath(active.project))}
+        listed = (*ALWAYS, *active.data.get("protected", ()))
+        self._files = {_fold(os.path.normpath(os.path.expanduser(each))) for each in listed}
+        inside = [each for each in self._files if not os.path.isabs(each)]
+        self._above = {above for each in inside for above in _list_above(each)}
+        self._hidden_above = {each for each in self._above if each.startswith(".")}
+
+    def is_protected(self, text: str, *, with_content: bool | None = None) -> bool:
+        """Whether a text names a protected file or something in a protected folder.
+
+        A folder that contains protected files counts if its name is hidden, or always `with_content`.
+        """
+        if not text or len(text) > _LONGEST or "\0" in text or "\n" in text:
+            return False
+        path = text.removeprefix("file://")
+        whole = os.path.join(self._cwd, os.path.expanduser(path))
+        for end in {_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole))}:
+            for name in self._list_names(end):
+                above = self._above if with_content else self._hidden_above
+                if name in above or not self._files.isdisjoint((name, *_list_above(name))):
+                    self.named = text
+                    return True
+        return False
+
+    def _list_names(self, end: str) -> Iterator[str]:
+        """A path as it is, and relative to the project if it is inside."""
+        yield end
+        for top in self._tops:
+            if end.startswith(top + "/"):
+                yield end[len(top) + 1 :]
+
+    def find_in_command(self, command: str) -> bool:
+        """Whether a command that does not only read names a protected file."""
+        builds = "$(" in command or "`" in command
+        plain = command.replace("'", "").replace('"', "").replace("\\\n", " ").replace("\\", "")
+        for part in plain.replace(";", "\n").replace("|", "\n").replace("&", "\n").split("\n"):
+            words = part.translate(_SEPARATORS).split()
+            if not words:
+                continue
+            program = os.path.basename(words[0])
+            if not builds and ">" not in part and self._does_only_read(program, words):
+                continue
+            if program == "orgkernel" and "host" in words:
+                self.named = "orgkernel host"
+                return True
+            for word in words:
+                if self._is_word_protected(word, is_moved=program in _MOVERS):
+                    return True
+        return False
+
+    def _does_only_read(self, program: str, words: list[str]) -> bool:
+        """Whether a program changes no file that its words name."""
+        for name, rest in ((" ".join([program, *words[1:2]]), words[2:]), (program, words[1:])):
+            if name in self._programs:
+                return not does_write(rest, self._programs[name])
+        return False
+
+    def _is_word_protected(self, word: str, *, is_moved: bool) -> bool:
+        for text in _list_readings(word):
+            start = min((text.find(sign) for sign in "*?[$" if sign in text), default=-1)
+            if start < 0:
+                if self.is_protected(text, with_content=is_moved):
+                    return True
+            elif self._can_stand_for_protected(text[:start]):
+                self.named = word
+                return True
+        return False
+
+    def _can_stand_for_protected(self, beginning: str) -> bool:
+        """Whether a word with wildcards can stand for a hidden protected file, by the text before the first of them."""
+        folder, name = os.path.split(beginning)
+        whole = _fold(os.path.normpath(os.path.join(self._cwd, os.path.expanduser(folder))))
+        if folder and self.is_protected(folder):
+            return True
+        if not name.startswith("."):
+            return False
+        return any(
+            top == whole
+            and any(
+                each.startswith(_fold(name))
+                for each in (*self._hidden_above, *self._files)
+                if each[:1] == "."
+            )
+            for top in self._tops
+        )
+
+
+def _list_readings(word: str) -> Iterator[str]:
+    """What a word can name: itself, and what is behind a colon or the letter of an option."""
+    yield word
+    if word.startswith("-") and len(word) > 2 and not word.startswith("--"):
+        yield word[2:]
+    if ":" in word:
+        yield from (each for each in word.split(":") if each)
+    if word.startswith("@"):
+        yield word[1:]
+
+
+def _list_above(name: str) -> Iterator[str]:
+    """The folders above a name."""
+    above = os.path.dirname(name)
+    while above and above != name:
+        yield above
+        name, above = above, os.path.dirname(above)
+
+
+def _fold(path: str) -> str:
+    """A path as file systems compare it that ignore case and characters without a width."""
+    path = path.replace(os.sep, "/")
+    if not path.isascii():
+        from unicodedata import category, normalize
+
+        path = "".join(each for each in normalize("NFKC", path) if category(each) != "Cf")
+    return path.casefold()

@@ -1,0 +1,200 @@
+"""Attacks on the hook of Claude Code as it is installed: its command from the settings, as a process, on real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_claude_code_roles import HookedProject, read_answer
+
+MILD = """\
+_schema: orgkernel:tool_catalog
+tools:
+  git_log: {type: computer_use, description: Reads the history., actions: {use: read}, side_effects: read, names: {claude_code: "Bash(git log:*)"}}
+  git_branch: {type: computer_use, description: Lists branches., side_effects: read, names: {claude_code: "Bash(git branch:*)"}}
+  searching: {type: computer_use, description: Searches., side_effects: read, names: {claude_code: "Bash(find:*)"}}
+  sorting: {type: computer_use, description: Sorts., side_effects: read, names: {claude_code: "Bash(sort:*)"}}
+  editing: {type: computer_use, description: Prints lines., side_effects: read, names: {claude_code: "Bash(sed:*)"}}
+  unheard: {type: computer_use, description: Reads something., side_effects: none, names: {claude_code: "Bash(unheard:*)"}}
+  building: {type: computer_use, description: Builds., side_effects: write, names: {claude_code: "Bash(build:*)"}}
+  files: {type: mcp_server, description: Files., side_effects: destructive, path_arguments: []}
+"""
+READER = """\
+_schema: orgkernel:role_profile
+role_id: code_reviewer
+role_name: Reviewer
+capabilities:
+  tools_primary: [file_read, git_log, git_branch, searching, sorting, editing, unheard, building]
+"""
+BUILDER = """\
+_schema: orgkernel:role_profile
+role_id: builder
+role_name: Builder
+capabilities:
+  tools_primary: [file_read, file_search, file_write, code_execution_tool, files]
+"""
+
+
+class AttackedProject(HookedProject):
+    """A project whose hook is asked as the host asks it."""
+
+    def asks(self, tool: str, given: dict[str, Any], agent: str | None = None) -> tuple[str, str]:
+        done = self.runs("PreToolUse", self.call(tool, given, agent))
+        return ("deny", done.stderr.decode()) if done.returncode == 2 else read_answer(done.stdout.decode())
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> AttackedProject:
+    project = AttackedProject(tmp_path_factory.mktemp("attacked"))
+    folder = project.folder
+    (folder / "org/tools.yaml").write_text(
+        MILD + (folder / "org/tools.yaml").read_text().split("tools:\n")[1].split("  git_log:")[0]
+    )
+    (folder / "org/roles/code_reviewer.yaml").write_text(READER)
+    (folder / "org/roles/builder.yaml").write_text(BUILDER)
+    for command in (
+        ["git", "init", "-q", "."],
+        ["mkdir", "-p", ".claude/agents"],
+        ["touch", ".mcp.json", ".claude/agents/a.md"],
+    ):
+        subprocess.run(command, cwd=folder, check=True)
+    (folder / "inside").symlink_to(folder / ".claude")
+    project.activate()
+    return project
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git log --output=.orgkernel/claude-code/active.json", "git log --output=src/a.py", "git log --outp src/a.py",
+        "git log --ext-diff", "git branch new", "git branch -D main", "find . -delete", "find . -exec rm x +", "find . -fprint src/a.py",
+        "sort -o src/a.py docs/guide.md", "sort -uo src/a.py docs/guide.md", "sort --output=src/a.py docs/guide.md",
+        "sed -i s/a/b/ src/a.py", "sed wsrc/a.py docs/guide.md", "unheard --output=src/a.py", "unheard -o src/a.py", "unheard --exec=rm",
+    ],
+)  # fmt: skip
+def test_a_prefix_that_only_reads_does_not_write(attacked: AttackedProject, command: str) -> None:
+    """With an option that writes, the command is `Bash` as a whole, which the role does not have."""
+    assert attacked.asks("Bash", {"command": command}, "code-reviewer")[0] == "deny"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git log --oneline -5 --stat", "git log -p -- src/a.py", "git branch -vv", "git branch --list", "find . -name a.py -print",
+        "sort -u -k 2 docs/guide.md", "unheard src/a.py", "build -o src/out", "find .claude -name a.md",
+    ],
+)  # fmt: skip
+def test_a_prefix_that_only_reads_still_reads(attacked: AttackedProject, command: str) -> None:
+    """So does a prefix of a tool that writes."""
+    assert attacked.asks("Bash", {"command": command}, "code-reviewer") == ("none", "")
+
+
+PROTECTED = (
+    ".claude/settings.json", ".CLAUDE/Settings.json", ".claude/settings.local.json", ".claude/agents/a.md", ".claude/agents/new.md",
+    ".orgkernel/claude-code/active.json", ".orgkernel/owned-files.json", ".orgkernel/orgkernel.db", ".mcp.json", ".git/config",
+    ".git/hooks/pre-commit", "org/org.yaml", "org/roles/builder.yaml", "inside/settings.json", "src/../.mcp.json", "./.mcp.json",
+    "~/.claude/settings.json", "/etc/claude-code/managed-settings.json", "{project}/.mcp.json", "{hook}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PROTECTED)
+def test_no_tool_changes_what_decides(attacked: AttackedProject, path: str) -> None:
+    """File tools, tools of MCP servers and commands, for a role that may use all of them."""
+    hook = attacked.settings()["hooks"]["PreToolUse"][-1]["hooks"][0]["command"].split()[3]
+    path = path.format(project=attacked.folder, hook=hook)
+    whole = os.path.expanduser(path)
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("Write", {"file_path": whole, "content": ""}), ("Edit", {"file_path": whole, "old_string": "", "new_string": "x"}),
+        ("NotebookEdit", {"notebook_path": whole, "new_source": ""}), ("mcp__files__write", {"path": path, "content": "x"}),
+        ("mcp__files__move", {"moves": [{"from": "src/a.py", "to": path}]}), ("mcp__files__run", {"command": f"rm {path}"}),
+        ("mcp__files__write", {"uri": f"file://{os.path.join(attacked.folder, whole)}"}), ("Bash", {"command": f"echo x > {path}"}),
+        ("Bash", {"command": f"rm -f {path}"}), ("Bash", {"command": f"git log --output={path}"}), ("Bash", {"command": f"cp src/a.py '{path}'"}),
+        ("Bash", {"command": f"cat {path} | tee {path}"}), ("Bash", {"command": f"true && sed -i d {path}"}),
+        ("Bash", {"command": f"python - <<X\nopen('{path}', 'w')\nX"}), ("Bash", {"command": f"sort -o{path} src/a.py"}),
+    ]  # fmt: skip
+    for tool, given in calls:
+        outcome, text = attacked.asks(tool, given, "builder")
+        assert outcome == "deny", (tool, given)
+        assert "decides what agents may do here" in text or "may not" in text, text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf .claude", "rm -rf .orgkernel", "mv .git x", "cd .claude && rm settings.json", "rm -rf .c*", "rm .orgkernel/*/active.json",
+        "rm -rf org", "git -C .git config x y", "rm .clau''de/settings.json", "rm .clau\\de/settings.json", "orgkernel host deactivate --claude-code .",
+    ],
+)  # fmt: skip
+def test_no_command_removes_what_decides(attacked: AttackedProject, command: str) -> None:
+    """Nor a folder with it, nor by wildcards or quotes within a word."""
+    assert attacked.asks("Bash", {"command": command}, "builder")[0] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        *[
+            ("Bash", {"command": command})
+            for command in (
+                "cat .claude/settings.json", "ls -la .claude", "grep -rn x .mcp.json", "git add .mcp.json", "git commit -m 'change .mcp.json'",
+                "git diff org/org.yaml | head", "echo see .mcp.json", "pytest -q src", "ls", "make build", "rm -rf src/*", "cat org/org.yaml",
+                "orgkernel check org", "rm *.py",
+            )
+        ],
+        ("Read", {"file_path": ".claude/settings.json"}),
+        ("Grep", {"pattern": ".mcp.json", "path": ".claude"}),
+        ("mcp__files__write", {"path": "src/a.py", "content": "see .mcp.json and org/org.yaml"}),
+        ("Write", {"file_path": "src/settings.json", "content": ".mcp.json"}),
+    ],
+)  # fmt: skip
+def test_everyday_calls_pass(attacked: AttackedProject, tool: str, given: dict[str, Any]) -> None:
+    """What only reads a protected file, or mentions one, is no change of it."""
+    if "file_path" in given:
+        given = {**given, "file_path": str(attacked.folder / given["file_path"])}
+    assert attacked.asks(tool, given, "builder") == ("none", "")
+
+
+MALFORMED = (
+    b"", b"{", b"nul", b"[1,]", b'{"a":}', b'{"a" 1}', b"{a:1}", b'["a', rb'"\q"', b'{"a":1,}', b'{"x": NaN}', b'"\x01"', b"\xff", b"{}{}",
+    b"[" * 50_000, b'{"tool_name": "Read", "tool_input": "\\ud800', b'{"tool_name": "Read", "tool_input": {}} x', b"-", b"1e",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("on_error", ["refuse", "pass"])
+@pytest.mark.parametrize("raw", MALFORMED, ids=range(len(MALFORMED)))
+def test_malformed_input_is_refused(attacked: AttackedProject, raw: bytes, on_error: str) -> None:
+    """Also where orgkernel lets calls pass after errors of its own."""
+    assert _run_raw(attacked, raw, on_error) == "deny"
+
+
+def _run_raw(project: HookedProject, raw: bytes, on_error: str) -> str:
+    command = project.settings()["hooks"]["PreToolUse"][-1]["hooks"][0]["command"]
+    done = subprocess.run(
+        ["sh", "-c", command.replace("PreToolUse refuse", f"PreToolUse {on_error}")], input=raw, cwd="/", capture_output=True,
+        env=os.environ | {"CLAUDE_PROJECT_DIR": str(project.folder)}, check=False,
+    )  # fmt: skip
+    return "deny" if done.returncode == 2 else read_answer(done.stdout.decode())[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, b"", b"{}", b"[]", b"{", b'{"_schema": "orgkernel:claude_code_activation", "_version": "2.0"}'],
+)
+def test_a_damaged_activation_refuses(tmp_path: Path, content: bytes | None) -> None:
+    """Missing, empty and half-written answers deny, whatever is stated for errors."""
+    project = AttackedProject(tmp_path / "project", "--on-error", "pass")
+    call = json.dumps(project.call("Bash", {"command": "ls"}, "builder")).encode()
+    assert _run_raw(project, call, "pass") == "none"
+    answers = project.folder / ".orgkernel/claude-code"
+    role = json.loads((answers / "active.json").read_text())["roles"]["builder"]
+    for name in (role, "active.json"):
+        if content is None:
+            (answers / name).unlink()
+        else:
+            (answers / name).write_bytes(content)
+        assert _run_raw(project, call, "pass") == "deny", name
