@@ -346,7 +346,7 @@ def test_git_is_missing(repository: Path) -> None:
     empty.mkdir()
     done = run("diff", "git:HEAD", "org", cwd=repository, env={"PATH": str(empty)})
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: reading a revision needs git")
+    assert done.stderr.startswith("error: reading a repository needs git")
     assert run("diff", "org", "org", cwd=repository, env={"PATH": str(empty)}).stdout == "no change\n"
 
 

@@ -1,4 +1,5 @@
-"""Run git to read an untrusted repository: its configuration cannot run a program or hide a change.
+"""Run git to read an untrusted repository: its configuration cannot run a program or hide a change. Everything that runs git does it
+here.
 
 Git runs without a shell, external diff programs, hooks, pagers and file system monitors. It fetches nothing, and ignores
 replaced and grafted commits.
@@ -10,7 +11,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable
-from typing import Final
+from typing import IO, Final
 
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import UsageError
@@ -41,6 +42,9 @@ HOOK_VARIABLES: Final = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
 )  # fmt: skip
+# Variables and settings of the user, for the questions whose repositories may be opened and where hooks are.
+_USER_VARIABLES: Final = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM")
+_OF_THE_USER: Final = ("safe.directory", "core.hooksPath")
 _FIXED: Final = {
     "LC_ALL": "C",
     "GIT_CONFIG_NOSYSTEM": "1",
@@ -56,29 +60,40 @@ _FIXED: Final = {
 
 
 def run_git(
-    folder: str, *arguments: str, input: bytes = b"", in_hook: bool = False
+    folder: str,
+    *arguments: str,
+    input: bytes = b"",
+    output: IO[bytes] | None = None,
+    in_hook: bool = False,
+    as_user: bool = False,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder. With `in_hook`, keep the variables with which git names the
-    repository and the index to its hooks. Raises `UsageError`.
+    """Run git in a folder. With `in_hook`, keep the variables with which git names the repository and the index to its hooks. With
+    `as_user`, keep the settings of the user, which say whose repositories may be opened and where hooks are. Standard output
+    goes to the file `output`, if one is passed. Raises `UsageError`.
     """
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("GIT_") or (in_hook and name in HOOK_VARIABLES)
+        if not name.startswith("GIT_")
+        or (in_hook and name in HOOK_VARIABLES)
+        or (as_user and name in _USER_VARIABLES)
     }
-    settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+    kept = _OF_THE_USER if as_user else ()
+    settings = [
+        word for name, value in _SETTINGS.items() if name not in kept for word in ("-c", f"{name}={value}")
+    ]
+    fixed = {name: value for name, value in _FIXED.items() if not as_user or name not in _USER_VARIABLES}
     try:
         return subprocess.run(
             ["git", "--no-pager", *settings, "-C", folder, *arguments],
-            env=environment | _FIXED,
+            env=environment | fixed,
             input=input,
-            capture_output=True,
+            stdout=output or subprocess.PIPE,
+            stderr=subprocess.PIPE,
             check=False,
         )
     except FileNotFoundError:
-        raise UsageError(
-            "reading a range of commits needs git, which is not installed", "install git"
-        ) from None
+        raise UsageError("reading a repository needs git, which is not installed", "install git") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"git cannot be run: {error}") from None
 

@@ -7,7 +7,6 @@ and the work tree. Only files that could be documents are written, and links tha
 from __future__ import annotations
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.loading.files import MARKDOWN, is_candidate
 from orgkernel.loading.formats import may_be_foreign
-from orgkernel.project.git.process import OBJECT_ID, first_line
+from orgkernel.project.git.process import OBJECT_ID, first_line, run_git
 
 _LINK = b"120000"
 _FILES = (b"100644", b"100755", b"100664", _LINK)
@@ -27,8 +26,8 @@ _ABOVE = os.path.join("1", "2", "3", "4", "5")
 # An object's id always stands for the same content.
 _AS_STORED = "--no-replace-objects"
 _IMPOSSIBLE = frozenset({"", ".", ".."})
-# git sets these for its hooks. They may name another repository than the one of the path.
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")
+_GIT = ".git"
+_LONGEST_PATH = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +54,61 @@ class TreeEntry(NamedTuple):
 
 
 def find_repository(path: str, *, remedy: str = "name a folder in a git repository") -> Repository:
-    """The repository that contains a path; the path need not exist. Raises `UsageError`, with `remedy` if there is none."""
+    """The repository that contains a path; the path need not exist. Raises `UsageError`, with `remedy` if there is none.
+
+    It is the one whose `.git` is the nearest above the path, whatever its configuration says about its work tree.
+    """
     folder = path
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    done = _git(folder, "rev-parse", "--show-toplevel")
-    if done.returncode == 0:
-        return Repository(os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n"))))
-    bare = _git(folder, "rev-parse", "--is-bare-repository", "--absolute-git-dir")
-    if bare.returncode == 0 and bare.stdout.startswith(b"true\n"):
-        return Repository(
-            os.path.realpath(os.fsdecode(bare.stdout.removeprefix(b"true\n").removesuffix(b"\n")))
-        )
-    if b"not a git repository" in done.stderr:
+    top = _find_top(os.path.realpath(folder))
+    if top is None:
         raise UsageError(f"`{printable(folder)}` is not in a git repository", remedy)
-    raise UsageError(f"git cannot read the repository of `{printable(folder)}`", first_line(done.stderr))
+    done = run_git(top, "rev-parse", "--absolute-git-dir", as_user=True)
+    if done.returncode != 0:
+        if b"not a git repository" in done.stderr:
+            raise UsageError(f"`{printable(folder)}` is not in a git repository", remedy)
+        raise UsageError(f"git cannot read the repository of `{printable(folder)}`", first_line(done.stderr))
+    git_folder = os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    if git_folder not in (top, os.path.join(top, _GIT)) and not _does_name(git_folder, top):
+        raise UsageError(
+            f"`{printable(os.path.join(top, _GIT))}` names a repository that does not name this folder",
+            f"pass the repository itself: {printable(git_folder)}",
+        )
+    return Repository(top)
+
+
+def _find_top(folder: str) -> str | None:
+    """The nearest folder with a `.git`, or a bare repository."""
+    while not os.path.lexists(os.path.join(folder, _GIT)):
+        if os.path.isfile(os.path.join(folder, "HEAD")) and all(
+            os.path.isdir(os.path.join(folder, each)) for each in ("objects", "refs")
+        ):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def _does_name(git_folder: str, top: str) -> bool:
+    """Whether a folder of git belongs to a work tree elsewhere: as a worktree, or as a submodule."""
+    try:
+        with open(os.path.join(git_folder, "gitdir"), "rb") as file:
+            there = os.fsdecode(file.read(_LONGEST_PATH).strip())
+            return os.path.realpath(os.path.join(git_folder, there)) == os.path.join(top, _GIT)
+    except OSError:
+        done = run_git(top, "--git-dir", git_folder, "config", "--local", "--get", "core.worktree")
+        there = os.fsdecode(done.stdout.removesuffix(b"\n"))
+        return bool(there) and os.path.realpath(os.path.join(git_folder, there)) == top
 
 
 def find_tree(repository: Repository, revision: str) -> str:
     """The id of the tree of a revision. Raises `UsageError`."""
     done = None
     if revision and not revision.startswith(("-", "^")) and "\0" not in revision:
-        done = _git(repository.folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
+        done = run_git(repository.folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
     if done is None or done.returncode != 0 or not OBJECT_ID.fullmatch(done.stdout):
         raise UsageError(
             f"{quote(revision)} is not a revision in {repository}",
@@ -87,7 +119,7 @@ def find_tree(repository: Repository, revision: str) -> str:
 
 def list_entries(repository: Repository, tree: str) -> list[TreeEntry]:
     """The files and links of a tree, sorted by git. Raises `UsageError`."""
-    done = _git(repository.folder, _AS_STORED, "ls-tree", "-r", "-z", "--full-tree", tree)
+    done = run_git(repository.folder, _AS_STORED, "ls-tree", "-r", "-z", "--full-tree", tree)
     if done.returncode != 0:
         raise UsageError(f"git cannot list the tree {quote(tree)}", first_line(done.stderr))
     entries = []
@@ -163,7 +195,9 @@ def read_objects(repository: Repository, entries: Sequence[TreeEntry]) -> Iterat
     # In a file, because git would wait for a reader of its output before it reads all names.
     with tempfile.TemporaryFile() as objects:
         request_lines = b"".join(entry.object_id + b"\n" for entry in entries)
-        done = _git(repository.folder, _AS_STORED, "cat-file", "--batch", input=request_lines, output=objects)
+        done = run_git(
+            repository.folder, _AS_STORED, "cat-file", "--batch", input=request_lines, output=objects
+        )
         if done.returncode != 0:
             raise UsageError("git cannot read the files of a revision", first_line(done.stderr))
         objects.seek(0)
@@ -200,24 +234,3 @@ def _link(links: list[tuple[str, bytes]], top: str) -> None:
     inside = os.path.join(real_top, "")
     for path in [path for path in made if not os.path.join(os.path.realpath(path), "").startswith(inside)]:
         os.unlink(path)
-
-
-def _git(
-    folder: str, *arguments: str, input: bytes = b"", output: IO[bytes] | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
-    try:
-        return subprocess.run(
-            ["git", "-C", folder, *arguments],
-            env=environment | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
-            input=input,
-            stdout=output or subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise UsageError(
-            "reading a revision needs git, which is not installed", "install git, or compare two folders"
-        ) from None
-    except OSError as error:
-        raise UsageError(f"git cannot be run: {error.strerror or error}") from None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.project.git.process import first_line
+from orgkernel.project.git.process import first_line, run_git
 from orgkernel.project.git.tree import find_repository
 from orgkernel.project.replacing import BEFORE_US, replace_file
 
@@ -131,15 +130,7 @@ def _read(path: str) -> bytes:
 
 def _ask(folder: str, *arguments: str) -> str:
     """Run git with the user's settings, because these can set the folder of hooks."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    if "GIT_CONFIG_GLOBAL" in os.environ:
-        environment["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_GLOBAL"]
-    try:
-        done = subprocess.run(
-            ["git", "-C", folder, *arguments], env=environment, capture_output=True, check=False
-        )
-    except OSError as error:
-        raise UsageError(f"git cannot be run: {error.strerror or error}", "install git") from None
+    done = run_git(folder, *arguments, as_user=True)
     if done.returncode > 1:
         raise UsageError("git cannot read its settings", first_line(done.stderr))
     return os.fsdecode(done.stdout).removesuffix("\n")
