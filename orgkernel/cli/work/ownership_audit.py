@@ -110,6 +110,11 @@ def audit(
     sacred = find_sacred_files(kernel, org, git_range.folder, rules)
     answer = audit_changes(git_range.changed, named, sacred=sacred, root=git_range.folder, is_union=is_union)
     echo_answer(form, answer, lambda: join_lines(_render_lines(answer, is_union)))
+    if any(each.attributed_by == "message" and each.commits for each in answer.workers):
+        click.echo(
+            "note: each commit names its brief itself, which is no proof of its author; `--worker BRANCH=FILE` attributes by branch",
+            err=True,
+        )
     ctx.exit(_EXIT_CODES[answer.outcome])
 
 

@@ -61,6 +61,10 @@ class AuditedFile(msgspec.Struct, frozen=True, kw_only=True):
     workers: tuple[str, ...] = ()
 
 
+Attribution = Literal["branch", "message", "only_worker"]
+"""Commits are on the branch of the worker, name its brief in their messages, or there is no other worker."""
+
+
 class AuditedWork(msgspec.Struct, frozen=True, kw_only=True):
     """The changes of one worker."""
 
@@ -70,6 +74,8 @@ class AuditedWork(msgspec.Struct, frozen=True, kw_only=True):
     commits: int
     files: tuple[str, ...] = ()
     """The files the worker changed, except those that were restored."""
+    attributed_by: Attribution = "only_worker"
+    """Why the commits are the worker's. Anybody can write a message, so it proves nothing about the author."""
 
 
 class OwnershipAudit(msgspec.Struct, frozen=True, kw_only=True):
@@ -300,7 +306,13 @@ class _Audit:
             brief=worker.brief.id or "",
             commits=len(made),
             files=tuple(map(format_path, paths)),
+            attributed_by=self._find_attribution(worker),
         )
+
+    def _find_attribution(self, worker: AuditedWorker) -> Attribution:
+        if worker.has_branch:
+            return "branch"
+        return "message" if len(self.workers) > 1 and not self.is_union else "only_worker"
 
 
 _HOW_TO_SAY = (
