@@ -34,6 +34,8 @@ SAMPLES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("copilot", "copilot", lambda folder: lay_out(folder, "copilot")),
     ("adk", "adk", lambda folder: lay_out(folder, "adk")),
     ("agent-framework", "agent-framework", lambda folder: lay_out(folder, "agent_framework")),
+    ("agent-format", "agent-format", lambda folder: lay_out(folder, "agent_format")),
+    ("autogen", "autogen", lambda folder: lay_out(folder, "autogen")),
     ("opencode", "opencode", lambda folder: lay_out(folder, "opencode")),
     ("codex", "codex", lambda folder: lay_out(folder, "codex")),
     ("gemini-cli", "gemini-cli", lambda folder: lay_out(folder, "gemini_cli")),

@@ -109,7 +109,16 @@ _FILES = {
     "agent-spec": {"team.yaml": _SPEC},
     **{
         name.replace("_", "-"): other_trees.TREES[name]
-        for name in ("opencode", "codex", "gemini_cli", "cursor", "adk", "agent_framework")
+        for name in (
+            "opencode",
+            "codex",
+            "gemini_cli",
+            "cursor",
+            "adk",
+            "agent_framework",
+            "agent_format",
+            "autogen",
+        )
     },
 }
 

@@ -237,7 +237,73 @@ tools:
     "travel.yaml": "kind: Prompt\nname: Travel\ndescription: Plans a trip.\ninstructions: Ask for dates.\n",
     "flow.yaml": "kind: Workflow\ntrigger: {kind: OnConversationStart, actions: []}\n",
 }
+AGENT_FORMAT = {
+    "lead.agf.yaml": """schema_version: "1.0.0"
+metadata:
+  id: lead
+  name: Lead
+  version: "1.0.0"
+  description: Plans trips. Use it first.
+interface: {input: {type: object}, output: {type: string}}
+action_space:
+  local_tools:
+    - alias: book
+      description: Books a seat.
+      approval: true
+    - alias: look_up
+  mcp_servers:
+    - alias: maps
+      server_ref: io.example/maps
+      allowed_tools: [route, {name: pay, approval: true}]
+    - alias: mail
+  local_agents:
+    - {alias: finder, source_type: file, source: sub/finder.agf.yaml}
+execution_policy:
+  id: agf.react
+  config: {model: gemini-2.5-pro, instructions: Ask for dates first.}
+""",
+    "sub/finder.agf.yaml": """schema_version: "1.0.0"
+metadata: {id: finder, name: Finder, version: "1.0.0", description: Finds trains. Use it for trains.}
+interface: {input: {type: object}, output: {type: string}}
+execution_policy: {id: agf.react, config: {model: gemini-2.5-pro, instructions: Be quick.}}
+""",
+    "registry.yaml": "agents: [lead, finder]\n",
+}
+AUTOGEN = {
+    "team.json": """{
+  "provider": "autogen_agentchat.teams.Swarm",
+  "component_type": "team",
+  "config": {
+    "participants": [
+      {
+        "provider": "autogen_agentchat.agents.AssistantAgent",
+        "component_type": "agent",
+        "config": {
+          "name": "travel_agent",
+          "model_client": {"provider": "autogen_ext.models.openai.OpenAIChatCompletionClient", "component_type": "model", "config": {"model": "gpt-4o"}},
+          "description": "Plans trips.",
+          "system_message": "Ask for dates.",
+          "handoffs": [{"target": "refunder", "description": "", "name": "transfer_to_refunder"}, {"target": "user"}],
+          "workbench": [{"provider": "autogen_core.tools.StaticWorkbench", "config": {"tools": [{"provider": "autogen_core.tools.FunctionTool", "config": {"name": "book", "description": "Books.", "source_code": "def book(): pass"}}]}}]
+        }
+      },
+      {
+        "provider": "autogen_agentchat.agents.AssistantAgent",
+        "component_type": "agent",
+        "config": {"name": "refunder", "description": "Refunds.", "system_message": "Be kind.",
+          "tools": [{"provider": "autogen_core.tools.FunctionTool", "config": {"name": "refund", "description": "Refunds."}}]}
+      },
+      {"provider": "autogen_agentchat.agents.UserProxyAgent", "component_type": "agent", "config": {"name": "user_proxy"}}
+    ],
+    "termination_condition": {"provider": "autogen_agentchat.conditions.TextMentionTermination", "config": {"text": "END"}}
+  }
+}
+""",
+    "package.json": '{"name": "desk"}\n',
+}
 TREES = {
+    "agent_format": AGENT_FORMAT,
+    "autogen": AUTOGEN,
     "adk": ADK,
     "agent_framework": AGENT_FRAMEWORK,
     "opencode": OPENCODE,

@@ -11,8 +11,13 @@ from typing import NamedTuple
 
 from orgkernel.documents.records import (
     USER,
+    AccessPolicies,
     ChainOfCommand,
     HierarchyEntry,
+    Match,
+    Permissions,
+    Policy,
+    Principal,
     Requirements,
     RoleProfile,
     StandingOrder,
@@ -40,7 +45,7 @@ from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import Completion, FileRead, ReadFile, SourceDocument
 
 KIND = "role_profile"
-_TOOLS, _BELOW = "listed_tools", "below"
+_TOOLS, _BELOW, _PEERS = "listed_tools", "below", "peers"
 
 
 class ListedTool(NamedTuple):
@@ -62,6 +67,12 @@ class DeclaredAgent(NamedTuple):
     """The agents that it commands: each the path of a file, relative to its own, or a name; with its mark."""
     model: str
     body: str
+    own_id: str = ""
+    """The id, if it is not made from the name."""
+    asking: Sequence[tuple[str, int]] = ()
+    """The tools whose calls a person approves, with their marks."""
+    peers: Sequence[tuple[str, int]] = ()
+    """The names of the agents to which it may hand work without commanding them, with their marks."""
 
 
 def build_declared(
@@ -72,7 +83,7 @@ def build_declared(
     `name`, `model` and `body`.
     """
     start, below = marks
-    role_id = convert_to_id(agent.name)
+    role_id = convert_to_id(agent.own_id or agent.name)
     record = RoleProfile(
         role_id=role_id,
         role_name=agent.name,
@@ -81,12 +92,16 @@ def build_declared(
         requirements=Requirements(preferred_model=agent.model or None),
     )
     own = {key: each for key, each in below.items() if key not in ("tools", "capabilities")}
-    own |= {"role_id": below[fields["name"]], "role_name": below[fields["name"]]}
+    own |= {"role_id": below.get("role_id", below[fields["name"]]), "role_name": below[fields["name"]]}
     if agent.model:
         key, at = below[fields["model"]]
         own["requirements"] = (key, (key, {"preferred_model": (key, at)}))
     raw: dict[str, list[str]] = {}
-    for name, marked in ((_TOOLS, [(each.name, each.mark) for each in agent.tools]), (_BELOW, agent.below)):
+    for name, marked in (
+        (_TOOLS, [(each.name, each.mark) for each in agent.tools]),
+        (_BELOW, agent.below),
+        (_PEERS, agent.peers),
+    ):
         if marked:
             raw[name] = [word for word, _ in marked]
             own[name] = (marked[0][1], (marked[0][1], [mark for _, mark in marked]))
@@ -107,7 +122,29 @@ def build_declared(
     if tools:
         full = (start, {"tools": (start, (start, places))})
         documents.append(read_as(source, root, "tool_catalog", ToolCatalog(tools=tools), full))
+    if agent.asking:
+        documents.append(_build_asking(source, root, role_id, agent.asking, start))
     return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
+
+
+def _build_asking(
+    source: SourceText, root: Root, role_id: str, asking: Sequence[tuple[str, int]], start: int
+) -> SourceDocument:
+    """The policies that ask a person before an agent uses some tools."""
+    policies: dict[str, Policy] = {}
+    places: dict[str, tuple[int, int]] = {}
+    for number, (name, mark) in enumerate(asking, 1):
+        if (tool := build_tool_id_from_name(name)) is not None:
+            policy_id = f"{role_id[:80]}_ask_{number}"
+            policies[policy_id] = Policy(
+                description=f"The tool {name} requires an approval.",
+                effect="ask",
+                match=Match(principal=Principal(role=role_id)),
+                permissions=Permissions(tools=(tool,)),
+            )
+            places[policy_id] = (mark, mark)
+    marks = (start, {"policies": (start, (start, places))})
+    return read_as(source, root, "access_policies", AccessPolicies(policies=policies), marks)
 
 
 def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
@@ -141,15 +178,16 @@ def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
             tool = build_tool_id_from_name(word)
             if tool in known:
                 tools.setdefault(str(tool), marks[_TOOLS][1][1][number])
+        peers = {
+            each: None
+            for each in map(convert_to_id, words.get(_PEERS, ()))
+            if each in roles and each != role_id
+        }
         height = measure_height(role_id, commands)
-        at = marks[_BELOW][0] if height else 0
+        allowed = tuple({**commands[role_id], **peers}) if height or peers else ()
+        at = marks[_BELOW if height else _PEERS][0] if allowed else 0
         part = RolePart(
-            tools,
-            (),
-            superiors.get(role_id, USER),
-            ROLE_TYPES[height],
-            tuple(commands[role_id]) if height else (),
-            at,
+            tools, (), superiors.get(role_id, USER), ROLE_TYPES[max(height, 1 if peers else 0)], allowed, at
         )
         instead[id(role)] = place_role(role, part)
     hierarchy = {

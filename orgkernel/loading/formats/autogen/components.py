@@ -1,0 +1,157 @@
+"""Reads the agents of an AutoGen component: an agent, or a team with its participants, also nested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import ToolType
+from orgkernel.loading.documents import read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.declared_agents import KIND, DeclaredAgent, ListedTool, build_declared
+from orgkernel.loading.formats.fields import FieldReader
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.names import LONGEST, build_server_tool_id, convert_to_id
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.sources import ReadFile
+
+_PROVIDER, _CONFIG = "provider", "config"
+_PACKAGES = ("autogen_agentchat.", "autogen_ext.", "autogen_core.")
+_PERSON = "UserProxyAgent"
+_FIELDS = {"name": "name", "model": "model_client", "body": "system_message"}
+_DEEPEST = 20
+# Tools that agents of these classes have without listing them.
+_OWN_TOOLS: dict[str, tuple[str, ToolType]] = {
+    "CodeExecutorAgent": ("code_executor", "computer_use"),
+    "MultimodalWebSurfer": ("web_browser", "computer_use"),
+    "FileSurfer": ("file_browser", "computer_use"),
+}
+
+
+class _Agent(NamedTuple):
+    provider: str
+    config: FieldReader
+
+
+def read_components(source: SourceText, root: Root) -> ReadFile:
+    """The roles of a file. Empty for another JSON file."""
+    mapping = read_mapping(source, parse_json)
+    if mapping.refusals:
+        is_component = f'"{_PACKAGES[0]}' in source.text
+        return read_broken(source, KIND, list(mapping.refusals)) if is_component else ReadFile(skipped=True)
+    if not str(mapping.value.get(_PROVIDER, "")).startswith(_PACKAGES):
+        return ReadFile(skipped=True)
+    refusals: list[Refusal] = []
+    agents = list(_list_agents(mapping.value, (mapping.start, mapping.marks), refusals, 0))
+    if not agents and not refusals:
+        return ReadFile(skipped=True)
+    read = ReadFile()
+    for agent in agents:
+        own = _read_agent(source, root, agent)
+        if isinstance(own, list):
+            refusals += own
+        else:
+            read = ReadFile((*read.documents, *own.documents), (), (*read.diagnostics, *own.diagnostics))
+    if not refusals:
+        return read
+    broken = read_broken(source, KIND, refusals)
+    return ReadFile(read.documents, broken.broken, (*read.diagnostics, *broken.diagnostics))
+
+
+def _list_agents(value: Any, marks: Marks, refusals: list[Refusal], depth: int) -> Iterator[_Agent]:
+    """The agents in a component. People and other parts of a team are left out."""
+    if not isinstance(value, dict) or depth > _DEEPEST:
+        return
+    provider, config = value.get(_PROVIDER), value.get(_CONFIG)
+    if not isinstance(provider, str) or not isinstance(config, dict):
+        refusals.append(
+            Refusal(row.MISSING_FIELD, start_of(marks), "the component has no `provider` or no `config`")
+        )
+        return
+    below = marks[1][_CONFIG][1]
+    last = provider.rpartition(".")[2]
+    for key in ("participants", "team"):
+        listed = config.get(key)
+        items: list[tuple[Any, Marks]] = []
+        if isinstance(listed, tuple):
+            items = list(zip(listed, below[1][key][1][1], strict=True))
+        elif isinstance(listed, dict):
+            items = [(listed, below[1][key][1])]
+        for item, at in items:
+            yield from _list_agents(item, at, refusals, depth + 1)
+    if ".agents." in provider and last != _PERSON:
+        yield _Agent(last, FieldReader(config, below, "the agent"))
+
+
+def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | list[Refusal]:
+    fields = agent.config
+    name = fields.get_text("name", needed=True)
+    fields.subject = f"agent {quote(name)}"
+    if len(convert_to_id(name)) > LONGEST:
+        fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    description = fields.get_text("description")
+    message = fields.get_text("system_message")
+    tools = (
+        [ListedTool(each, fields.at, type) for each, type in [_OWN_TOOLS[agent.provider]]]
+        if agent.provider in _OWN_TOOLS
+        else []
+    )
+    tools += _list_tools(fields)
+    peers = [(word, mark) for word, mark in fields.get_words("handoffs")]
+    for item, marks in fields.get_mappings("handoffs"):
+        if isinstance(item.get("target"), str):
+            peers.append((item["target"].strip(), start_of(marks[1]["target"][1])))
+    client = fields.value.get("model_client")
+    model = (
+        client.get(_CONFIG, {}).get("model", "")
+        if isinstance(client, dict) and isinstance(client.get(_CONFIG), dict)
+        else ""
+    )
+    if fields.is_refused:
+        return fields.refusals
+    marks_of_fields = dict(fields.marks)
+    if isinstance(client, dict):
+        key, value = marks_of_fields["model_client"]
+        marks_of_fields["model_client"] = (key, start_of(value))
+    model = model if isinstance(model, str) else ""
+    declared = DeclaredAgent(name, description, tools, (), model, message, peers=peers)
+    return build_declared(source, root, declared, (fields.at, marks_of_fields), _FIELDS, fields.refusals)
+
+
+def _list_tools(fields: FieldReader) -> Iterator[ListedTool]:
+    """The tools of an agent, also those of its workbenches."""
+    for item, marks in fields.get_mappings("tools"):
+        yield from _build_tool(item, marks)
+    benches = fields.get_mappings("workbench")
+    if isinstance(fields.value.get("workbench"), dict):
+        benches = [(fields.value["workbench"], fields.marks["workbench"][1])]
+    for item, marks in benches:
+        config = item.get(_CONFIG)
+        if not isinstance(config, dict):
+            continue
+        inner = FieldReader(config, marks[1][_CONFIG][1], "the workbench")
+        if isinstance(config.get("server_params"), dict):
+            server = config["server_params"]
+            called = next(
+                (str(each) for each in (item.get("label"), server.get("command"), server.get("url")) if each),
+                "mcp",
+            )
+            yield ListedTool(build_server_tool_id(called), start_of(marks), "mcp_server")
+        for tool, at in inner.get_mappings("tools"):
+            yield from _build_tool(tool, at)
+
+
+def _build_tool(item: dict[str, Any], marks: Marks) -> Iterator[ListedTool]:
+    config = item.get(_CONFIG)
+    name = config.get("name") if isinstance(config, dict) else None
+    if not isinstance(name, str) or not name.strip():
+        name = str(item.get("label") or item.get(_PROVIDER, "")).rpartition(".")[2]
+    if name.strip():
+        about = config.get("description", "") if isinstance(config, dict) else ""
+        yield ListedTool(
+            name.strip(), start_of(marks), description=about.strip() if isinstance(about, str) else ""
+        )
