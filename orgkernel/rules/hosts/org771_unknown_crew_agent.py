@@ -1,9 +1,9 @@
-"""A crew or one of its tasks names an agent that does not exist.
+"""A crew, its code or one of its tasks names an agent that does not exist.
 
 ## What it checks
 
 Every agent under `agents` and `manager_agent` of a `crew.jsonc` has a file `agents/NAME.jsonc`. Every `agent` of a task is
-an agent of the crew.
+an agent of the crew, and so is every `self.agents_config["NAME"]` in its code.
 
 ## Why it matters
 
@@ -65,6 +65,10 @@ def check(view: OrgView) -> Iterator[Finding]:
         for what, name, route in _iterate_names(words):
             if convert_to_id(name) not in known:
                 yield _build_finding(view, document, what, name, route)
+    for document, words in list_documents_of_kind(view, "tool_catalog", CREWAI):
+        for number, name in enumerate(words.get("configured", ())):
+            if convert_to_id(name) not in known:
+                yield _build_finding(view, document, "the code of the crew", name, ("configured", number))
 
 
 def _iterate_names(words: Any) -> Iterator[tuple[str, str, tuple[RouteStep, ...]]]:

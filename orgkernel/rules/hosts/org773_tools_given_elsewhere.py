@@ -2,7 +2,8 @@
 
 ## What it checks
 
-A task does not list `tools`, and the Python of the crew does not give an agent `tools`.
+A task does not list `tools`, and the Python of the crew gives an agent `tools` only as a list of classes and methods, such as
+`[SerperDevTool(), self.search()]`. Such a list is read.
 
 ## Why it matters
 

@@ -24,7 +24,11 @@ from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import add_tools, read_as
 from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent, can_be_agent
-from orgkernel.loading.formats.claude_code.effectless import find_unknown_mode
+from orgkernel.loading.formats.claude_code.effectless import (
+    find_effectless_in_agent,
+    find_unknown_mode,
+    list_effectless_fields,
+)
 from orgkernel.loading.formats.equipment import select_plain_tools
 from orgkernel.loading.formats.front_matter import CLAUDE_CODE, Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
@@ -92,7 +96,9 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         return read_broken(
             source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(marks["name"][1]), text)]
         )
-    refusals += find_misspelled(value, marks, _FIELDS, "Claude Code")
+    others = {key: each for key, each in value.items() if key not in list_effectless_fields()}
+    refusals += find_misspelled(others, marks, _FIELDS, "Claude Code")
+    refusals += find_effectless_in_agent(value, marks)
     raw: dict[str, list[str]] = {}
     for key in _LISTS:
         if key in value:

@@ -5,6 +5,7 @@ The rules are applied here all the same: what orgkernel denies, it denies. The f
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -50,6 +51,61 @@ def find_unknown_mode(field: str, mode: str, mark: int) -> Iterator[Refusal]:
         )
         help = did_you_mean(mode.strip(), modes) or f"write one of {', '.join(map(quote, modes))}"
         yield Refusal(row.EFFECTLESS_PERMISSION, mark, text, help)
+
+
+def list_effectless_fields() -> tuple[str, ...]:
+    """The fields of agents that look like limits and that the host ignores."""
+    return tuple(read_host_table()["effectless_fields"])
+
+
+def find_effectless_in_agent(
+    value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]]
+) -> Iterator[Refusal]:
+    """The fields of an agent that look like limits and that the host ignores, and its unreliable hooks."""
+    if "hooks" in value:
+        yield from find_unreliable_hooks(value["hooks"], marks["hooks"][1])
+    for key, instead in read_host_table()["effectless_fields"].items():
+        if key in value:
+            text = f"the field {quote(key)} is unknown to Claude Code, so it limits nothing"
+            yield Refusal(row.EFFECTLESS_PERMISSION, marks[key][0], text, instead)
+
+
+def find_unreliable_hooks(hooks: Any, marks: Marks) -> Iterator[Refusal]:
+    """The hooks whose command names its program by a relative path, which counts from the folder where the session currently works.
+
+    A hook that cannot be started blocks nothing.
+    """
+    if not isinstance(hooks, dict):
+        return
+    for event, matchers in hooks.items():
+        for matcher, at in _list_items(matchers, marks[1][event][1]):
+            for hook, place in _list_items(matcher.get("hooks"), at[1].get("hooks", (0, 0))[1]):
+                command = hook.get("command")
+                if isinstance(command, str) and (path := _find_relative_path(command)):
+                    text = f"the hook runs {quote(path)}, and a relative path counts from the folder where the session currently works"
+                    help = f'write `"$CLAUDE_PROJECT_DIR"/{path.removeprefix("./")}`; a hook that is not found blocks nothing'
+                    yield Refusal(row.EFFECTLESS_PERMISSION, start_of(place[1]["command"][1]), text, help)
+
+
+def _list_items(listed: Any, marks: Marks) -> Iterator[tuple[dict[str, Any], Marks]]:
+    if isinstance(listed, tuple):
+        yield from (
+            (item, mark) for item, mark in zip(listed, marks[1], strict=True) if isinstance(item, dict)
+        )
+
+
+def _find_relative_path(command: str) -> str:
+    """The relative path of the script that a command runs: its first word, or the first operand of an interpreter."""
+    words = command.split()
+    if words and os.path.basename(words[0]) in _INTERPRETERS:
+        words = [each for each in words[1:] if not each.startswith("-")]
+    path = words[0].strip("\"'") if words else ""
+    return path if "/" in path and path[:1] not in "/~$%" and "://" not in path and "=" not in path else ""
+
+
+_INTERPRETERS = frozenset(
+    {"bash", "sh", "zsh", "node", "python", "python3", "bun", "deno", "ruby", "npx", "uv", "uvx"}
+)
 
 
 def _find_problem(effect: str, word: str) -> tuple[str, str] | None:

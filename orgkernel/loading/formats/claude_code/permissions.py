@@ -21,8 +21,9 @@ from orgkernel.documents.records import AccessPolicies, Permissions, Policy
 from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, replace_document
-from orgkernel.loading.formats.claude_code.effectless import find_effectless
+from orgkernel.loading.formats.claude_code.effectless import find_effectless, find_unreliable_hooks
 from orgkernel.loading.formats.claude_code.parts import parse_tool_part
+from orgkernel.loading.formats.front_matter import find_misspelled
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
 from orgkernel.loading.json_reader import parse_json
@@ -31,7 +32,7 @@ from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
 
 KIND = "access_policies"
-FIELD = "permissions"
+FIELD, _HOOKS = "permissions", "hooks"
 EFFECTS: tuple[Literal["deny", "ask"], ...] = ("deny", "ask")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
 _STARTERS = ("Agent", "Task")
@@ -42,14 +43,18 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
     mapping = read_mapping(source, parse_json)
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals))
+    refusals = list(find_misspelled(mapping.value, mapping.marks, (FIELD, _HOOKS), "Claude Code"))
+    if _HOOKS in mapping.value:
+        refusals += find_unreliable_hooks(mapping.value[_HOOKS], mapping.marks[_HOOKS][1])
     if FIELD not in mapping.value:
-        return ReadFile(skipped=True)
+        diagnostics = tuple(build_diagnostic(source, each) for each in refusals)
+        return ReadFile((), (), diagnostics, skipped=not diagnostics)
     rules, marks = mapping.value[FIELD], mapping.marks[FIELD][1]
     if not isinstance(rules, dict):
         text = f"`{FIELD}` is {describe(rules)}, not a mapping"
         return read_broken(source, KIND, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
     of = "local" if os.path.basename(source.path) == "settings.local.json" else "settings"
-    refusals: list[Refusal] = list(find_effectless(rules, marks))
+    refusals += find_effectless(rules, marks)
     policies: dict[str, Policy] = {}
     below: dict[str, tuple[int, Marks]] = {}
     raw: dict[str, Any] = {}

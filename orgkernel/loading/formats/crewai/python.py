@@ -81,15 +81,31 @@ class _Reader:
             )
         elif "agent" in decorators:
             for call in _find_calls(method, "Agent"):
-                for keyword in call.keywords:
-                    if keyword.arg == "tools" and not _is_empty(keyword.value):
-                        self.raw.setdefault("agent_tools", []).append(_get_config_key(call) or method.name)
-                        mark = self._mark(keyword)
-                        self.marks.setdefault("agent_tools", (mark, (mark, [])))[1][1].append(mark)
+                self._read_agent(method, call)
         elif "crew" in decorators:
             for call in _find_calls(method, "Crew"):
                 for keyword in call.keywords:
                     self._read_crew(keyword)
+
+    def _read_agent(self, method: _Method, call: ast.Call) -> None:
+        """The key of an agent in its file, and the tools that the code gives it."""
+        key = _find_config_key(call)
+        name = method.name
+        if key is not None:
+            name = str(key.value)
+            self._add("configured", name, self._mark(key))
+        for keyword in call.keywords:
+            if keyword.arg == "tools" and not _is_empty(keyword.value):
+                tools = _list_tools(keyword.value)
+                if tools is None:
+                    self._add("agent_tools", name, self._mark(keyword))
+                else:
+                    self.raw.setdefault("code_tools", {}).setdefault(name, []).extend(tools)
+
+    def _add(self, field: str, word: str, mark: int) -> None:
+        """Add a word to a list, with its mark."""
+        self.raw.setdefault(field, []).append(word)
+        self.marks.setdefault(field, (mark, (mark, [])))[1][1].append(mark)
 
     def _read_crew(self, keyword: ast.keyword) -> None:
         value, mark = keyword.value, self._mark(keyword)
@@ -140,11 +156,27 @@ def _is_of_self(value: ast.expr) -> bool:
     return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
 
 
-def _get_config_key(call: ast.Call) -> str | None:
+def _find_config_key(call: ast.Call) -> ast.Constant | None:
     """The key in `config=self.agents_config["KEY"]`."""
     for keyword in call.keywords:
         if keyword.arg == "config" and isinstance(keyword.value, ast.Subscript):
             key = keyword.value.slice
             if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                return key.value
+                return key
     return None
+
+
+def _list_tools(value: ast.expr) -> list[str] | None:
+    """The classes and methods that make the tools of a list. None if one of them is made in another way."""
+    if not isinstance(value, ast.List | ast.Tuple):
+        return None
+    names = []
+    for each in value.elts:
+        function = each.func if isinstance(each, ast.Call) else each
+        if isinstance(function, ast.Name):
+            names.append(function.id)
+        elif isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+            names.append(function.attr)
+        else:
+            return None
+    return names

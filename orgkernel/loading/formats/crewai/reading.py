@@ -281,10 +281,15 @@ def _build_tasks(
         fields.get_text("expected_output", needed=True)
         fields.report_unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)
         agent = fields.get_text("agent")
-        for word, mark in () if only_misspelled else fields.get_words("context"):
-            if convert_to_id(word)[:LONGEST] not in procedures:
-                text = f"{fields.subject} has the context {quote(word)}, which is not an earlier task"
-                fields.refusals.append(Refusal(row.INVALID_VALUE, mark, text, "name an earlier task"))
+        # In YAML, the code of the crew gives the order of the tasks.
+        known = (
+            {convert_to_id(each)[:LONGEST] for each, *_ in tasks} if only_misspelled else procedures.keys()
+        )
+        for word, mark in fields.get_words("context"):
+            if convert_to_id(word)[:LONGEST] not in known:
+                what = "a task" if only_misspelled else "an earlier task"
+                text = f"{fields.subject} has the context {quote(word)}, which is not {what}"
+                fields.refusals.append(Refusal(row.INVALID_VALUE, mark, text, f"name {what}"))
         words = [(word, mark) for word, mark in fields.get_words("tools") if word]
         refusals += fields.refusals
         procedures[task_id] = Procedure(name=name, description=description)

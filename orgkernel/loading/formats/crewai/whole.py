@@ -11,7 +11,7 @@ from orgkernel.documents.records import USER, HierarchyEntry, Tool, ToolCatalog
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.crewai.layout import AGENTS, CONFIG, TOOLS
-from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, ROLE, TASKS, TOOL_KIND
+from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, ROLE, TASKS, TOOL_KIND, build_own_tool
 from orgkernel.loading.formats.equipment import list_declared_tools
 from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.formats.organizations import build_organization
@@ -52,7 +52,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         if not crew.roles:
             continue
         declared = {tool for each in documents for tool in list_declared_tools(each)}
-        services = _build_services(crew)
+        services = _build_services(crew, declared | library)
         if services is not None:
             made.append(services)
             declared |= set(list_declared_tools(services))
@@ -122,6 +122,9 @@ def _build_role_part(
                 undeclared.append(f"{field} {number}")
             else:
                 tools.setdefault(tool, marks[field][1][1][number])
+    # A tool in the code is at the agent, because its line in the code is in another file.
+    for word in _list_code_tools(crew, name):
+        tools.setdefault(str(_resolve_tool(word, declared, library)), role.marks[0])
     doing = [
         task
         for each in crew.tasks
@@ -137,6 +140,12 @@ def _build_role_part(
             role_type="executive", may_hand_off=may, delegates_at=_get_key(marks, "allow_delegation")
         )
     return part
+
+
+def _list_code_tools(crew: _Crew, name: str) -> list[str]:
+    """The tools that the code of the crew gives to an agent."""
+    given: Mapping[str, list[str]] = crew.raw.get("code_tools", {})
+    return [word for agent, words in given.items() if convert_to_id(agent) == name for word in words]
 
 
 def _get_key(marks: Mapping[str, tuple[int, Marks]], field: str) -> int:
@@ -159,8 +168,10 @@ def _resolve_tool(word: str, declared: Set[str], library: Set[str] | tuple[()]) 
     return next((each for each in (name, f"{name}Tool", f"{pascal}Tool") if each in library), None)
 
 
-def _build_services(crew: _Crew) -> SourceDocument | None:
-    """The apps and MCP servers that agents name, each at its first mention."""
+def _build_services(crew: _Crew, declared: Set[str]) -> SourceDocument | None:
+    """The apps and MCP servers that agents name, each at its first mention, and the classes of tools in the code of the crew that
+    nothing declares.
+    """
     tools: dict[str, Tool] = {}
     first: dict[str, tuple[SourceDocument, int]] = {}
     for role in crew.roles.values():
@@ -178,6 +189,11 @@ def _build_services(crew: _Crew) -> SourceDocument | None:
                     side_effects="destructive",
                 )
                 first[tool] = (role, marks[field][1][1][number])
+        for word in _list_code_tools(crew, role.record.role_id):  # type: ignore[attr-defined]
+            tool = build_tool_id_from_name(word)
+            if tool is not None and tool not in tools and _resolve_tool(word, declared, declared) is None:
+                tools[tool] = build_own_tool(f"The tool {word} in the code of the crew.")
+                first[tool] = (role, role.marks[0])
     if not tools:
         return None
     role = next(iter(first.values()))[0]
