@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 from pathlib import Path
 
 import pytest
 
 from orgkernel import Kernel
 from orgkernel.exchange.formats import EXPORTS
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.names import name_of
 from tests.support.in_process import run_here
 from tests.support.other_trees import lay_out
 from tests.support.trees import write_tree
@@ -112,3 +116,71 @@ def test_an_agent_that_is_left_out_is_named(tmp_path: Path) -> None:
     assert (done.returncode, "error: not exported: `a`, `b`\n" in done.stderr) == (1, True)
     assert run_here(*export, "--accept-losses", cwd=tmp_path).returncode == 0
     assert json.loads(run_here(*export[:-2], cwd=tmp_path).stdout)["left_out"] == ["a", "b"]
+
+
+CLAUDE_TOOLS = [
+    "Read",
+    "Grep",
+    "Glob",
+    "Edit",
+    "Write",
+    "Bash",
+    "WebFetch",
+    "WebSearch",
+    "TodoWrite",
+    "Agent",
+    "Skill",
+    "NotebookEdit",
+    "mcp__tracker",
+    "mcp__tracker__close",
+    "LSP",
+    "AskUserQuestion",
+]
+SERVER = {"command": "tracker-mcp"}
+SERVERS = {".mcp.json": json.dumps({"mcpServers": {"tracker": SERVER}})}
+SETTINGS = {
+    ".claude/settings.json": '{"permissions": {"deny": ["Bash(rm:*)", "Read(./.env)"], "ask": ["WebFetch"]}}\n'
+}
+
+
+def _name(view: OrgView, tool: str) -> str:
+    """What Claude Code calls a tool, or what it was called before an export to CrewAI."""
+    known = view.records.tools.get(tool)
+    name = known.record.names.get("claude_code", tool) if known else tool
+    # Copilot has one tool for both.
+    return "Edit" if name == "MultiEdit" else name_of(name).removeprefix("custom:")
+
+
+def _read_tools(folder: Path) -> tuple[OrgView, dict[str, set[str]]]:
+    """The tools that each agent in a folder may use in some way."""
+    kernel = Kernel.open(folder)
+    view = kernel.organization("active").snapshot.index
+    tools = {
+        role: {_name(view, row.resource.split(":")[1]) for row in kernel.what_can("active", f"role:{role}") if row.resource[:5] == "tool:"}
+        for role in view.roles
+    }  # fmt: skip
+    return view, tools
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("target", ["claude-code", "copilot", "crewai", "agent-spec", "agent-framework"])
+def test_there_and_back_loses_only_what_is_named(tmp_path: Path, target: str, seed: int) -> None:
+    """No agent has more afterwards, and each tool that it lost is under `withheld` of one of both exports."""
+    chosen = random.Random(seed)
+    files = {**SERVERS, **(SETTINGS if seed % 2 else {})}
+    for name in ("a", "b", "c"):
+        files |= agent(", ".join(chosen.sample(CLAUDE_TOOLS, chosen.randint(0, 6))), name)
+    here, before = _read_tools(write_tree(tmp_path / "0", files))
+    export = EXPORTS[target].export(here)
+    beside = {".vscode/mcp.json": json.dumps({"servers": {"tracker": SERVER}}), **SERVERS}
+    if target == "crewai":
+        own = set(re.findall(r"custom:(\w+)", "".join(export.files.values())))
+        beside = {f"tools/{each}.py": "from crewai.tools import BaseTool\n" for each in own}
+    there, _ = _read_tools(write_tree(tmp_path / "1", {**beside, **export.files}))
+    back = EXPORTS["claude-code"].export(there)
+    _, after = _read_tools(write_tree(tmp_path / "2", {**SERVERS, **back.files}))
+    for role, tools in before.items():
+        lost = {_name(here, each) for each in export.withheld.get(role, ())}
+        lost |= {_name(there, each) for each in back.withheld.get(role, ())}
+        assert after.get(role, set()) <= tools
+        assert tools - after.get(role, set()) <= lost
