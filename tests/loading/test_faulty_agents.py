@@ -9,6 +9,7 @@ import pytest
 from orgkernel import AccessRequest, Kernel
 from tests.support.claude_trees import agent
 from tests.support.in_process import run_here
+from tests.support.other_trees import lay_out
 from tests.support.trees import write_tree
 
 FAULTS = {
@@ -62,3 +63,58 @@ def test_unreadable_permission_rules_hold_the_organization_back(tmp_path: Path) 
     done = run_here("can", "role:a", "use", "tool:Read", cwd=write_tree(tmp_path, files))
     assert done.returncode == 2
     assert "has 1 error" in done.stderr
+
+
+BROKEN = {
+    "agent_format": ("broken.agf.yaml", "metadata: 1\n", "role:lead use tool:look_up"),
+    "autogen": ("broken.json", '{"provider": "autogen_agentchat.agents.AssistantAgent", "config": {}}', "role:travel_agent use tool:book"),
+    "adk": ("below/broken.yaml", "agent_class: LlmAgent\nname: {a: b}\n", "role:code_tutor use tool:google_search"),
+    "agent_framework": ("broken.yaml", "kind: Prompt\nname: {a: b}\n", "role:Weather use tool:GetWeather"),
+    "opencode": (".opencode/agents/broken.md", "---\nmode: [\n---\nx\n", "role:lead use tool:read"),
+    "codex": (".codex/agents/broken.toml", 'name = "broken\n', "role:explorer use tool:spawn_agent"),
+    "gemini_cli": (".gemini/agents/broken.md", "---\nname: [\n---\nx\n", "role:auditor use tool:read_file"),
+    "cursor": (".cursor/agents/broken.md", "---\nname: [\n---\nx\n", "role:debugger use tool:browser"),
+    "copilot": (".github/agents/broken.agent.md", "---\ntools: {a: b}\nname: [\n---\nx\n", "role:Planner use tool:search"),
+    "agent_zero": ("agents/broken/agent.yaml", "title: [\n", "role:lead use tool:response"),
+}  # fmt: skip
+PROSE = (
+    "Set `AKIAIOSFODNN7EXAMPLE` first. password = 'hunter2hunter2' and token: ghp_0123456789abcdefghijklmnopqrstuvwxyz",
+    "Ask the `nobody` agent. Read `none/of/it.md`. Run the `/none` command. Never write code, then write code.",
+    "word " * 9_000,
+    "x: [y\n---\n" + "---\nname: other\ntools: '*'\n---\n",
+)
+
+
+@pytest.mark.parametrize("format", BROKEN)
+def test_a_broken_file_takes_out_only_its_agent(tmp_path: Path, format: str) -> None:
+    """In every format: the error is told, and the other agents answer as before."""
+    name, text, question = BROKEN[format]
+    tree = lay_out(tmp_path / "shop", format)
+    before = run_here("can", *question.split(), cwd=tree)
+    assert before.returncode in (0, 3), before.stderr
+    write_tree(tree, {name: text})
+    done = run_here("check", cwd=tree)
+    assert (done.returncode, name in done.stdout) == (1, True), done.stdout
+    assert run_here("can", *question.split(), cwd=tree).stdout == before.stdout
+
+
+@pytest.mark.parametrize("prose", PROSE, ids=["secrets", "references", "length", "fences"])
+@pytest.mark.parametrize("host", ["claude-code", "opencode", "gemini_cli", "cursor", "copilot"])
+def test_prose_stops_nobody(tmp_path: Path, host: str, prose: str) -> None:
+    """Whatever an author writes into the text of an agent, all agents answer; only a certain secret is an error."""
+    if host == "claude-code":
+        tree = write_tree(tmp_path, {".claude/agents/a.md": agent("a", "Does a. Use it.", "Read")})
+        question = "role:a use tool:Read"
+    else:
+        tree, question = lay_out(tmp_path / "shop", host), BROKEN[host][2]
+    folder = {
+        "opencode": ".opencode/agents",
+        "gemini_cli": ".gemini/agents",
+        "cursor": ".cursor/agents",
+        "copilot": ".github/agents",
+    }
+    name = f"{folder.get(host, '.claude/agents')}/z{'.agent' if host == 'copilot' else ''}.md"
+    before = run_here("can", *question.split(), cwd=tree).stdout
+    write_tree(tree, {name: f"---\nname: z\ndescription: Does z. Use it.\n---\n{prose}\n"})
+    assert run_here("can", *question.split(), cwd=tree).stdout == before
+    assert run_here("what-can", "role:z", cwd=tree).returncode == 0
