@@ -159,6 +159,22 @@ def test_everyday_calls_pass(attacked: AttackedProject, tool: str, given: dict[s
     assert attacked.asks(tool, given, "builder") == ("none", "")
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("PowerShell", {"command": "Remove-Item src"}), ("Monitor", {"command": "rm -r src", "description": "x", "timeout_ms": 1}),
+        ("REPL", {"code": "1"}), ("Workflow", {"script": "export const meta = {}"}),
+    ],
+)  # fmt: skip
+def test_another_tool_that_runs_commands_is_no_way_around(
+    attacked: AttackedProject, tool: str, given: dict[str, Any]
+) -> None:
+    """The organization lists only `Bash`, and its answers apply to the tools that do the same."""
+    assert attacked.asks(tool, given, "fixer")[0] == "deny"
+    assert attacked.asks(tool, given, "builder") == ("none", "")
+    assert attacked.asks(tool, dict.fromkeys(given, "rm .mcp.json"), "builder")[0] == "deny"
+
+
 MALFORMED = (
     b"", b"{", b"nul", b"[1,]", b'{"a":}', b'{"a" 1}', b"{a:1}", b'["a', rb'"\q"', b'{"a":1,}', b'{"x": NaN}', b'"\x01"', b"\xff", b"{}{}",
     b"[" * 50_000, b'{"tool_name": "Read", "tool_input": "\\ud800', b'{"tool_name": "Read", "tool_input": {}} x', b"-", b"1e",

@@ -15,7 +15,8 @@ from orgkernel.shell.changed_files import list_readers
 
 
 def build_protection(documents: Iterable[str], stores: Iterable[str]) -> Mapping[str, Any]:
-    """The protected files, and the tools and programs that change no file which they name, as the hook reads them.
+    """The protected files, the tools and programs that change no file which they name, and the tools that do what another one does, as
+    the hook reads them.
 
     Paths of `documents` and `stores` are relative to the project or absolute.
     """
@@ -27,6 +28,7 @@ def build_protection(documents: Iterable[str], stores: Iterable[str]) -> Mapping
         ],
         "reading_tools": sorted(_list_reading_tools()),
         "programs": list_readers(),
+        "stand_ins": read_host_table()["stand_ins"],
     }  # fmt: skip
 
 

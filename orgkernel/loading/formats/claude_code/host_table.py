@@ -15,7 +15,9 @@ _TABLE = os.path.join(os.path.dirname(__file__), "host.yaml")
 
 @cache
 def read_host_table() -> Mapping[str, Any]:
-    """The facts by name: `permission_keys`, `modes`, `path_rules`, `model_families`, `protected_files` and `effectless_fields`."""
+    """The facts by name: `permission_keys`, `modes`, `path_rules`, `model_families`, `protected_files`, `effectless_fields`, `stand_ins` and
+    `package_names`.
+    """
     (document,) = parse_yaml(read_text(_TABLE, _TABLE).text).documents
     table: Mapping[str, Any] = document.value
     return table

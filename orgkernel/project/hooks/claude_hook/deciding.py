@@ -37,7 +37,7 @@ COMMAND_ARGUMENTS: Final = {"Bash": ("command",)}
 WRITING: Final = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 PLACEHOLDER: Final = "/0orgkernel0path0"
 """The placeholder for the path of the call in a compiled text."""
-_OTHER_NAMES: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
+_STAND_INS: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
 _MCP: Final = "mcp__"
 _LONGEST: Final = 120
 CallAnswer = tuple[str, str]
@@ -61,7 +61,9 @@ def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
     answers = active.answers_of(role)
     if tool in HANDOFF_TOOLS:
         return _describe_answer(active, _decide_handoff(active, answers, given))
-    row = find_prefix(answers["tools"], tool, given) or find_row(answers["tools"], tool)
+    row = find_prefix(answers["tools"], tool, given) or find_row(
+        answers["tools"], tool, active.data.get("stand_ins", _STAND_INS)
+    )
     if row is None:
         return _decide_unlisted(active, tool)
     return _describe_answer(active, answer_of(row, active, call, given))
@@ -86,11 +88,11 @@ def caller_of(call: dict[str, Any]) -> str | None:
     return name
 
 
-def find_row(tools: dict[str, Any], tool: str) -> dict[str, Any] | None:
-    """The compiled row of a tool: by its name, its other name, or its server."""
+def find_row(tools: dict[str, Any], tool: str, stand_ins: dict[str, str]) -> dict[str, Any] | None:
+    """The compiled row of a tool: by its name, that of the tool that it stands in for, or its server."""
     if tool in tools:
         return _apply_grants(tools[tool])
-    other = _OTHER_NAMES.get(tool)
+    other = stand_ins.get(tool)
     if other in tools:
         return _apply_grants(tools[other])
     if tool.startswith(_MCP):
@@ -297,7 +299,10 @@ def _decide_handoff(active: Activated, answers: dict[str, Any], given: dict[str,
 
 def _decide_nameless(active: Activated, name: str, tool: str) -> CallAnswer:
     """The answer to a call of an agent that has no role with its name."""
-    declared = tool in HANDOFF_TOOLS or find_row(active.data["tools"], tool) is not None
+    declared = (
+        tool in HANDOFF_TOOLS
+        or find_row(active.data["tools"], tool, active.data.get("stand_ins", _STAND_INS)) is not None
+    )
     if not declared:
         return _decide_unlisted(active, tool)
     text = f"{_say_nameless(active, name)}, so it has no right to {quoted(tool)}"

@@ -25,7 +25,7 @@ COMMAND_TOOLS: Final = frozenset({"Bash", "PowerShell", "Monitor"})
 _MOVERS: Final = frozenset(
     {"rm", "mv", "rmdir", "unlink", "shred", "chmod", "chown", "ln", "cp", "rsync", "install", "Remove-Item", "Move-Item"}
 )  # fmt: skip
-_COMMAND_KEYS: Final = frozenset({"command", "cmd", "script", "shell", "args", "arguments", "argv"})
+_COMMAND_KEYS: Final = frozenset({"command", "cmd", "code", "script", "shell", "args", "arguments", "argv"})
 _SEPARATORS: Final = str.maketrans(dict.fromkeys("<>()=,{}`", " "))
 _LONGEST: Final = 4096
 _DEEPEST: Final = 8
