@@ -41,6 +41,18 @@ def test_a_lost_tool_stops_the_export(tmp_path: Path) -> None:
     assert preview["withheld"] == {"a": ["WebSearch"], "b": ["WebSearch", "Skill"]}
 
 
+def test_a_check_notices_a_loss(tmp_path: Path) -> None:
+    """Files that are up to date say nothing about a tool that the agents lose there."""
+    write_tree(tmp_path / "shop", agent("Read"))
+    export = ("export", "--to", "copilot", "--path", "shop", "-o", "out")
+    assert run_here(*export, cwd=tmp_path).returncode == 0
+    assert run_here(*export, "--check", cwd=tmp_path).returncode == 0
+    write_tree(tmp_path / "shop", agent("Read, WebSearch"))
+    done = run_here(*export, "--check", cwd=tmp_path)
+    assert (done.returncode, "  without `WebSearch`: `a`\nerror: 1 agent would lose tools\n" in done.stderr) == (1, True)
+    assert run_here(*export, "--check", "--accept-losses", cwd=tmp_path).returncode == 0
+
+
 def test_nothing_lost_needs_no_word(tmp_path: Path) -> None:
     """Every tool has a counterpart."""
     write_tree(tmp_path / "shop", agent("Read, Grep, Glob, Edit, Write, Bash, WebFetch, TodoWrite"))

@@ -77,7 +77,7 @@ def command(
     If an agent would lose a tool that it may use, nothing is written, unless the losses are accepted. Without -o, the JSON
     lists these tools under `withheld`.
 
-    Exits 0, 1 if --check finds a difference or a role is not exported at all, 2 if it cannot run.
+    Exits 0, 1 if --check finds a difference or a loss or a role is not exported at all, 2 if it cannot run.
     """
     if check and force:
         raise click.UsageError("`--check` writes nothing, so `--force` has no effect")
@@ -100,6 +100,11 @@ def command(
         echo_json(json.dumps(document, ensure_ascii=False, indent=1))
     elif check:
         _check(export, exporter, folder, mark)
+        if export.withheld and not accept_losses:
+            _list_withheld(export)
+            click.echo(f"error: {format_count(len(export.withheld), 'agent')} would lose tools", err=True)
+            click.echo("help: pass `--accept-losses` here, too, if they were accepted", err=True)
+            raise click.exceptions.Exit(1)
     else:
         if export.withheld and not accept_losses:
             _refuse_losses(export, target)
