@@ -281,6 +281,7 @@ async def keep_within_budget(
 ) -> None:
     """Measure the store at intervals, and drop audit rows that are older than the retention, until cancelled."""
     prune_at = 0.0
+    trust: upkeep.ClockTrust | None = None
     while True:
         await asyncio.sleep(every_seconds)
         if not store_access.is_open:
@@ -289,7 +290,13 @@ async def keep_within_budget(
             await store_access.refresh()
             used = await store_access.work(upkeep.measure)
             store_access.capacity.note_size(used or 0)
-            if retention is not None and time.monotonic() >= prune_at:
+            if retention is None or time.monotonic() < prune_at:
+                continue
+            if trust is None:
+                trust = await store_access.work(
+                    lambda store: upkeep.ClockTrust(store, time.time(), time.monotonic())
+                )
+            elif not await _has_doubt(store_access, trust):
                 prune = partial(upkeep.prune, decision_days=retention[0], history_days=retention[1])
                 counts = await store_access.work(prune, PRUNE_SECONDS)
                 prune_at = time.monotonic() + prune_seconds
@@ -299,6 +306,12 @@ async def keep_within_budget(
             logger.warning(
                 "the store could not be measured or pruned; this will be tried again: %s", error.message
             )
+
+
+async def _has_doubt(store_access: StoreAccess, trust: upkeep.ClockTrust) -> bool:
+    """Whether the clock may not decide which rows are old."""
+    doubt = await store_access.work(lambda store: trust.find_doubt(store, time.time(), time.monotonic()))
+    return doubt != ""
 
 
 def _create_threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from orgkernel.kernel.registry_state import RegistryState
     from orgkernel.kernel.stored import Store, StoreLocation
 
+_SET_SECONDS, _FIRST_SECONDS, _FAR_SECONDS = 60.0, 600.0, 7 * DAY
+"""How much two clocks of a process may differ, how long it runs before it deletes rows, and from which gap on it waits for a day."""
 NOTING = "system:orgkernel"
 """The actor in the audit for automatic changes."""
 AuditCount = Literal["senders", "policies", "decisions"]
@@ -85,6 +87,56 @@ def prune(store: Store, decision_days: float, history_days: float) -> tuple[int,
         store.context, store.folder, {"decision": decision_days * DAY, "history": history_days * DAY}
     )
     return sum(each.last - each.first + 1 for each in segments), len(segments)
+
+
+class ClockTrust:
+    """Whether the clock of a process may decide which rows are old enough to be deleted.
+
+    A clock that was ahead for a minute must destroy nothing, so a process first runs for a while, longer if its clock is far beyond
+    the newest row that others wrote. Times are in seconds; `steady` is of a clock that is never set.
+    """
+
+    def __init__(self, store: Store, now: float, steady: float) -> None:
+        self._start(store, now, steady)
+
+    def find_doubt(self, store: Store, now: float, steady: float) -> str:
+        """Why nothing may be deleted now. Empty if the clock is believed."""
+        ran = steady - self._steady
+        if abs(now - self._now - ran) > _SET_SECONDS:
+            self._start(store, now, steady)
+            return "the clock was set"
+        if ran < _FIRST_SECONDS:
+            return "the process has just started"
+        if self._ahead > _FAR_SECONDS and ran < DAY:
+            return say_ahead(self._ahead)
+        return ""
+
+    def _start(self, store: Store, now: float, steady: float) -> None:
+        self._now, self._steady = now, steady
+        self._ahead = measure_ahead(store, now)
+
+
+def measure_ahead(store: Store, now: float) -> float:
+    """The seconds by which the clock is beyond the newest row. Rows of the last minute can be of this process, so they do not count."""
+    for newest in read_audit(store, AuditFilter(until=now - _SET_SECONDS), 1):
+        return now - newest.entry.at
+    return 0.0
+
+
+def say_ahead(seconds: float) -> str:
+    """The sentence about a clock that is far beyond the newest row."""
+    return f"the clock is {seconds / DAY:,.0f} days beyond the newest row of the audit"
+
+
+def require_believable_clock(store: Store) -> None:
+    """Raise `Refused` if the clock is far beyond the newest row of the audit."""
+    ahead = measure_ahead(store, store.context.clock())
+    if ahead > _FAR_SECONDS:
+        raise Refused(
+            f"{say_ahead(ahead)}, so nothing was deleted",
+            "set the clock, or pass `--trust-clock` if it is right",
+            "CLOCK_NOT_BELIEVED",
+        )
 
 
 def upgrade(location: StoreLocation) -> tuple[str | None, str]:

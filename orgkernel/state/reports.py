@@ -125,7 +125,8 @@ class Reports:
         del row["number"]
         number = connection.execute(insert(salute_reports).values(**row, digest=digest)).inserted_primary_key
         assert number is not None  # both engines give it
-        if before is None or report.at >= before.at:
+        # A report that is dated ahead came while a clock was ahead. It must not keep later ones from being the latest.
+        if before is None or report.at >= before.at or before.at > transaction.now:
             self._put_latest(transaction, unit, number[0], is_first=before is None)
             _note_tier(transaction, report, number[0], None if before is None else before.tier, actor)
             connection.execute(

@@ -137,9 +137,12 @@ def group_reports_by_subject(
 ) -> tuple[Mapping[str, tuple[StoredReport, ...]], frozenset[str]]:
     """Group the reports by role and agent of an organization, newest first, and name those whose newest tier is
     raised.
+
+    A report that is dated after the arrival of a later one came while a clock was ahead, so it is older than that one.
     """
     reports_per_subject: dict[str, list[StoredReport]] = {}
-    for report in sorted(latest.values(), key=lambda each: (-each.at, -each.number)):
+    times = _find_believable_times(latest.values())
+    for report in sorted(latest.values(), key=lambda each: (-times[each.number], -each.number)):
         if org_id in (None, report.org_id):
             reports_per_subject.setdefault(f"role:{report.role_id}", []).append(report)
             if report.agent_id:
@@ -150,6 +153,17 @@ def group_reports_by_subject(
     return MappingProxyType(
         {subject: tuple(reports) for subject, reports in reports_per_subject.items()}
     ), raised
+
+
+def _find_believable_times(reports: Iterable[StoredReport]) -> Mapping[int, float]:
+    """The time of each report by its number: its own, or for one that is dated ahead, that of the oldest later one."""
+    times: dict[int, float] = {}
+    first_arrival = oldest = float("inf")
+    for report in sorted(reports, key=attrgetter("number"), reverse=True):
+        times[report.number] = report.at if report.at <= first_arrival else oldest
+        first_arrival = min(first_arrival, report.received_at)
+        oldest = min(oldest, times[report.number])
+    return times
 
 
 def map_by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredReport]:
@@ -315,7 +329,7 @@ def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
         "restriction_id",
         Restriction,
         _list_changed(connection, restrictions, since),
-        _is_held,
+        _is_not_lifted,
     )
     asleep = _replace_rows(last.asleep, "grant_id", Grant, granted, _is_asleep)
     reports = {**known.reports, **map_by_unit(_read_reported_since(connection, since))}
@@ -380,6 +394,11 @@ def _is_asleep(row: Any) -> bool:
 
 def _is_held(row: Any) -> bool:
     return row.revoked_at is None and not row.expiry_noted
+
+
+def _is_not_lifted(row: Any) -> bool:
+    """Whether a restriction can hold: only its dates end it. A note about its end could come from a clock that was ahead."""
+    return row.revoked_at is None
 
 
 def _is_used_up(row: Any) -> bool:

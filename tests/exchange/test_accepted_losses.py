@@ -49,7 +49,10 @@ def test_a_check_notices_a_loss(tmp_path: Path) -> None:
     assert run_here(*export, "--check", cwd=tmp_path).returncode == 0
     write_tree(tmp_path / "shop", agent("Read, WebSearch"))
     done = run_here(*export, "--check", cwd=tmp_path)
-    assert (done.returncode, "  without `WebSearch`: `a`\nerror: 1 agent would lose tools\n" in done.stderr) == (1, True)
+    assert (
+        done.returncode,
+        "  without `WebSearch`: `a`\nerror: 1 agent would lose tools\n" in done.stderr,
+    ) == (1, True)
     assert run_here(*export, "--check", "--accept-losses", cwd=tmp_path).returncode == 0
 
 

@@ -128,22 +128,27 @@ def test_readyz_knows_whether_there_is_a_store_and_whether_it_can_be_read(
         assert client.get("/livez").status_code == 200
 
 
-def test_retention_runs_by_itself(household: Kernel, file: StoreLocation) -> None:
+def test_retention_runs_by_itself(
+    household: Kernel, file: StoreLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rows that are older than the retention are dropped, and the rest can be verified."""
     from manifest_api.store_access import Retention
     from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
+    from orgkernel.operations import upkeep
     from orgkernel.state.audit import read_rows
 
     first_key(file)
     with opened(file) as store:
-        for at in (1.0, 2.0):
+        for at in (1.0, 2.0, time.time() - 120):
             store.audit.write(AuditEntry("decision", at, "allow"))
 
     def decisions() -> int:
         with opened(file) as store:
             return len(list(read_rows(store.context, AuditFilter(kind="decision"))))
 
-    assert decisions() == 2
+    assert decisions() == 3
+    # A server waits for ten minutes before it deletes anything.
+    monkeypatch.setattr(upkeep, "_FIRST_SECONDS", 0.0)
     with stored_client(household, file, retention=Retention(90, 365)) as client:
         assert client.get("/readyz").status_code == 200
         until(decisions, lambda count: count == 1)  # the last row of a chain stays

@@ -253,16 +253,21 @@ def export_(store: str | None, form: str, **filters: Any) -> None:
     "--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS",
     help="Maximum age of other rows to keep.",
 )  # fmt: skip
+@click.option(
+    "--trust-clock", is_flag=True, help="Delete rows although the clock is far beyond the newest one."
+)
 @store_option
-def prune_(decisions: int, history: int, store: str | None) -> None:
+def prune_(decisions: int, history: int, trust_clock: bool, store: str | None) -> None:
     """Delete old rows: decisions and usage, and the history of grants, requests, ranks, keys and locks.
 
     Whole segments at the beginning of a chain are sealed and deleted. Their signed checkpoints are kept, so that
-    `verify` can still verify the rest.
+    `verify` can still verify the rest. If the clock is more than a week beyond the newest row, nothing is deleted.
     """
-    from orgkernel.operations.upkeep import prune
+    from orgkernel.operations.upkeep import prune, require_believable_clock
 
     with open_current_store(store) as state:
+        if not trust_clock:
+            require_believable_clock(state)
         rows, segments = prune(state, decisions, history)
     click.echo(f"{format_count(rows, 'row')} dropped in {format_count(segments, 'segment')}", err=True)
 
