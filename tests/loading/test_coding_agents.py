@@ -264,3 +264,39 @@ def test_a_collection_of_codex_agents(tmp_path: Path) -> None:
     assert "read as OpenAI Codex: 3 agents in 2 places" in done.stderr
     assert decide(tmp_path, "role:reader use tool:apply_patch") == DENY
     assert decide(tmp_path, "role:writer use tool:apply_patch") == ALLOW
+
+
+GEMINI_SETTINGS = (
+    ('{"tools": {"core": ["read_file", "run_shell_command(git status)"]}}', {"read_file": "allow", "run_shell_command": "deny"}),
+    ('{"tools": {"core": ["ReadFileTool"]}}', {"read_file": "allow", "write_file": "deny"}),
+    ('{"tools": {"exclude": ["WriteFileTool", "ShellTool(rm)"]}}', {"write_file": "deny", "read_file": "allow", "mcp__t": "allow"}),
+    ('{"excludeTools": ["ShellTool"]}', {"run_shell_command": "deny", "read_file": "allow"}),
+    ('{"mcp": {"excluded": ["t"]}}', {"mcp__t": "deny", "mcp__u": "allow", "read_file": "allow"}),
+    ('{"mcp": {"allowed": ["u"]}}', {"mcp__t": "deny", "mcp__u": "allow"}),
+    ('{"mcp": {"excluded": "t"}}', {"mcp__t": "deny", "read_file": "deny"}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "effects"), GEMINI_SETTINGS)
+def test_what_settings_of_gemini_take_away(tmp_path: Path, settings: str, effects: dict[str, str]) -> None:
+    """By name or class, a part of a tool, and servers; a list that cannot be read takes everything."""
+    whole = json.loads(settings) | {"mcpServers": {"t": {"command": "t"}, "u": {"command": "u"}}}
+    files = {
+        ".gemini/agents/a.md": "---\nname: a\ndescription: Does a. Use it.\n---\nx\n",
+        ".gemini/settings.json": json.dumps(whole),
+    }
+    tree = write_tree(tmp_path, files)
+    found = {
+        tool: run_here("can", "role:a", "use", f"tool:{tool}", cwd=tree).stdout.partition(":")[0]
+        for tool in effects
+    }
+    assert found == effects
+
+
+def test_gemini_loads_no_agents_below_its_folder(tmp_path: Path) -> None:
+    """So they are no roles, and a folder with nothing else is no source."""
+    text = "---\nname: {}\ndescription: Does it. Use it.\n---\nx\n"
+    tree = write_tree(
+        tmp_path, {".gemini/agents/a.md": text.format("a"), ".gemini/agents/old/b.md": text.format("b")}
+    )
+    assert "1 agent;" in run_here("check", cwd=tree).stderr

@@ -20,6 +20,8 @@ class AgentFolders(NamedTuple):
     suffix: str
     others: tuple[str, ...] = ()
     """Further files of a project, relative to its top."""
+    is_flat: bool = False
+    """Whether the host ignores folders below those."""
 
     def may_hold(self, path: str) -> bool:
         """Whether a file can be an agent or one of the other files."""
@@ -44,11 +46,14 @@ class AgentFolders(NamedTuple):
 
     def has_agents(self, top: str) -> bool:
         """Whether a project contains agents of the host."""
-        return any(has_file(os.path.join(top, self.hidden, each), self.suffix) for each in self.names)
+        return any(
+            has_file(os.path.join(top, self.hidden, each), self.suffix, deep=not self.is_flat)
+            for each in self.names
+        )
 
     def build_layout(self, top: str, more: Sequence[Area] = ()) -> Layout:
         """The locations of all files of a project."""
-        pattern = rf".*{self.suffix.replace('.', '[.]')}"
+        pattern = rf"{'[^/]+' if self.is_flat else '.*'}{self.suffix.replace('.', '[.]')}"
         areas = (Area(os.path.join(self.hidden, each), pattern) for each in self.names)
         return Layout(top, (*areas, *(Area(each) for each in self.others), *more))
 

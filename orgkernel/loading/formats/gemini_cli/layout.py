@@ -9,7 +9,7 @@ from orgkernel.loading.formats.agent_folders import AgentFolders
 from orgkernel.loading.formats.format import Layout
 
 EXTENSION, SETTINGS, AGENTS = "gemini-extension.json", "settings.json", "agents"
-FOLDERS = AgentFolders(".gemini", (AGENTS,), ".md", (os.path.join(".gemini", SETTINGS),))
+FOLDERS = AgentFolders(".gemini", (AGENTS,), ".md", (os.path.join(".gemini", SETTINGS),), is_flat=True)
 
 
 def may_hold(path: str) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import build_diagnostic, read_broken
-from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.files import Root, SourceText, read_text
 from orgkernel.loading.formats.building import replace_document
 from orgkernel.loading.formats.coding_agents import EVERY, ONLY, PROTECTING, ToolRule, keep_rules
 from orgkernel.loading.formats.mappings import read_mapping
@@ -18,10 +20,15 @@ from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.yaml_reader import parse_yaml
 
 # The older names of the fields are at the top of the file.
 _EXCLUDED = (("tools", "exclude"), ("excludeTools",))
 _CORE = (("tools", "core"), ("coreTools",))
+# Servers that no agent has, and the only servers that agents have.
+_WITHOUT_SERVERS = (("mcp", "excluded"), ("excludeMCPServers",))
+_ONLY_SERVERS = (("mcp", "allowed"), ("allowMCPServers",))
+_TABLE = os.path.join(os.path.dirname(__file__), "host.yaml")
 _PART = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\((.*)\)\Z", re.DOTALL)
 
 
@@ -40,6 +47,7 @@ def read_settings(source: SourceText, root: Root) -> ReadFile:
     core = [
         listed for route in _CORE if (listed := _read_list(route, mapping.value, full, refusals)) is not None
     ]
+    rules += _list_server_rules(mapping.value, full, refusals)
     if refusals:
         # A list that is meant to protect and cannot be read leaves no tool.
         rules.append(ToolRule("deny", EVERY, refusals[0].mark))
@@ -47,20 +55,46 @@ def read_settings(source: SourceText, root: Root) -> ReadFile:
     catalog = read.documents[0]
     raw, below = keep_rules(rules, mapping.start, dict(catalog.marks[1]))
     if core:
-        raw[ONLY] = [_build_rule(word, mark).tool for word, mark in core[0]]
+        given = (_build_rule(word, mark) for word, mark in core[0])
+        # A rule cannot give a part of a tool only, so a tool of which a part is listed is not given.
+        raw[ONLY] = [each.tool for each in given if each.part == EVERY]
     document = replace_document(catalog, catalog.record, (mapping.start, below), raw)
     findings = (*read.diagnostics, *(build_diagnostic(source, each) for each in refusals))
     return ReadFile((document,), (), findings)
 
 
+def _list_server_rules(value: Mapping[str, Any], marks: Marks, refusals: list[Refusal]) -> Iterator[ToolRule]:
+    """The rules that take servers from all agents."""
+    for route in _WITHOUT_SERVERS:
+        for name, mark in _read_list(route, value, marks, refusals) or ():
+            yield ToolRule("deny", f"mcp_{name}_*", mark)
+    servers = value.get(FIELD)
+    for route in _ONLY_SERVERS:
+        allowed = _read_list(route, value, marks, refusals)
+        if allowed is not None and isinstance(servers, Mapping):
+            names = {name for name, _ in allowed}
+            for name in servers:
+                if name not in names:
+                    yield ToolRule("deny", f"mcp_{name}_*", marks[1][FIELD][1][1][name][0])
+
+
 def _build_rule(word: str, mark: int) -> ToolRule:
-    """A rule about a tool, or about commands of it: `run_shell_command(rm -rf)`."""
+    """A rule about a tool by its name or its class, or about commands of it: `run_shell_command(rm -rf)`."""
     match = _PART.match(word)
+    name = word if match is None else match[1]
+    tool = _read_class_names().get(name, name)
     return (
-        ToolRule("deny", word, mark)
+        ToolRule("deny", tool, mark)
         if match is None
-        else ToolRule("deny", match[1], mark, f"{match[2].strip()} *")
+        else ToolRule("deny", tool, mark, f"{match[2].strip()} *")
     )
+
+
+@cache
+def _read_class_names() -> Mapping[str, str]:
+    (document,) = parse_yaml(read_text(_TABLE, _TABLE).text).documents
+    names: Mapping[str, str] = document.value["class_names"]
+    return names
 
 
 def _read_list(
