@@ -41,6 +41,14 @@ def test_a_lost_tool_stops_the_export(tmp_path: Path) -> None:
     assert preview["withheld"] == {"a": ["WebSearch"], "b": ["WebSearch", "Skill"]}
 
 
+def test_what_nothing_decides_about_is_named(tmp_path: Path) -> None:
+    """Undeclared tools of servers and parts of tools are not written, also to the same host."""
+    write_tree(tmp_path / "shop", agent("Read, mcp__github__create_issue, Bash(git diff:*)"))
+    done = run_here("export", "--to", "claude-code", "--path", "shop", "-o", "out", cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "out").exists()) == (2, False)
+    assert "  without `Bash(git diff:*)`: `a`\n  without `mcp__github__create_issue`: `a`\n" in done.stderr
+
+
 def test_a_check_notices_a_loss(tmp_path: Path) -> None:
     """Files that are up to date say nothing about a tool that the agents lose there."""
     write_tree(tmp_path / "shop", agent("Read"))

@@ -35,11 +35,14 @@ _WITHHELD: Mapping[Extent, tuple[str, str]] = {
 
 
 def list_withheld(roster: Roster, kept: Mapping[str, Collection[str]]) -> dict[str, tuple[str, ...]]:
-    """The tools that each role may use here and is not given there. `kept` are those that it is given."""
+    """The tools that each role may use here and is not given there, and the words of its file that nothing here decides about. `kept`
+    are the tools that it is given.
+    """
     withheld = {}
     for role in roster.roles.values():
         held = role.held("given", "asked", "in part", "sometimes")
-        if tools := tuple(each.id for each in held if each.id not in kept.get(role.id, ())):
+        tools = (*(each.id for each in held if each.id not in kept.get(role.id, ())), *role.unread)
+        if tools:
             withheld[role.id] = tools
     return withheld
 

@@ -4,7 +4,7 @@ fully.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,6 +18,9 @@ from orgkernel.exchange.agents.names import map_names
 from orgkernel.exchange.agents.pages import At, Body, Line, render_text_lines
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.roles import UNDECLARED, build_tool_id_from_name
+from orgkernel.loading.formats.words import get_list_words
 
 _Rows = dict[str, list[tuple[str, tuple[str, ...], bool]]]
 Extent = Literal["given", "asked", "in part", "sometimes", "refused"]
@@ -65,6 +68,8 @@ class ExportedRole:
     subordinates: tuple[str, ...]
     tools: tuple[HeldTool, ...]
     body: Body
+    unread: tuple[str, ...] = ()
+    """What its own file lists and orgkernel does not decide about: undeclared tools, and parts of tools."""
 
     def held(self, *given: Extent) -> tuple[HeldTool, ...]:
         """Its tools with the given extents."""
@@ -135,8 +140,31 @@ def _build_role(
     body = Body(tuple(_render_body(view, role_id, names, superior, below)))
     return ExportedRole(
         role_id, names[role_id], profile.name, description, profile, post.place("role_id"), says,
-        superior, below, tools, body,
+        superior, below, tools, body, tuple(_list_unread(post)),
     )  # fmt: skip
+
+
+def _list_unread(post: RolePost) -> Iterator[str]:
+    """The words of an agent's file for tools that no decision gives, although its host can give them."""
+    words = get_list_words(post.document)
+    for entry in words.get(UNDECLARED, ()):
+        field, _, number = entry.rpartition(" ")
+        effects = words.get("effects", ()) if field == "rules" else ()
+        if not effects or effects[int(number)] != "deny":
+            yield words[field][int(number)]
+    held = post.profile.capabilities.tools_primary
+    for word in words.get("tools", ()):
+        is_part = word.endswith(")") and "(" in word and not word.startswith(("Agent(", "Task("))
+        if is_part or (post.document.format == "claude-code" and not _does_give(word, held)):
+            yield word
+
+
+def _does_give(word: str, held: Collection[str]) -> bool:
+    """Whether a word of the list of an agent of Claude Code gave it a tool."""
+    name = word.partition("(")[0]
+    if name.endswith("*"):
+        return any(each.startswith(name.rstrip("*_")) for each in held) or name == "*"
+    return build_tool_id_from_name(name) in held
 
 
 def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
