@@ -49,6 +49,15 @@ def test_what_nothing_decides_about_is_named(tmp_path: Path) -> None:
     assert "  without `Bash(git diff:*)`: `a`\n  without `mcp__github__create_issue`: `a`\n" in done.stderr
 
 
+def test_every_tool_of_a_host_is_written_for_it(tmp_path: Path) -> None:
+    """Of an agent that has them all, only those that start other agents, because nobody is below it."""
+    text = "---\nname: m\ndescription: Does m. Use it first.\n---\nDo it.\n"
+    view = (
+        Kernel.open(write_tree(tmp_path, {".claude/agents/m.md": text})).organization("active").snapshot.index
+    )
+    assert EXPORTS["claude-code"].export(view).withheld == {"m": ("Agent", "Task")}
+
+
 def test_a_check_notices_a_loss(tmp_path: Path) -> None:
     """Files that are up to date say nothing about a tool that the agents lose there."""
     write_tree(tmp_path / "shop", agent("Read"))

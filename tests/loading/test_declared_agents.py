@@ -37,6 +37,23 @@ def test_sub_agents_are_a_chain_of_command(tmp_path: Path) -> None:
     assert decide(shop, "role:grader use tool:google_search") == "deny"
 
 
+def test_a_sub_agent_that_is_not_there_is_told(tmp_path: Path) -> None:
+    """Also one that is outside of the folder; its agent goes on answering."""
+    text = "name: root\nmodel: g\ndescription: r\ninstruction: x\nsub_agents:\n  - config_path: {}\n"
+    tree = write_tree(
+        tmp_path,
+        {
+            "a/root_agent.yaml": text.format("missing.yaml"),
+            "b/root_agent.yaml": text.format("../c/x.yaml"),
+            "c/x.yaml": "name: x\n",
+        },
+    )
+    for folder, word in (("a", "missing.yaml"), ("b", "../c/x.yaml")):
+        done = run_here("check", "--format", "concise", folder, cwd=tree)
+        assert f"agent `root` names the sub-agent `{word}`, which is no agent that was read" in done.stdout
+        assert done.stdout.startswith(f"{folder}/root_agent.yaml:6:18: warning[ORG759]")
+
+
 def test_agents_of_the_agent_framework(tmp_path: Path) -> None:
     """Functions, servers and tools of the host, by their names."""
     shop = lay_out(tmp_path / "shop", "agent_framework")

@@ -8,9 +8,11 @@ restricts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
 
 from orgkernel.diagnostics import Place
-from orgkernel.documents.records import LEVELS, Doctrine, ToolLevel
+from orgkernel.documents.records import LEVEL_OF_SIDE_EFFECTS, LEVELS, Doctrine, ToolLevel
 from orgkernel.exchange.agents.claude_rules import list_file_rules
 from orgkernel.exchange.agents.losses import find_losses, list_withheld
 from orgkernel.exchange.agents.pages import At, page, render_json_lines, render_markdown_lines
@@ -26,7 +28,10 @@ from orgkernel.exchange.agents.roster import (
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
+from orgkernel.loading.files import read_text
+from orgkernel.loading.formats import format_named
 from orgkernel.loading.formats.equipment import is_plain
+from orgkernel.loading.yaml_reader import parse_yaml
 
 TARGET = "claude-code"
 FOLDER, SETTINGS = ".claude/agents", ".claude/settings.json"
@@ -35,18 +40,25 @@ HOST = "claude_code"
 _MCP = "mcp__"
 _DELEGATING = ("Agent", "Task")
 _MOST_TURNS = Doctrine().max_turns_without_progress
-# Minimum level of the host's own tools. A declared tool with a lower level does not grant them.
-_OPENS: Mapping[str, ToolLevel] = {
-    "Bash": "full", "PowerShell": "full", "SlashCommand": "full", "Edit": "write", "MultiEdit": "write",
-    "NotebookEdit": "write", "Write": "write",
-}  # fmt: skip
-_OTHERS = (
-    "AskUserQuestion", "BashOutput", "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree",
-    "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "KillShell", "LS", "LSP", "ListMcpResourcesTool", "NotebookRead",
-    "Read", "ReadMcpResourceTool", "SendMessage", "Skill", "TaskCreate", "TaskGet", "TaskList", "TaskOutput",
-    "TaskStop", "TaskUpdate", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch",
-)  # fmt: skip
-BUILT_IN = frozenset({*_OTHERS, *_OPENS, *_DELEGATING})
+# Types of tools that change files or run commands here.
+_CHANGING = ("computer_use", "deterministic_function")
+
+
+@cache
+def read_built_in_tools() -> Mapping[str, ToolLevel]:
+    """The host's own tools, each with the lowest level of a declared tool that can grant it."""
+    path = format_named(TARGET).catalog
+    (document,) = parse_yaml(read_text(path, path).text).documents
+    return {
+        name: LEVEL_OF_SIDE_EFFECTS[tool["side_effects"]] if _does_change(tool) else "none"
+        for name, tool in document.value["tools"].items()
+    }
+
+
+def _does_change(tool: Mapping[str, Any]) -> bool:
+    """Whether a tool changes files or runs commands."""
+    is_of_files = tool["type"] == "computer_use" or tool.get("path_arguments", ("",)) != ()
+    return tool["side_effects"] in ("write", "destructive") and tool["type"] in _CHANGING and is_of_files
 
 
 def find_host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
@@ -54,7 +66,7 @@ def find_host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
     if HOST in names:
         # A star means more than one tool, and an argument does not limit a tool in a list.
         return names[HOST] if is_plain(names[HOST]) else None
-    return tool_id if tool_id in BUILT_IN or tool_id.startswith(_MCP) else None
+    return tool_id if tool_id in read_built_in_tools() or tool_id.startswith(_MCP) else None
 
 
 def export_claude_code(view: OrgView) -> Export:
@@ -154,7 +166,7 @@ def _with_server(name: str, sharing: Mapping[str, tuple[str, ...]]) -> tuple[str
 
 
 def _is_not_wider(name: str, held: HeldTool) -> bool:
-    return LEVELS.index(_OPENS.get(name, "none")) <= LEVELS.index(held.level)
+    return LEVELS.index(read_built_in_tools().get(name, "none")) <= LEVELS.index(held.level)
 
 
 def _list_permissions(view: OrgView, roster: Roster) -> tuple[list[At], list[At]]:

@@ -45,7 +45,7 @@ from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import Completion, FileRead, ReadFile, SourceDocument
 
 KIND = "role_profile"
-_TOOLS, _BELOW, _PEERS = "listed_tools", "below", "peers"
+_TOOLS, BELOW, _PEERS = "listed_tools", "below", "peers"
 
 
 class ListedTool(NamedTuple):
@@ -99,7 +99,7 @@ def build_declared(
     raw: dict[str, list[str]] = {}
     for name, marked in (
         (_TOOLS, [(each.name, each.mark) for each in agent.tools]),
-        (_BELOW, agent.below),
+        (BELOW, agent.below),
         (_PEERS, agent.peers),
     ):
         if marked:
@@ -185,7 +185,7 @@ def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
         }
         height = measure_height(role_id, commands)
         allowed = tuple({**commands[role_id], **peers}) if height or peers else ()
-        at = marks[_BELOW if height else _PEERS][0] if allowed else 0
+        at = marks[BELOW if height else _PEERS][0] if allowed else 0
         part = RolePart(
             tools, (), superiors.get(role_id, USER), ROLE_TYPES[max(height, 1 if peers else 0)], allowed, at
         )
@@ -207,7 +207,7 @@ def _list_below(
     found_roles: dict[str, None] = {}
     record = role.record
     assert isinstance(record, RoleProfile)
-    for word in get_list_words(role).get(_BELOW, ()):
+    for word in get_list_words(role).get(BELOW, ()):
         path = os.path.normpath(os.path.join(os.path.dirname(role.path), word))
         role_id = by_path.get(path) or convert_to_id(word)
         if role_id in roles and role_id != record.role_id:

@@ -3,7 +3,8 @@
 ## What it checks
 
 Every name under `agents`, and in `Agent(NAME)` or `Task(NAME)` among the tools, is the name of an agent that was
-read, or of an agent that comes with the host.
+read, or of an agent that comes with the host. Every sub-agent that a configuration names by its file (`config_path` of Google ADK, `source` of
+the Agent Format) is an agent that was read.
 
 ## Why it matters
 
@@ -43,15 +44,19 @@ names in the text of an agent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator, Sequence
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.declared_agents import BELOW
 from orgkernel.rules.hosts.foreign_agents import (
     BUILT_IN_AGENTS,
     collect_names,
     get_delegates,
+    get_written_words,
     iterate_agents,
 )
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
@@ -74,6 +79,24 @@ def check(view: OrgView) -> Iterator[Finding]:
                     did_you_mean(name, known) or "name an existing agent, or remove the name",
                     f"role:{post.role_id}",
                 )
+        yield from _find_unread_files(post, posts, known)
+
+
+def _find_unread_files(
+    post: RolePost, posts: Sequence[RolePost], known: Collection[str]
+) -> Iterator[Finding]:
+    """Find sub-agents that are in no file that was read, neither by its path nor by the name of an agent."""
+    words = get_written_words(post)
+    paths = {os.path.normpath(each.document.path) for each in posts}
+    for number, word in enumerate(words.get(BELOW, ())):
+        path = os.path.normpath(os.path.join(os.path.dirname(post.document.path), word))
+        if path not in paths and word not in known:
+            yield Finding(
+                post.document.place(BELOW, number),
+                f"agent {quote(post.profile.name)} names the sub-agent {quote(word)}, which is no agent that was read",
+                "correct the path, or check a folder that contains both files",
+                f"role:{post.role_id}",
+            )
 
 
 RULE = Rule("ORG759", "unknown-delegate", Severity.WARNING, RuleTarget.ORGANIZATION, check)
