@@ -204,8 +204,8 @@ EMPTY_SOURCE = Row(
 )  # fmt: skip
 EFFECTLESS_PERMISSION = Row(
     "ORG032", "effectless-permission", _W,
-    "A permission of Claude Code looks like protection and never applies: a rule that cannot match, an unknown key, field or mode, or a hook that is not always found.",
-    "Claude Code ignores it without a word, so its author feels safe. orgkernel applies rules that it can read, but a host without its hook does not.",
+    "A permission of Claude Code or Cursor looks like protection and never applies: a rule that cannot match, an unknown key, field or mode, or a hook that is not always found.",
+    "The host ignores it without a word, so its author feels safe. orgkernel applies rules that it can read, but a host without its hook does not.",
     "Write `Edit(PATH)` and `Read(PATH)` for files, with forward slashes, name a server in a rule for its tools, and begin the path of a hook with `$CLAUDE_PROJECT_DIR`. The message says which.",
 )  # fmt: skip
 CUT_FRONT_MATTER = Row(

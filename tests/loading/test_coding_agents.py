@@ -300,3 +300,15 @@ def test_gemini_loads_no_agents_below_its_folder(tmp_path: Path) -> None:
         tmp_path, {".gemini/agents/a.md": text.format("a"), ".gemini/agents/old/b.md": text.format("b")}
     )
     assert "1 agent;" in run_here("check", cwd=tree).stderr
+
+
+def test_codex_without_its_shell(tmp_path: Path) -> None:
+    """A feature that is off is a tool that no agent has."""
+    files = {
+        ".codex/agents/a.toml": 'name = "a"\ndescription = "Does a. Use it."\ndeveloper_instructions = "Do it."\n',
+        ".codex/config.toml": "[features]\nshell_tool = false\n",
+    }
+    tree = write_tree(tmp_path, files)
+    assert run_here("can", "role:a", "use", "tool:shell", cwd=tree).stdout.startswith("deny")
+    (tree / ".codex/config.toml").write_text("[features]\nshell_tool = true\n")
+    assert not run_here("can", "role:a", "use", "tool:shell", cwd=tree).stdout.startswith("deny")

@@ -1,4 +1,4 @@
-"""Ten mistakes that people reported about agents of several hosts, each as a small tree: every one is told, at its line."""
+"""Mistakes that people reported about agents of several hosts, each as a small tree: every one is told, at its line."""
 
 from __future__ import annotations
 
@@ -88,6 +88,17 @@ REPORTS = {
             "sub/.mcp.json": '{"mcpServers": {"files": {"command": "another-mcp"}}}\n',
         },
         ("ORG746", "sub/.mcp.json", 1),
+    ),
+    "the tools of an agent of Cursor": (
+        {".cursor/agents/a.md": _agent("a", "Does a.")},
+        ("ORG032", ".cursor/agents/a.md", 4),
+    ),
+    "an agent in the configuration of Codex": (
+        {
+            ".codex/agents/ok.toml": 'name = "ok"\ndescription = "Does it. Use it."\ndeveloper_instructions = "Do it."\n',
+            ".codex/config.toml": '[agents.rev]\ndescription = "Reviews."\nconfig_file = "roles/rev.toml"\n',
+        },
+        ("ORG102", ".codex/config.toml", 1),
     ),
     "a list that no host enforces": (
         {

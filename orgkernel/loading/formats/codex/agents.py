@@ -88,6 +88,7 @@ def read_configuration(source: SourceText, root: Root) -> ReadFile:
         return read_broken(source, PROTECTING, [file.refusal])
     refusals: list[Refusal] = []
     rules = list(_read_rules(file, refusals))
+    refusals += _find_declared_agents(file)
     tools: dict[str, Tool] = {}
     places: dict[str, tuple[int, Marks]] = {}
     servers = file.value.get(SERVERS, {})
@@ -98,6 +99,16 @@ def read_configuration(source: SourceText, root: Root) -> ReadFile:
     raw, below = keep_rules(rules, _FIRST, {"tools": (_FIRST, (_FIRST, places))})
     document = read_as(source, root, "tool_catalog", ToolCatalog(tools=tools), (_FIRST, below), raw)
     return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
+
+
+def _find_declared_agents(file: TomlFile) -> Iterator[Refusal]:
+    """The agents that the configuration declares. Only those with a name and a description in their own files are read."""
+    agents = file.value.get("agents", {})
+    for name, each in agents.items() if isinstance(agents, dict) else ():
+        if isinstance(each, dict):
+            text = f"the agent {quote(name)} is declared in the configuration, and only agents in files of their own are read"
+            help = "write `name` and `description` into its file in `.codex/agents`"
+            yield Refusal(row.UNKNOWN_FIELD, file.get_marks("agents", name)[0], text, help)
 
 
 def _parse(source: SourceText) -> TomlFile:
@@ -119,6 +130,9 @@ def _read_rules(file: TomlFile, refusals: list[Refusal]) -> Iterator[ToolRule]:
     elif mode is not None:
         yield ToolRule("allow", "apply_patch", mark)
         yield ToolRule("allow", NAMES.command_tool, mark)
+    features = file.value.get("features")
+    if isinstance(features, dict) and features.get("shell_tool") is False:
+        yield ToolRule("deny", NAMES.command_tool, file.get_marks("features", "shell_tool")[1])
     search = file.value.get("web_search")
     if search in ("disabled", False):
         yield ToolRule("deny", "web_search", file.get_marks("web_search")[1])
