@@ -141,7 +141,13 @@ def _count_servers(snapshot: Snapshot, name: str) -> int:
     catalogs = (
         each for each in snapshot.tree.documents if each.format == name and each.kind == "tool_catalog"
     )
-    return len({tool.provider for each in catalogs for tool in each.record.tools.values()})  # type: ignore[attr-defined]
+    providers = {
+        tool.provider
+        for each in catalogs
+        if not each.context
+        for tool in each.record.tools.values()  # type: ignore[attr-defined]
+    }
+    return len(providers - {""})
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:

@@ -300,3 +300,20 @@ def test_agents_in_code_are_named(tmp_path: Path, name: str, text: str, framewor
         else "`AGENTS.md`, but"
     )
     assert f"the nearest is {nearest}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "path", [".agents/x.md", ".claude/agents/X.MD"]
+)
+def test_an_agent_where_no_host_looks_is_named(tmp_path: Path, path: str) -> None:
+    """With the reason, instead of one that is not true."""
+    tree = write_tree(tmp_path, {path: "---\nname: x\ndescription: Does x. Use it.\n---\nx\n"})
+    done = run_here("check", cwd=tree)
+    assert done.returncode == 2
+    assert f"the nearest is `{path}`, but it begins like an agent" in done.stderr, done.stderr
+
+
+def test_no_server_is_counted_where_none_is(tmp_path: Path) -> None:
+    """In a tree whose only agent is faulty."""
+    tree = write_tree(tmp_path, {".codex/agents/x.toml": 'name = "x\n'})
+    assert "read as OpenAI Codex: 0 agents;" in run_here("check", cwd=tree).stderr

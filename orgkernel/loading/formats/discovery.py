@@ -23,6 +23,7 @@ from orgkernel.loading.files import (
     read_head,
 )
 from orgkernel.loading.formats import FORMATS
+from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent
 from orgkernel.loading.formats.claude_code.discovery import find_claude_sources
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFound
@@ -99,7 +100,7 @@ _CLAUDE = "claude-code"
 _WHOLE_HOSTS = frozenset({"agent-zero"})
 _INSTRUCTIONS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", "copilot-instructions.md"})
 _RULES = ".mdc"
-_MOST_HEADS = 1_000
+_HEAD, _MOST_HEADS = 4 * 1024, 1_000
 
 
 def discover(top: str, only: str | None = None) -> Discovery:
@@ -236,9 +237,13 @@ def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
             path = os.path.join(listing.path, name)
             if name in _INSTRUCTIONS or name.endswith(_RULES):
                 yield LeftOut(path, "it has instructions for agents, and declares none", "")
-            elif name.endswith(MARKDOWN) and heads < _MOST_HEADS:
+            elif name.casefold().endswith(MARKDOWN) and heads < _MOST_HEADS:
                 heads += 1
-                if read_head(path, 4).startswith(b"---"):
+                head = read_head(path, _HEAD)
+                if begins_like_agent(head):
+                    reason = "it begins like an agent, and no host looks for agents there under this name (letter case counts)"
+                    yield LeftOut(path, reason, "")
+                elif head.startswith(b"---"):
                     yield LeftOut(path, "its front matter has no `name` and `description` of an agent", "")
 
 
