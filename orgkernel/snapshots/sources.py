@@ -100,6 +100,11 @@ def find_sources(
     awaited: list[str] = []
     for located, sources in declared_sources:
         for source in sources:
+            if "\0" in source.path:
+                what = f"the source {quote(source.path)} contains a character that no path has"
+                place = Place(located.name, *unpack_mark(source.mark))
+                refused.append(row.UNUSABLE_SOURCE.at(place, what, "correct the path"))
+                continue
             full = os.path.normpath(os.path.join(os.path.dirname(located.path), source.path))
             made = _resolve_source_root(source, full, allowed, request)
             if isinstance(made, tuple):

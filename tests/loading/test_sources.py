@@ -381,3 +381,12 @@ def test_a_role_of_a_source_with_subordinates_is_no_specialist(tmp_path: Path) -
     assert "lead (lead), executive of shop" in run_here("manifest", "lead", "--path", "org", cwd=tree).stdout
     role.write_text(text + "role_type: specialist\n", encoding="utf-8")
     assert "ORG208" in run_here("check", "org", "--format", "concise", cwd=tree).stdout
+
+
+def test_a_path_that_no_system_has_is_a_finding(tmp_path: Path) -> None:
+    """It never stops a server from reloading."""
+    org = '_schema: orgkernel:organization\norg_id: shop\nhierarchy: {}\nsources: [{path: "a\\0b", format: claude-code}]\n'
+    done = run_here("check", "--format", "concise", cwd=write_tree(tmp_path, {"org.yaml": org}))
+    assert done.returncode == 1
+    assert "org.yaml:4:11: error[ORG030]" in done.stdout
+    assert "contains a character that no path has" in done.stdout
