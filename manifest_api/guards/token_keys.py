@@ -16,7 +16,8 @@ from typing import Any, Protocol
 
 import jwt
 import msgspec
-from jwt import PyJWKClient, PyJWKSet
+from jwt import PyJWK, PyJWKSet
+from jwt.utils import base64url_decode
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadProject
@@ -37,6 +38,9 @@ LOOK_SECONDS = 1.0
 MOST_WAITING = 64
 """Tokens that wait for a fetch. Others with unknown key ids are refused at once."""
 _MOST_BYTES = 1_048_576
+# Members of private and symmetric keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4.1).
+_PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
+_LEAST_BITS = 2_048
 
 
 class TokenKeys(Protocol):
@@ -54,12 +58,56 @@ def open_keys(source: str) -> TokenKeys:
     return FetchedKeys(source) if source.startswith("https://") else FileKeys(source)
 
 
-def find_key(keys: PyJWKSet | None, key_id: Any) -> Any | None:
-    """The key with an id. A token without an id may use the only key."""
+def find_key(keys: PyJWKSet | None, key_id: Any, algorithm: str) -> Any | None:
+    """The key with an id, if it is for an algorithm. A token without an id may use the only key. A key without `alg` is for each
+    algorithm of its type.
+    """
     known = [] if keys is None else keys.keys
     if key_id is None:
-        return known[0].key if len(known) == 1 else None
-    return next((each.key for each in known if each.key_id == key_id), None)
+        fitting = known if len(known) == 1 else []
+    else:
+        fitting = [each for each in known if each.key_id == key_id]
+    return next((each.key for each in fitting if _get_stated_algorithm(each) in (None, algorithm)), None)
+
+
+def _get_stated_algorithm(key: PyJWK) -> Any:
+    return key._jwk_data.get("alg")
+
+
+def build_key_set(document: Any) -> PyJWKSet:
+    """The keys of a set that verify signatures (RFC 7517): those with another `use`, without `verify` in `key_ops`, or with an RSA
+    modulus of less than 2048 bits are left out. Raises `ValueError` for a set with private or symmetric keys, or with two keys of
+    one id, and `PyJWTError` for one that has no key.
+    """
+    listed = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(listed, list):
+        raise ValueError("it is no JSON object with a list `keys`")
+    taken: set[str] = set()
+    kept = []
+    for each in listed:
+        if not isinstance(each, dict):
+            raise ValueError("a key is no object")
+        if not _PRIVATE.isdisjoint(each) or each.get("kty") == "oct":
+            raise ValueError("it contains a private or symmetric key, which must never be there")
+        if (key_id := each.get("kid")) is not None:
+            if key_id in taken:
+                raise ValueError(f"two keys have the id {quote(key_id)}")
+            taken.add(key_id)
+        if (
+            each.get("use", "sig") == "sig"
+            and "verify" in each.get("key_ops", ("verify",))
+            and _is_long(each)
+        ):
+            kept.append(each)
+    return PyJWKSet.from_dict({**document, "keys": kept})
+
+
+def _is_long(key: dict[str, Any]) -> bool:
+    """Whether a key is no short RSA key."""
+    modulus = key.get("n")
+    if key.get("kty") != "RSA" or not isinstance(modulus, str):
+        return True
+    return int.from_bytes(base64url_decode(modulus), "big").bit_length() >= _LEAST_BITS
 
 
 class FileKeys:
@@ -92,18 +140,11 @@ class FileKeys:
         return False
 
 
-class KeyClient(PyJWKClient):
-    """PyJWT's client with limits that its own fetch lacks: on bytes, and on the time for the whole answer."""
-
-    def fetch_data(self) -> Any:
-        return msgspec.json.decode(fetch(self.uri))
-
-
 class FetchedKeys:
     """Keys at an https URL."""
 
     def __init__(self, url: str) -> None:
-        self._client = KeyClient(url)
+        self._url = url
         self._keys: PyJWKSet | None = None
         self._read_at = self._tried_at = float("-inf")
         self._fetching: Future[PyJWKSet] | None = None
@@ -151,7 +192,7 @@ class FetchedKeys:
 
     def _fetch_into(self, future: Future[PyJWKSet]) -> None:
         try:
-            future.set_result(self._client.get_jwk_set(refresh=True))
+            future.set_result(fetch_keys(self._url))
         except BaseException as error:
             future.set_exception(error)
 
@@ -165,6 +206,11 @@ class FetchedKeys:
             logger.error("the keys of the identity provider could not be fetched: %s", error)
         else:
             self._read_at = time.monotonic()
+
+
+def fetch_keys(url: str) -> PyJWKSet:
+    """The key set at an https URL. Raises `OSError`, `ValueError` and `PyJWTError`."""
+    return build_key_set(msgspec.json.decode(fetch(url)))
 
 
 def fetch(url: str) -> bytes:
@@ -191,7 +237,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 def read_keys(path: str) -> PyJWKSet:
     """The key set in a file. Raises `BadProject`."""
     try:
-        return PyJWKSet.from_dict(msgspec.json.decode(read_regular(path, _MOST_BYTES)))
+        return build_key_set(msgspec.json.decode(read_regular(path, _MOST_BYTES)))
     except OSError as error:
         raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError, jwt.PyJWTError) as error:

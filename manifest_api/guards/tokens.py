@@ -28,6 +28,9 @@ ALGORITHMS = (
 _SETTINGS = ("issuer", "audience", "jwks", "algorithms", "agent_claim", "person_claim")
 _PREFIX = "orgkernel:"
 _LEEWAY_SECONDS = 30
+# The types of a token that gives access (RFC 7519, section 5.1, and RFC 9068, section 2.1).
+_TYPES = ("jwt", "at+jwt")
+_END_OF_TIME = 1e12
 # Seconds for which a verified token is not verified again, and for which a refused one is refused at once.
 _VERIFIED_SECONDS, _REFUSED_SECONDS = 60.0, 10.0
 _MOST_REMEMBERED = 2_048
@@ -149,9 +152,11 @@ class TokenVerifier:
             header = self._jwt.get_unverified_header(token)
             if header.get("alg") not in self._settings.algorithms:
                 raise UnfitToken("its algorithm is not allowed")
+            if str(header.get("typ", "JWT")).lower().removeprefix("application/") not in _TYPES:
+                raise UnfitToken("it is a token of another type")
             claims = self._jwt.decode(
                 token,
-                self._require_key_of(header.get("kid")),
+                self._require_key_of(header.get("kid"), header["alg"]),
                 algorithms=list(self._settings.algorithms),
                 audience=self._settings.audience,
                 issuer=self._settings.issuer,
@@ -164,12 +169,12 @@ class TokenVerifier:
             )  # fmt: skip
         except self._jwt.PyJWTError as error:
             raise UnfitToken(f"{type(error).__name__}: {error}") from None
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             raise UnfitToken(f"it is malformed: {error}") from None
         return self._build_caller(claims)
 
-    def _require_key_of(self, key_id: Any) -> Any:
-        key = self._find_key(self._keys.current(), key_id)
+    def _require_key_of(self, key_id: Any, algorithm: str) -> Any:
+        key = self._find_key(self._keys.current(), key_id, algorithm)
         if key is None:
             raise _UnknownKey("no key of the issuer has its key id")
         return key
@@ -203,7 +208,8 @@ def _compute_digest(token: str) -> bytes:
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether a value is a time in seconds that a clock can reach. JSON can also contain infinite and very long numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _END_OF_TIME
 
 
 def _is_name(name: Any) -> bool:

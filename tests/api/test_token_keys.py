@@ -13,10 +13,10 @@ from urllib.error import URLError
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from manifest_api.guards import token_keys
-from manifest_api.guards.token_keys import KeyClient, fetch, find_key
+from manifest_api.guards.token_keys import build_key_set, fetch, find_key
 from tests.support.certificates import make_certificate
 
 KEY = jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()).public_key(), as_dict=True)
@@ -60,14 +60,14 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_keys_are_fetched(provider: str) -> None:
     """A token names its key; without an id there must be only one."""
-    keys = KeyClient(f"{provider}/keys").get_jwk_set()
+    keys = build_key_set(json.loads(fetch(f"{provider}/keys")))
     assert [each.key_id for each in keys.keys] == ["one", "two"]
-    assert find_key(keys, "two") is not None
-    assert find_key(keys, "three") is None
-    assert find_key(keys, None) is None
+    assert find_key(keys, "two", "ES256") is not None
+    assert find_key(keys, "three", "ES256") is None
+    assert find_key(keys, None, "ES256") is None
     only = jwt.PyJWKSet.from_dict({"keys": [KEY]})
-    assert find_key(only, None) is not None
-    assert find_key(only, "one") is None
+    assert find_key(only, None, "ES256") is not None
+    assert find_key(only, "one", "ES256") is None
 
 
 def test_a_redirect_is_not_followed(provider: str) -> None:
@@ -91,9 +91,9 @@ def test_an_answer_that_takes_too_long_is_given_up(provider: str, monkeypatch: p
 
 
 def test_something_else_than_keys_is_an_error(provider: str) -> None:
-    """PyJWT refuses it, and what was known stays."""
-    with pytest.raises(jwt.PyJWKClientError, match="JSON object"):
-        KeyClient(f"{provider}/list").get_jwk_set()
+    """It is refused, and what was known stays."""
+    with pytest.raises(ValueError, match="JSON object"):
+        build_key_set(json.loads(fetch(f"{provider}/list")))
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/keys", "file:///etc/hostname"])
@@ -101,3 +101,50 @@ def test_nothing_but_https_is_fetched(url: str) -> None:
     """Keys that anybody on the way could replace verify nothing."""
     with pytest.raises(ValueError, match="not https"):
         fetch(url)
+
+
+PRIVATE = jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()), as_dict=True)
+
+
+def _make_rsa_key(bits: int) -> dict[str, str]:
+    key = rsa.generate_private_key(65_537, bits).public_key()
+    made: dict[str, str] = jwt.algorithms.RSAAlgorithm.to_jwk(key, as_dict=True)
+    return made
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [PRIVATE],
+        [{"kty": "oct", "k": "c2VjcmV0"}],
+        [KEY, PRIVATE],
+        [{**KEY, "kid": "a"}, {**KEY, "kid": "a"}],
+        ["x"],
+        None,
+    ],
+)
+def test_a_set_that_must_not_be_is_refused(keys: object) -> None:
+    """Private and symmetric keys, two keys of one id, and something that is no key."""
+    with pytest.raises(ValueError, match=r"it contains|two keys|no object|no JSON"):
+        build_key_set({"keys": keys})
+
+
+@pytest.mark.parametrize(
+    "key",
+    [{**KEY, "use": "enc"}, {**KEY, "key_ops": ["encrypt"]}, _make_rsa_key(1_024)],
+    ids=["use", "key_ops", "short"],
+)
+def test_a_key_for_something_else_verifies_nothing(key: dict[str, str]) -> None:
+    """It is left out of the set, and another key of the set is used."""
+    keys = build_key_set({"keys": [{**key, "kid": "one"}, {**KEY, "kid": "two"}]})
+    assert [each.key_id for each in keys.keys] == ["two"]
+    with pytest.raises(jwt.PyJWTError):
+        build_key_set({"keys": [key]})
+
+
+def test_a_key_is_for_its_algorithm() -> None:
+    """If it states one."""
+    keys = build_key_set({"keys": [{**_make_rsa_key(2_048), "kid": "one", "alg": "RS256"}]})
+    assert find_key(keys, "one", "RS256") is not None
+    assert find_key(keys, "one", "PS256") is None
+    assert find_key(keys, None, "PS256") is None

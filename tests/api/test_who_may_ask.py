@@ -513,6 +513,7 @@ def test_a_token_of_a_person_has_the_rights_of_that_person(
         {"iss": "https://other.invalid"}, {"aud": "another"}, {"aud": None}, {"exp": time.time() - 120}, {"exp": None},
         {"sub": None}, {"sub": ""}, {"sub": "x" * 300}, {"nbf": time.time() + 86_400}, {"exp": "soon"}, {"iss": None},
         {"orgkernel_agent": 7}, {"orgkernel_person": 7}, {"orgkernel_person": ""}, {"exp": True},
+        {"exp": 10**400}, {"exp": 1e300}, {"exp": float("inf")}, {"nbf": -(10**400)}, {"nbf": float("nan")},
     ],
 )  # fmt: skip
 def test_a_token_with_other_claims_opens_nothing(trusting: TestClient, claims: dict[str, Any]) -> None:
@@ -535,9 +536,15 @@ def test_a_token_signed_otherwise_opens_nothing(trusting: TestClient) -> None:
     confused = f"{head}.{body}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
     for shown in (
         token(OTHER_KEY), token(None, algorithm="none"), confused, token(headers={"kid": "two"}),
-        token() + "x",
+        token() + "x", token(headers={"typ": "dpop+jwt"}), token(headers={"typ": "logout+jwt"}),
     ):  # fmt: skip
         problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
+
+
+def test_a_token_of_a_type_that_gives_access_opens(trusting: TestClient) -> None:
+    """With the types of both RFCs, in any case, and without one."""
+    for kind in ("JWT", "at+jwt", "AT+JWT", "application/at+jwt"):
+        assert trusting.get("/v1/orgs", headers=bearer(token(headers={"typ": kind}))).status_code == 200
 
 
 def test_the_fast_path_answers_as_the_framework_does(household: Kernel, file: StoreLocation) -> None:

@@ -302,9 +302,7 @@ def test_agents_in_code_are_named(tmp_path: Path, name: str, text: str, framewor
     assert f"the nearest is {nearest}" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "path", [".agents/x.md", ".claude/agents/X.MD"]
-)
+@pytest.mark.parametrize("path", [".agents/x.md", ".claude/agents/X.MD"])
 def test_an_agent_where_no_host_looks_is_named(tmp_path: Path, path: str) -> None:
     """With the reason, instead of one that is not true."""
     tree = write_tree(tmp_path, {path: "---\nname: x\ndescription: Does x. Use it.\n---\nx\n"})

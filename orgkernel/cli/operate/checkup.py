@@ -215,10 +215,10 @@ def check_tokens(options: Asked, project: Project) -> Lines:
     if options.offline:
         yield "warning", f"the keys at {quote(host)} were not fetched", "leave `--offline` out"
         return
-    from manifest_api.guards.token_keys import KeyClient
+    from manifest_api.guards.token_keys import fetch_keys
 
     try:
-        keys = KeyClient(settings.jwks).get_jwk_set()
+        keys = fetch_keys(settings.jwks)
     except Exception as error:  # as where tokens are verified: whatever the other side sends
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield (
