@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from orgkernel.loading.formats.discovery import discover, list_files
 from orgkernel.loading.formats.listing import LeftOut, SourceFound
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import request_sources
+from orgkernel.snapshots.snapshot import OrgSnapshot
 
 
 class ForeignSource(NamedTuple):
@@ -25,6 +27,8 @@ class ForeignSource(NamedTuple):
     skills: int
     has_errors: bool
     """Whether its organization has errors."""
+    root: str
+    """The folder that is read for it: its own one, or for one of several crews, that of all of them."""
 
 
 class ForeignTrees(NamedTuple):
@@ -61,10 +65,22 @@ def _count(
     kinds: dict[int, list[str]] = defaultdict(list)
     for file in snapshot.tree.files:
         kinds[file.located.number] += (each.kind for each in file.read.documents)
-    organizations = {each.records.document.format: each for each in snapshot.organizations.values()}
-    counted = []
+    organizations: dict[str, list[OrgSnapshot]] = defaultdict(list)
+    for each in snapshot.organizations.values():
+        organizations[each.records.document.format].append(each)
+    counted: list[ForeignSource] = []
     for number, source in enumerate(sources):
-        organization = organizations.get(source.format)
+        own = organizations[source.format]
+        if len(own) > 1:
+            # A folder of crews is one source with an organization for each.
+            inside = os.path.join(source.place, "")
+            own = [
+                each for each in own if f"{os.path.realpath(each.records.document.path)}/".startswith(inside)
+            ]
+        if len(own) > 1:
+            counted += (_describe_part(each, source) for each in own)
+            continue
+        organization = own[0] if own else None
         counted.append(
             ForeignSource(
                 "" if organization is None else organization.org_id,
@@ -73,6 +89,21 @@ def _count(
                 kinds[number].count("role_profile"),
                 kinds[number].count("cognitive_skill"),
                 organization is not None and organization.has_errors,
+                source.place,
             )
         )
     return counted
+
+
+def _describe_part(organization: OrgSnapshot, source: SourceFound) -> ForeignSource:
+    """One of several organizations of a source."""
+    records = organization.records
+    return ForeignSource(
+        organization.org_id,
+        source.format,
+        os.path.dirname(records.document.path),
+        len(records.posts),
+        len(records.cognitive_skills),
+        organization.has_errors,
+        source.place,
+    )

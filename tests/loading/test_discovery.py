@@ -315,3 +315,15 @@ def test_no_server_is_counted_where_none_is(tmp_path: Path) -> None:
     """In a tree whose only agent is faulty."""
     tree = write_tree(tmp_path, {".codex/agents/x.toml": 'name = "x\n'})
     assert "read as OpenAI Codex: 0 agents;" in run_here("check", cwd=tree).stderr
+
+
+def test_every_crew_of_a_folder_is_listed(tmp_path: Path) -> None:
+    """Each with its own organization, and without a note that it is not read."""
+    text = "a:\n  role: R{0}\n  goal: G\n  backstory: B\n"
+    tree = write_tree(tmp_path, {f"crews/{each}/config/agents.yaml": text.format(each) for each in "xy"})
+    done = run_here("list", "--format", "json", cwd=tree)
+    rows = [
+        (each["org"], each["roles"], each["path"], each.get("note", ""))
+        for each in json.loads(done.stdout)["trees"]
+    ]
+    assert rows == [("x", 1, "crews/x", ""), ("y", 1, "crews/y", "")]

@@ -166,7 +166,7 @@ def _find_foreign(
         for source in trees.sources:
             place = format_relative_path(source.place, here)
             note = ""
-            if (os.path.realpath(source.place), source.format) not in read:
+            if (os.path.realpath(source.root), source.format) not in read:
                 note = f"is not read from here: pass {_suggest_options(source, place)}"
             elif source.has_errors and source.org not in noted:
                 noted.add(source.org)
