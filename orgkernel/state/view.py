@@ -141,8 +141,7 @@ def group_reports_by_subject(
     A report that is dated after the arrival of a later one came while a clock was ahead, so it is older than that one.
     """
     reports_per_subject: dict[str, list[StoredReport]] = {}
-    times = _find_believable_times(latest.values())
-    for report in sorted(latest.values(), key=lambda each: (-times[each.number], -each.number)):
+    for report in _sort_newest_first(latest.values()):
         if org_id in (None, report.org_id):
             reports_per_subject.setdefault(f"role:{report.role_id}", []).append(report)
             if report.agent_id:
@@ -155,15 +154,20 @@ def group_reports_by_subject(
     ), raised
 
 
-def _find_believable_times(reports: Iterable[StoredReport]) -> Mapping[int, float]:
-    """The time of each report by its number: its own, or for one that is dated ahead, that of the oldest later one."""
-    times: dict[int, float] = {}
+def _sort_newest_first(reports: Iterable[StoredReport]) -> Iterable[StoredReport]:
+    """Reports by their times. One that is dated after the arrival of a later one is older than all later ones."""
+    timed: list[tuple[float, int, StoredReport]] = []
     first_arrival = oldest = float("inf")
+    later: list[tuple[float, StoredReport]] = []
     for report in sorted(reports, key=attrgetter("number"), reverse=True):
-        times[report.number] = report.at if report.at <= first_arrival else oldest
-        first_arrival = min(first_arrival, report.received_at)
-        oldest = min(oldest, times[report.number])
-    return times
+        if later and later[-1][1].number != report.number:
+            first_arrival = min(first_arrival, *(each.received_at for _, each in later))
+            oldest = min(oldest, *(time for time, _ in later))
+            later = []
+        time = report.at if report.at <= first_arrival else oldest
+        later.append((time, report))
+        timed.append((-time, -report.number, report))
+    return (report for _, _, report in sorted(timed, key=lambda each: each[:2]))
 
 
 def map_by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredReport]:
