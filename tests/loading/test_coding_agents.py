@@ -312,3 +312,18 @@ def test_codex_without_its_shell(tmp_path: Path) -> None:
     assert run_here("can", "role:a", "use", "tool:shell", cwd=tree).stdout.startswith("deny")
     (tree / ".codex/config.toml").write_text("[features]\nshell_tool = true\n")
     assert not run_here("can", "role:a", "use", "tool:shell", cwd=tree).stdout.startswith("deny")
+
+
+def test_modes_of_opencode_are_agents(tmp_path: Path) -> None:
+    """Files in `.opencode/mode`, the older name of primary agents, also without any other agent."""
+    text = "---\ndescription: Plans. Use it.\ntools:\n  write: false\n---\nx\n"
+    tree = write_tree(tmp_path, {".opencode/mode/plan2.md": text})
+    assert run_here("can", "role:plan2", "use", "tool:write", cwd=tree).stdout.startswith("deny")
+    assert run_here("can", "role:plan2", "use", "tool:read", cwd=tree).stdout.startswith("allow")
+
+
+def test_modes_in_the_configuration_of_opencode_are_agents(tmp_path: Path) -> None:
+    """The older name of agents there."""
+    configuration = {"mode": {"plan2": {"description": "Plans. Use it.", "tools": {"write": False}}}}
+    tree = write_tree(tmp_path, {"opencode.json": json.dumps(configuration)})
+    assert run_here("can", "role:plan2", "use", "tool:write", cwd=tree).stdout.startswith("deny")

@@ -17,7 +17,7 @@ from orgkernel.loading.marks import start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import BrokenDocument, ReadFile
 
-_AGENTS = ("agent", "agents")
+_AGENTS = ("agent", "agents", "mode")
 
 
 def read_configuration(source: SourceText, root: Root) -> ReadFile:

@@ -12,11 +12,11 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 CONFIGURATIONS = ("opencode.json", "opencode.jsonc")
 FOLDERS = AgentFolders(
     ".opencode",
-    ("agent", "agents"),
+    ("agent", "agents", "mode", "modes"),
     ".md",
     (*CONFIGURATIONS, *(os.path.join(".opencode", each) for each in CONFIGURATIONS)),
 )
-_AGENT = lazy_pattern(rb'"agent"\s*:\s*\{\s*(?://[^\n]*\n\s*)*"')
+_AGENT = lazy_pattern(rb'"(?:agent|mode)"\s*:\s*\{\s*(?://[^\n]*\n\s*)*"')
 _SIZE = 256 * 1024
 
 
