@@ -51,7 +51,10 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Find declarations that an earlier one hides."""
+    roles = {(each.place.file, each.id) for each in assembly.duplicates if each.what == "role"}
     for duplicate in assembly.duplicates:
+        if duplicate.what == "role order" and (duplicate.place.file, duplicate.id) in roles:
+            continue  # the text of a repeated agent, in the same file
         yield Finding(
             duplicate.place,
             f"{duplicate.what} {quote(duplicate.id)} is declared more than once",
