@@ -327,3 +327,19 @@ def test_modes_in_the_configuration_of_opencode_are_agents(tmp_path: Path) -> No
     configuration = {"mode": {"plan2": {"description": "Plans. Use it.", "tools": {"write": False}}}}
     tree = write_tree(tmp_path, {"opencode.json": json.dumps(configuration)})
     assert run_here("can", "role:plan2", "use", "tool:write", cwd=tree).stdout.startswith("deny")
+
+
+def test_a_list_of_remote_agents_of_gemini(tmp_path: Path) -> None:
+    """Each is a role without tools of this machine; a list with another entry is an error."""
+    entry = "- kind: remote\n  name: {0}\n  description: Does {0}. Use it.\n  agent_card_url: https://agents.example.com/{0}\n"
+    files = {
+        ".gemini/agents/a.md": "---\nname: a\ndescription: Does a. Use it.\n---\nx\n",
+        ".gemini/agents/l.md": f"---\n{entry.format('r1')}{entry.format('r2')}---\n",
+    }
+    tree = write_tree(tmp_path, files)
+    assert "3 agents;" in run_here("check", cwd=tree).stderr
+    assert run_here("can", "role:r1", "use", "tool:read_file", cwd=tree).stdout.startswith("deny")
+    assert run_here("can", "role:a", "use", "tool:read_file", cwd=tree).stdout.startswith("allow")
+    write_tree(tree, {".gemini/agents/l.md": f"---\n{entry.format('r1')}- name: r2\n---\n"})
+    done = run_here("check", cwd=tree)
+    assert (done.returncode, "the front matter is not a mapping" in done.stdout) == (1, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -11,11 +12,13 @@ from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, ToolRule, build_role
 from orgkernel.loading.formats.fields import FieldReader
-from orgkernel.loading.formats.front_matter import GEMINI_CLI, read_front_matter
+from orgkernel.loading.formats.front_matter import GEMINI_CLI, Front, read_front_matter
 from orgkernel.loading.formats.names import LONGEST
+from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.yaml_reader import parse_yaml
 
 TOOLS, SERVERS, KIND_FIELD = "tools", "mcp_servers", "kind"
 _KINDS = ("local", "remote")
@@ -38,14 +41,42 @@ _NOT_LOADED = "so Gemini CLI does not load the agent"
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role of a file. Empty for a file that Gemini CLI ignores, because its name begins with `_`."""
+    """The role of a file, or the roles of a list of remote agents. Empty for a file that Gemini CLI ignores, because its name begins with
+    `_`.
+    """
     if os.path.basename(source.path).startswith("_"):
         return ReadFile(skipped=True)
+    if fronts := list(_list_remote_agents(source)):
+        reads = [_read_front(source, root, each) for each in fronts]
+        return ReadFile(
+            tuple(document for each in reads for document in each.documents),
+            tuple(broken for each in reads for broken in each.broken),
+            tuple(diagnostic for each in reads for diagnostic in each.diagnostics),
+        )
     front = read_front_matter(source, (TOOLS,), ending=GEMINI_CLI)
     if front is None:
         return ReadFile(skipped=True)
     if not front.value:
         return read_broken(source, KIND, front.refusals)
+    return _read_front(source, root, front)
+
+
+def _list_remote_agents(source: SourceText) -> Iterator[Front]:
+    """The entries of front matter that is a list of remote agents."""
+    parts = None if source.refusal is not None else split_front_matter(source.text, GEMINI_CLI.pattern)
+    if parts is None or not parts[0].lstrip().startswith("-"):
+        return
+    parsed = parse_yaml("\n" + parts[0], as_text=True)
+    if parsed.refusals or len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, tuple):
+        return
+    document = parsed.documents[0]
+    if all(isinstance(each, dict) and each.get(KIND_FIELD) == "remote" for each in document.value):
+        for value, marks in zip(document.value, document.marks[1], strict=True):
+            yield Front(value, dict(marks[1]), start_of(marks), [])
+
+
+def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
+    """The role of one agent."""
     fields = FieldReader(front.value, (front.start, front.marks), "the agent", front.start)
     fields.refusals += front.refusals
     name = fields.get_text("name", needed=True)
