@@ -12,7 +12,8 @@ Every organization has a unique id. Within the folder of an organization:
 ## Why it matters
 
 Only the first declaration is used, in the order of the file names. The other one has no effect, and renaming a file
-can change which one that is.
+can change which one that is. Of two agents of another host with one name, neither answers, because it is not known which of them the
+host uses.
 
 ## Example
 
@@ -46,7 +47,11 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.visible_documents import Duplicate
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+
+_HELP = "remove this declaration, or give it a unique id; only the first one is used"
+_HELP_OF_AGENTS = "give one of them another name; until then, neither answers, because it is not known which of them the host uses"
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -58,10 +63,15 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         yield Finding(
             duplicate.place,
             f"{duplicate.what} {quote(duplicate.id)} is declared more than once",
-            "remove this declaration, or give it a unique id; only the first one is used",
+            _HELP_OF_AGENTS if _is_agent(duplicate) else _HELP,
             f"{duplicate.what}:{duplicate.id}",
             (Related(duplicate.first, "the first declaration"),),
         )
+
+
+def _is_agent(duplicate: Duplicate) -> bool:
+    """Whether an agent of another host is repeated, which is in a Markdown or TOML file. Roles of orgkernel are in neither."""
+    return duplicate.what == "role" and duplicate.place.file.endswith((".md", ".toml"))
 
 
 RULE = Rule("ORG217", "duplicate-declaration", Severity.ERROR, RuleTarget.TREE, check)
