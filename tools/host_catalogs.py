@@ -11,10 +11,8 @@ import re
 import sys
 from pathlib import Path
 
-from orgkernel.loading.files import read_text
-from orgkernel.loading.formats import format_named
+from orgkernel.loading.formats import read_built_in_tools
 from orgkernel.loading.formats.claude_code.host_table import read_host_table
-from orgkernel.loading.yaml_reader import parse_yaml
 
 _UNION = re.compile(r"export type ToolInputSchemas =(.*?);", re.DOTALL)
 _NAME = re.compile(r"\| (\w+)Input\b")
@@ -32,9 +30,7 @@ def list_package_tools(folder: Path) -> set[str]:
 
 def list_catalog_tools() -> set[str]:
     """The names of the tools in the catalog."""
-    path = format_named("claude-code").catalog
-    (document,) = parse_yaml(read_text(path, path).text).documents
-    return set(document.value["tools"])
+    return set(read_built_in_tools("claude-code"))
 
 
 def main(folder: Path) -> int:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, Final, NamedTuple
 
-from orgkernel.loading.files import read_text
 from orgkernel.loading.shipped import get_shipped_folder
-from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.loading.shipped_tables import read_shipped_table
 from orgkernel.shell.marks import ShellWord
 from orgkernel.shell.options import Options, read_options
 
@@ -112,12 +110,9 @@ def list_readers() -> Mapping[str, Mapping[str, Any]]:
     }
 
 
-@cache
 def read_table() -> Mapping[str, Any]:
     """The table of programs."""
-    path = os.path.join(get_shipped_folder("ontology"), *_TABLE)
-    (document,) = parse_yaml(read_text(path, path).text).documents
-    table: Mapping[str, Any] = document.value
+    table: Mapping[str, Any] = read_shipped_table(os.path.join(get_shipped_folder("ontology"), *_TABLE))
     return table
 
 

@@ -28,10 +28,8 @@ from orgkernel.exchange.agents.roster import (
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.files import read_text
-from orgkernel.loading.formats import format_named
+from orgkernel.loading.formats import read_built_in_tools
 from orgkernel.loading.formats.equipment import is_plain
-from orgkernel.loading.yaml_reader import parse_yaml
 
 TARGET = "claude-code"
 FOLDER, SETTINGS = ".claude/agents", ".claude/settings.json"
@@ -45,13 +43,11 @@ _CHANGING = ("computer_use", "deterministic_function")
 
 
 @cache
-def read_built_in_tools() -> Mapping[str, ToolLevel]:
+def _list_lowest_levels() -> Mapping[str, ToolLevel]:
     """The host's own tools, each with the lowest level of a declared tool that can grant it."""
-    path = format_named(TARGET).catalog
-    (document,) = parse_yaml(read_text(path, path).text).documents
     return {
         name: LEVEL_OF_SIDE_EFFECTS[tool["side_effects"]] if _does_change(tool) else "none"
-        for name, tool in document.value["tools"].items()
+        for name, tool in read_built_in_tools(TARGET).items()
     }
 
 
@@ -66,7 +62,7 @@ def find_host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
     if HOST in names:
         # A star means more than one tool, and an argument does not limit a tool in a list.
         return names[HOST] if is_plain(names[HOST]) else None
-    return tool_id if tool_id in read_built_in_tools() or tool_id.startswith(_MCP) else None
+    return tool_id if tool_id in _list_lowest_levels() or tool_id.startswith(_MCP) else None
 
 
 def export_claude_code(view: OrgView) -> Export:
@@ -166,7 +162,7 @@ def _with_server(name: str, sharing: Mapping[str, tuple[str, ...]]) -> tuple[str
 
 
 def _is_not_wider(name: str, held: HeldTool) -> bool:
-    return LEVELS.index(read_built_in_tools().get(name, "none")) <= LEVELS.index(held.level)
+    return LEVELS.index(_list_lowest_levels().get(name, "none")) <= LEVELS.index(held.level)
 
 
 def _list_permissions(view: OrgView, roster: Roster) -> tuple[list[At], list[At]]:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
-from orgkernel.loading.files import read_text
-from orgkernel.loading.formats import FORMATS
-from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.loading.formats import read_built_in_tools
 
 
 @cache
 def _read_names(format: str) -> Mapping[str, Mapping[str, str]]:
     """The names in other hosts of each built-in tool of a format."""
-    path = FORMATS[format].catalog
-    (document,) = parse_yaml(read_text(path, path).text).documents
-    catalog: Any = document.value
-    return {tool: entry["names"] for tool, entry in catalog["tools"].items() if "names" in entry}
+    return {tool: entry["names"] for tool, entry in read_built_in_tools(format).items() if "names" in entry}
 
 
 def find_equivalent(format: str, tool: str, host: str) -> str | None:

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orgkernel.project.hooks
-from orgkernel.loading.files import read_text
-from orgkernel.loading.formats import format_named
+from orgkernel.loading.formats import read_built_in_tools
 from orgkernel.loading.formats.claude_code.host_table import read_host_table
-from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.shell.changed_files import list_readers
 
 
@@ -34,8 +32,6 @@ def build_protection(documents: Iterable[str], stores: Iterable[str]) -> Mapping
 
 def _list_reading_tools() -> Iterable[str]:
     """The tools of the host that change nothing, or name no files."""
-    path = format_named("claude-code").catalog
-    (document,) = parse_yaml(read_text(path, path).text).documents
-    for name, tool in document.value["tools"].items():
+    for name, tool in read_built_in_tools("claude-code").items():
         if tool.get("side_effects") in ("none", "read") or tool.get("path_arguments") == ():
             yield name

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import get_args
+from typing import Any, get_args
 
 from orgkernel.documents.records import SourceFormat
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
 from orgkernel.loading.formats.namesakes import separate_namesakes
+from orgkernel.loading.shipped_tables import read_shipped_table
 from orgkernel.loading.sources import (
     NOTHING_TO_ADD,
     Completion,
@@ -42,6 +43,7 @@ __all__ = [
     "find_layout",
     "format_named",
     "may_be_foreign",
+    "read_built_in_tools",
 ]
 
 
@@ -53,6 +55,12 @@ def may_be_foreign(path: str) -> bool:
 def format_named(name: str) -> Format:
     """The format of a root."""
     return FORMATS[name]
+
+
+def read_built_in_tools(name: str) -> Mapping[str, Mapping[str, Any]]:
+    """The entries of the tools that the host of a format itself has, as its catalog writes them."""
+    tools: Mapping[str, Mapping[str, Any]] = read_shipped_table(FORMATS[name].catalog)["tools"]
+    return tools
 
 
 def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | None:

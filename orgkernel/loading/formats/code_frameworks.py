@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from orgkernel.loading.files import read_head, read_text
+from orgkernel.loading.files import read_head
 from orgkernel.loading.formats.listing import FolderListing, LeftOut
-from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.loading.shipped_tables import read_shipped_table
 
 _TABLE = os.path.join(os.path.dirname(__file__), "code_frameworks.yaml")
 _SUFFIXES = (".py", ".ts", ".tsx", ".js", ".mjs")
@@ -30,8 +30,7 @@ class _Framework(NamedTuple):
 
 @cache
 def _read_frameworks() -> tuple[_Framework, ...]:
-    (document,) = parse_yaml(read_text(_TABLE, _TABLE).text).documents
-    return tuple(_build_framework(entry) for entry in document.value)
+    return tuple(_build_framework(entry) for entry in read_shipped_table(_TABLE))
 
 
 def _build_framework(entry: dict[str, object]) -> _Framework:

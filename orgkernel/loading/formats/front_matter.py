@@ -183,6 +183,16 @@ def _unquote(word: str, mark: int) -> tuple[str, int]:
     return (word, mark) if match is None else (match[2], pack_mark(*unpack_within(mark, 1)))
 
 
+def find_effectless_fields(
+    value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Mapping[str, str], host: str
+) -> Iterator[Refusal]:
+    """Fields that look like limits and that a host ignores. `fields` has for each what limits instead."""
+    for key, instead in fields.items():
+        if key in value:
+            text = f"the field {quote(key)} is unknown to {host}, so it limits nothing"
+            yield Refusal(row.EFFECTLESS_PERMISSION, marks[key][0], text, instead)
+
+
 def find_misspelled(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
 ) -> Iterator[Refusal]:

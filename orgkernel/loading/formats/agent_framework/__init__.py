@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 
-from orgkernel.loading.files import Area, Root, SourceText, find_in_head, is_folder, list_files_in
+from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.formats.listed_files import FilesByContent
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FILES = r"[^/]+[.]ya?ml"
 _NAMES = lazy_pattern(r"[^.].*\.ya?ml")
 _PROMPT = lazy_pattern(rb"^kind[ \t]*:[ \t]*[\"']?Prompt\b", re.MULTILINE)
-_SIZE, _MOST_LOOKED_AT = 2 * 1024, 50
+_SOURCES = FilesByContent(_FILES, _NAMES, _PROMPT, 2 * 1024)
 
 
 class AgentFramework:
@@ -30,13 +30,7 @@ class AgentFramework:
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
         """The location of the agents for a path: a folder that directly contains some, or a file."""
-        if is_folder(path):
-            names = list_files_in(path, _NAMES)[:_MOST_LOOKED_AT]
-            is_source = is_certain or any(map(_is_prompt, names))
-            return Layout(path, (Area(os.curdir, _FILES, depth=0),)) if is_source else None
-        if re.fullmatch(_FILES, os.path.basename(path)) and (is_certain or _is_prompt(path)):
-            return Layout(os.path.dirname(path), (Area(os.path.basename(path)),))
-        return None
+        return _SOURCES.find(path, is_certain=is_certain)
 
     def read(self, source: SourceText, root: Root) -> ReadFile:
         """Read one agent."""
@@ -49,10 +43,6 @@ class AgentFramework:
         from orgkernel.loading.formats.declared_agents import complete_declared
 
         return complete_declared(root, files)
-
-
-def _is_prompt(path: str) -> bool:
-    return bool(find_in_head(path, _PROMPT, _SIZE))
 
 
 FORMAT = AgentFramework()

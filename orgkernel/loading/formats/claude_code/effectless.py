@@ -13,6 +13,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.formats.claude_code.host_table import read_host_table
+from orgkernel.loading.formats.front_matter import find_effectless_fields
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal
 
@@ -64,10 +65,7 @@ def find_effectless_in_agent(
     """The fields of an agent that look like limits and that the host ignores, and its unreliable hooks."""
     if "hooks" in value:
         yield from find_unreliable_hooks(value["hooks"], marks["hooks"][1])
-    for key, instead in read_host_table()["effectless_fields"].items():
-        if key in value:
-            text = f"the field {quote(key)} is unknown to Claude Code, so it limits nothing"
-            yield Refusal(row.EFFECTLESS_PERMISSION, marks[key][0], text, instead)
+    yield from find_effectless_fields(value, marks, read_host_table()["effectless_fields"], "Claude Code")
 
 
 def find_unreliable_hooks(hooks: Any, marks: Marks) -> Iterator[Refusal]:

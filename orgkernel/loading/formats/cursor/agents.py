@@ -14,18 +14,20 @@ from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import MARKDOWN, Root, SourceText
 from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, ToolRule, build_role
 from orgkernel.loading.formats.fields import FieldReader
-from orgkernel.loading.formats.front_matter import find_misspelled, read_front_matter
+from orgkernel.loading.formats.front_matter import find_effectless_fields, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import read_suppressions
 from orgkernel.loading.marks import start_of
-from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import ReadFile
 
 READONLY = "readonly"
 _FIELDS = ("name", "description", "model", READONLY, "is_background")
 NAMES = ToolNames(server_prefix="mcp_", groups={}, starter="task", command_tool="shell")
 # Fields that limit agents in other hosts.
-_EFFECTLESS = ("tools", "disallowedTools", "permissions", "permission", "permissionMode")
+_EFFECTLESS = dict.fromkeys(
+    ("tools", "disallowedTools", "permissions", "permission", "permissionMode"),
+    "write `readonly: true` for an agent that changes nothing",
+)
 _CHANGING = ("edit", "delete", "shell", "browser", "generate_image")
 
 
@@ -67,9 +69,5 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         suppressions=suppressions,
     )
     fields.refusals += find_misspelled(front.value, marks, _FIELDS, "Cursor")
-    for key in _EFFECTLESS:
-        if key in front.value:
-            text = f"the field {quote(key)} is unknown to Cursor, so it limits nothing"
-            help = "write `readonly: true` for an agent that changes nothing"
-            fields.refusals.append(Refusal(row.EFFECTLESS_PERMISSION, marks[key][0], text, help))
+    fields.refusals += find_effectless_fields(front.value, marks, _EFFECTLESS, "Cursor")
     return build_role(source, root, agent, (front.start, marks), fields.refusals)

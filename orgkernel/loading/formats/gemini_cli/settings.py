@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import build_diagnostic, read_broken
-from orgkernel.loading.files import Root, SourceText, read_text
+from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import replace_document
 from orgkernel.loading.formats.coding_agents import EVERY, ONLY, PROTECTING, ToolRule, keep_rules
 from orgkernel.loading.formats.mappings import read_mapping
@@ -19,8 +18,8 @@ from orgkernel.loading.formats.servers import FIELD, read_server_mapping
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.shipped_tables import read_shipped_table
 from orgkernel.loading.sources import ReadFile
-from orgkernel.loading.yaml_reader import parse_yaml
 
 # The older names of the fields are at the top of the file.
 _EXCLUDED = (("tools", "exclude"), ("excludeTools",))
@@ -82,19 +81,12 @@ def _build_rule(word: str, mark: int) -> ToolRule:
     """A rule about a tool by its name or its class, or about commands of it: `run_shell_command(rm -rf)`."""
     match = _PART.match(word)
     name = word if match is None else match[1]
-    tool = _read_class_names().get(name, name)
+    tool = read_shipped_table(_TABLE)["class_names"].get(name, name)
     return (
         ToolRule("deny", tool, mark)
         if match is None
         else ToolRule("deny", tool, mark, f"{match[2].strip()} *")
     )
-
-
-@cache
-def _read_class_names() -> Mapping[str, str]:
-    (document,) = parse_yaml(read_text(_TABLE, _TABLE).text).documents
-    names: Mapping[str, str] = document.value["class_names"]
-    return names
 
 
 def _read_list(

@@ -28,6 +28,8 @@ _PARTS: Final = {
     "org_name": str,
 }
 _SETTINGS: Final = ("enforcement", "on_error", "unlisted_tools", "unnamed_agents", "main_role")
+_STAND_INS: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
+"""For an activation of before they were compiled."""
 _LARGEST: Final = 64 * 1024 * 1024
 
 
@@ -51,6 +53,12 @@ class Activated:
         """The settings by name."""
         settings: dict[str, str] = self.data["settings"]
         return settings
+
+    @property
+    def stand_ins(self) -> dict[str, str]:
+        """The tools that do what another one does, and that other one."""
+        stand_ins: dict[str, str] = self.data.get("stand_ins", _STAND_INS)
+        return stand_ins
 
     def role_of(self, name: str) -> str | None:
         """The role with the name of an agent. The name of an agent from a plugin starts with the name of the plugin."""

@@ -37,7 +37,6 @@ COMMAND_ARGUMENTS: Final = {"Bash": ("command",)}
 WRITING: Final = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 PLACEHOLDER: Final = "/0orgkernel0path0"
 """The placeholder for the path of the call in a compiled text."""
-_STAND_INS: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
 _MCP: Final = "mcp__"
 _LONGEST: Final = 120
 CallAnswer = tuple[str, str]
@@ -61,9 +60,7 @@ def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
     answers = active.answers_of(role)
     if tool in HANDOFF_TOOLS:
         return _describe_answer(active, _decide_handoff(active, answers, given))
-    row = find_prefix(answers["tools"], tool, given) or find_row(
-        answers["tools"], tool, active.data.get("stand_ins", _STAND_INS)
-    )
+    row = find_prefix(answers["tools"], tool, given) or find_row(answers["tools"], tool, active.stand_ins)
     if row is None:
         return _decide_unlisted(active, tool)
     return _describe_answer(active, answer_of(row, active, call, given))
@@ -299,10 +296,7 @@ def _decide_handoff(active: Activated, answers: dict[str, Any], given: dict[str,
 
 def _decide_nameless(active: Activated, name: str, tool: str) -> CallAnswer:
     """The answer to a call of an agent that has no role with its name."""
-    declared = (
-        tool in HANDOFF_TOOLS
-        or find_row(active.data["tools"], tool, active.data.get("stand_ins", _STAND_INS)) is not None
-    )
+    declared = tool in HANDOFF_TOOLS or find_row(active.data["tools"], tool, active.stand_ins) is not None
     if not declared:
         return _decide_unlisted(active, tool)
     text = f"{_say_nameless(active, name)}, so it has no right to {quoted(tool)}"

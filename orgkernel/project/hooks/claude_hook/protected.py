@@ -76,7 +76,7 @@ class _Guard:
         self._above = {above for each in inside for above in _list_above(each)}
         self._hidden_above = {each for each in self._above if each.startswith(".")}
 
-    def is_protected(self, text: str, *, with_content: bool | None = None) -> bool:
+    def is_protected(self, text: str, *, with_content: bool = False) -> bool:
         """Whether a text names a protected file or something in a protected folder.
 
         A folder that contains protected files counts if its name is hidden, or always `with_content`.
