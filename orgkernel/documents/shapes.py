@@ -138,6 +138,81 @@ class CognitiveSkill(Document, frozen=True, kw_only=True):
     metadata: dict[str, str] = msgspec.field(default_factory=dict)
     allowed_tools: str = msgspec.field(default='', name='allowed-tools')
     body: str = ''
+CommandOption = Annotated[str, msgspec.Meta(pattern='^-[!-<>-~]{1,99}\\Z')]
+ProgramName = Annotated[str, msgspec.Meta(pattern='^[!-.0-~]{1,99}\\Z')]
+SubcommandName = Annotated[str, msgspec.Meta(pattern='^[!-~]{1,99}( [!-~]{1,99}){0,5}\\Z')]
+CommandPattern = Annotated[str, msgspec.Meta(min_length=1, max_length=400)]
+CommandEffect = Literal['reads', 'adds', 'writes', 'changes', 'deletes', 'sends', 'publishes', 'runs', 'changes_rights', 'disables_safeguard', 'needs_somebody', 'unknown']
+WordRole = Literal['text', 'host', 'url', 'path_read', 'path_written', 'path_changed', 'path_deleted', 'tree_deleted', 'folder_filled', 'folder', 'command', 'package', 'shell', 'script', 'task', 'sql', 'code']
+CommandOperation = Literal['delete_directory', 'destroy_data', 'delete_resource', 'force_push', 'discard_changes', 'delete_branch', 'rewrite_history', 'drop_table', 'unbounded_delete', 'send_email', 'send_sms', 'make_payment', 'force_kill', 'disable_safeguard', 'publish']
+
+
+class CommandOperands(Record, frozen=True, kw_only=True):
+    """What the operands of a program are: the first ones, the last one, and the others."""
+    first: tuple[WordRole, ...] = ()
+    rest: WordRole = 'text'
+    last: WordRole | None = None
+
+
+class CommandCase(Record, frozen=True, kw_only=True):
+    """A use of a program with an effect of its own. All conditions must hold."""
+    options: tuple[CommandOption, ...] = ()
+    and_options: tuple[CommandOption, ...] = ()
+    unless: tuple[CommandOption, ...] = ()
+    value: CommandPattern | None = None
+    operand: CommandPattern | None = None
+    position: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    at_least: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    at_most: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    piped: bool | None = None
+    effect: CommandEffect | None = None
+    operation: CommandOperation | None = None
+    message: str = ''
+    operands: WordRole | CommandOperands | None = None
+    unseen: bool | None = None
+    makes: str | None = None
+    removes: str | None = None
+
+
+class CommandEntry(Record, frozen=True, kw_only=True):
+    """The part that programs and subcommands share."""
+    description: str = ''
+    values: dict[WordRole, tuple[CommandOption, ...]] = msgspec.field(default_factory=dict)
+    flags: tuple[CommandOption, ...] = ()
+    options_first: bool = False
+    operands: WordRole | CommandOperands | None = None
+    harmless_with: tuple[CommandOption, ...] = ()
+    effect: CommandEffect | None = None
+    operation: CommandOperation | None = None
+    message: str = ''
+    cases: tuple[CommandCase, ...] = ()
+    elsewhere: bool = False
+    piped: WordRole | None = None
+    prints: Literal['unknown', 'word', 'nothing', 'input', 'changed_input'] = 'unknown'
+    reader: str | None = None
+    unseen: bool = False
+    makes: str | None = None
+    removes: str | None = None
+
+
+class SubcommandEntry(CommandEntry, frozen=True, kw_only=True):
+    """A subcommand, or several with the same effect."""
+    names: Annotated[tuple[SubcommandName, ...], msgspec.Meta(min_length=1)]
+
+
+class ProgramEntry(CommandEntry, frozen=True, kw_only=True):
+    """A program."""
+    also: tuple[ProgramName, ...] = ()
+    subcommands: tuple[SubcommandEntry, ...] = ()
+    otherwise: Literal['reads', 'changes', 'runs', 'unknown', 'task', 'script', 'command'] = 'unknown'
+
+
+class CommandCatalog(Document, frozen=True, kw_only=True):
+    """Programs and their effects."""
+    kind: "Literal['orgkernel:command_catalog']" = msgspec.field(default='orgkernel:command_catalog', name='_schema')
+    description: str = ''
+    source: str = ''
+    programs: dict[ProgramName, ProgramEntry] = msgspec.field(default_factory=dict)
 WrittenTime = Annotated[str, msgspec.Meta(pattern='^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(T| )([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]|:[0-5][0-9][.][0-9]{1,9})?(Z|(-|[+])([01][0-9]|2[0-3]):?[0-5][0-9])?\\Z')]
 Confidence = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Duration = Annotated[float, msgspec.Meta(ge=0.0)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from orgkernel.shell.catalog import read_shipped_programs
 from orgkernel.shell.changed_files import ProgramChanges, find_changes
+from orgkernel.shell.interpreter import CataloguedPrograms
 from orgkernel.shell.marks import PRIVATE, ShellWord
 from orgkernel.shell.ownership import Ground, Ownership
-from orgkernel.shell.programs import PROGRAMS
 from orgkernel.shell.reader import MOST_CHARACTERS, Reader
+from orgkernel.shell.readers import PROGRAMS
 from orgkernel.shell.verdict import CommandCheck, CommandOutcome
 
 
@@ -58,7 +60,9 @@ def _read(
     ground: Ground | None,
     changes: Callable[[str, Sequence[ShellWord]], ProgramChanges] | None = None,
 ) -> Reader:
-    reader = Reader(PROGRAMS, ground or Ground(), find_changes=changes)
+    reader = Reader(
+        CataloguedPrograms(read_shipped_programs(), PROGRAMS), ground or Ground(), find_changes=changes
+    )
     problem = _unreadable(command)
     if problem:
         reader.not_read(problem, (), ShellWord("", 0, 0))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Tree
@@ -38,7 +38,7 @@ from orgkernel.shell.marks import (
     split_fields,
 )
 from orgkernel.shell.ownership import Ground, Ownership, is_sink, join, owner_of
-from orgkernel.shell.verdict import CommandPlace, DestructiveOperation, UnreadPart
+from orgkernel.shell.verdict import CommandPlace, DestructiveOperation, ProgramReading, UnreadPart
 
 MOST_CHARACTERS: Final = 10_000
 MOST_SCRIPTS: Final = 12
@@ -100,6 +100,17 @@ Program = Callable[["ProgramCall"], str | None]
 """Simulates a program: records its operations, and returns its output as far as it is known."""
 
 
+class ProgramTable(Protocol):
+    """The programs that are known."""
+
+    @property
+    def readers(self) -> Mapping[str, Program]:
+        """The parts of orgkernel that read programs whose words are a language of their own."""
+
+    def get(self, name: str) -> Program | None:
+        """A program by one of its names, without a folder."""
+
+
 @dataclass(slots=True)
 class Script:
     """A script, and the positions of its parts in the given text."""
@@ -127,12 +138,18 @@ class ProgramCall:
     """The word that names the program."""
     stdin: str | None
     """Standard input: text with marks, or None for nothing."""
+    place: str = ""
+    """The file and line of its entry in the catalogue."""
 
     def found(self, operation: str, message: str, at: ShellWord | None = None) -> None:
-        self.reader.found(operation, message, (self.word, *self.args), at or self.word)
+        self.reader.found(operation, message, (self.word, *self.args), at or self.word, self.place)
 
     def unread(self, message: str, at: ShellWord | None = None) -> None:
-        self.reader.not_read(message, (self.word, *self.args), at or self.word)
+        self.reader.not_read(message, (self.word, *self.args), at or self.word, self.place)
+
+    def with_args(self, args: Sequence[ShellWord]) -> ProgramCall:
+        """The same program with other words."""
+        return ProgramCall(self.reader, self.name, tuple(args), self.word, self.stdin, self.place)
 
     def run(self, words: Sequence[ShellWord], *, stdin: str | None = None, through: str = "") -> str:
         """Another program that this one starts."""
@@ -154,7 +171,7 @@ class ProgramCall:
 class Reader:
     """The findings while a text is read, and the known state of the shell."""
 
-    programs: Mapping[str, Program]
+    programs: ProgramTable
     ground: Ground
     operations: list[DestructiveOperation] = field(default_factory=list)
     unread: list[UnreadPart] = field(default_factory=list)
@@ -172,6 +189,12 @@ class Reader:
     """Tells which files a program changes, if this is of interest."""
     unseen: list[str] = field(default_factory=list)
     """The programs that change files which their words do not name."""
+    read_paths: list[str] = field(default_factory=list)
+    """Paths that the programs read, as far as their words name them."""
+    made: set[tuple[str, str]] = field(default_factory=set)
+    """The things that the command itself made: their kinds and names."""
+    readings: list[ProgramReading] = field(default_factory=list)
+    """How each program was read, in order."""
     folder: str = ""
     is_elsewhere: bool = False
     _given: bytes = b""
@@ -188,7 +211,13 @@ class Reader:
 
     # Results.
 
-    def found(self, operation: str, message: str, words: Sequence[ShellWord], at: ShellWord) -> None:
+    def list_through(self) -> tuple[str, ...]:
+        """The programs and constructs around the present one, outermost first."""
+        return tuple(self._through)
+
+    def found(
+        self, operation: str, message: str, words: Sequence[ShellWord], at: ShellWord, entry: str = ""
+    ) -> None:
         if len(self.operations) >= MOST_FINDINGS:
             return
         finding = DestructiveOperation(
@@ -197,16 +226,21 @@ class Reader:
             words=_told(words),
             through=tuple(self._through),
             at=self._place(at),
+            entry=entry,
         )
         if finding not in self._seen:
             self._seen.add(finding)
             self.operations.append(finding)
 
-    def not_read(self, message: str, words: Sequence[ShellWord], at: ShellWord) -> None:
+    def not_read(self, message: str, words: Sequence[ShellWord], at: ShellWord, entry: str = "") -> None:
         if len(self.unread) >= MOST_FINDINGS:
             return
         part = UnreadPart(
-            message=message, words=_told(words), through=tuple(self._through), at=self._place(at)
+            message=message,
+            words=_told(words),
+            through=tuple(self._through),
+            at=self._place(at),
+            entry=entry,
         )
         if part not in self._seen:
             self._seen.add(part)
@@ -674,7 +708,7 @@ class Reader:
         self._nesting += 1
         try:
             if program is None:
-                program = self.programs["./" if folder and not is_program else "?"]
+                program = self.programs.readers["./" if folder and not is_program else "?"]
             call = ProgramCall(self, base if is_program else name, args, first, stdin)
             printed = program(call)
         finally:

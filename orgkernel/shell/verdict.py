@@ -23,6 +23,7 @@ CATALOG: Final = {
     "make_payment": "moves real money: a charge, refund, payout, or capture",
     "force_kill": "kills by force a process that the command did not start",
     "disable_safeguard": "stops, disables or deletes backup, retention, versioning or audit",
+    "publish": "publishes a package, a version or a page that others can fetch, which cannot be taken back",
 }
 """The destructive operations and their descriptions, keyed by id."""
 
@@ -46,6 +47,8 @@ class DestructiveOperation(msgspec.Struct, frozen=True, kw_only=True):
     through: tuple[str, ...]
     """The programs and constructs around it, outermost first: `sudo`, `xargs`, `sh -c`."""
     at: CommandPlace
+    entry: str = ""
+    """The file and line of the entry in the command catalogue. Empty for what the shell itself does."""
 
 
 class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +58,30 @@ class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
     through: tuple[str, ...]
     at: CommandPlace
+    entry: str = ""
+    """The file and line of the entry in the command catalogue. Empty for unknown programs and for shell syntax."""
+
+
+class WordUse(msgspec.Struct, frozen=True, kw_only=True):
+    """A word of a command with what it is taken for."""
+
+    word: str
+    role: str
+
+
+class ProgramReading(msgspec.Struct, frozen=True, kw_only=True):
+    """How a program of a command was read."""
+
+    words: tuple[str, ...]
+    entry: str
+    """The words of the entry in the command catalogue, such as `docker image prune`."""
+    place: str
+    """The file and line of the entry."""
+    effects: tuple[str, ...]
+    operations: tuple[str, ...]
+    uses: tuple[WordUse, ...]
+    through: tuple[str, ...]
+    """The programs and constructs around it, outermost first."""
 
 
 class CommandCheck(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ _MODELS = {
     "skill_catalog": "SkillCatalog",
     "rank_ladder": "RankLadder",
     "qualification_catalog": "QualificationCatalog",
+    "command_catalog": "CommandCatalog",
     "procedure_catalog": "ProcedureCatalog",
     "directory": "Directory",
     "access_policies": "AccessPolicies",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from orgkernel.shell.programs import (
+from orgkernel.shell.reader import Program
+from orgkernel.shell.readers import (
     builds,
     builtins,
     cloud,
@@ -15,19 +16,20 @@ from orgkernel.shell.programs import (
     interpreters,
     messages,
     processes,
+    words,
     wrappers,
 )
-from orgkernel.shell.reader import Program
 
 PROGRAMS: Final[Mapping[str, Program]] = {
     **builds.PROGRAMS,
     **builtins.PROGRAMS,
     **files.PROGRAMS,
-    **git.PROGRAMS,
+    **git.READERS,
     **databases.PROGRAMS,
     **messages.PROGRAMS,
     **processes.PROGRAMS,
     **cloud.PROGRAMS,
     **interpreters.PROGRAMS,
     **wrappers.PROGRAMS,
+    **words.READERS,
 }

@@ -7,231 +7,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.shell.marks import UNKNOWN, ShellWord
+from orgkernel.shell.marks import UNKNOWN
 from orgkernel.shell.options import names_in, read_options
-from orgkernel.shell.programs.wrappers import RISKY, judge_script, judge_task
 from orgkernel.shell.reader import Program, ProgramCall
-
-
-def _operands(call: ProgramCall, valued: str = "", long_valued: tuple[str, ...] = ()) -> list[ShellWord]:
-    return read_options(call.args, valued=valued, long_valued=long_valued).operands
-
-
-def _run_rest(call: ProgramCall, words: list[ShellWord]) -> str | None:
-    """A program from a package, known by its name or unknown."""
-    while words and words[0].text.startswith("-"):
-        skips = words[0].text in (
-            "-p",
-            "--package",
-            "-c",
-            "--call",
-            "--from",
-            "--with",
-            "--python",
-            "--extra",
-            "--group",
-            "--env-file",
-            "--directory",
-        )
-        if words[0].text in ("-c", "--call") and len(words) > 1:
-            return call.script(words[1])
-        words = words[2 if skips else 1 :]
-    if not words:
-        return None
-    name = words[0].text
-    bare = re.sub(r"(?<=.)@[^/]*$", "", name)
-    return call.run([words[0].but(bare.rsplit("/", 1)[-1] if bare.startswith("@") else bare), *words[1:]])
-
-
-_NPM_SCRIPTS: Final = ("run", "run-script", "rum", "x_")
-
-
-def _npm(call: ProgramCall) -> str | None:
-    options = read_options(
-        call.args,
-        valued="FCw",
-        long_valued=(
-            "prefix",
-            "workspace",
-            "filter",
-            "cwd",
-            "registry",
-            "tag",
-            "otp",
-            "dir",
-            "omit",
-            "loglevel",
-        ),
-        first_operand_ends=True,
-    )
-    words = list(options.operands)
-    verb = words[0].text if words else ""
-    rest = [word for word in words[1:] if not word.text.startswith("-")]
-    if verb in ("exec", "x", "dlx", "create"):
-        if verb != "create":
-            return _run_rest(call, [word for word in words[1:] if word.text != "--"])
-    elif verb in _NPM_SCRIPTS or (verb == "workspace" and len(rest) > 1):
-        task = rest[1] if verb == "workspace" and len(rest) > 1 else rest[0] if rest else None
-        if task is not None:
-            judge_task(call, task)
-    elif verb in ("unpublish", "deprecate", "owner", "team", "access", "token", "profile", "hook", "org"):
-        if verb == "unpublish":
-            call.found("delete_resource", "removes a published version")
-        elif {"rm", "remove", "destroy", "revoke", "delete"} & {word.text for word in rest}:
-            call.found("delete_resource", f"removes what {quote(f'{call.name} {verb}')} names")
-    elif verb and verb not in _NPM_KNOWN and call.name in ("yarn", "pnpm", "bun", "deno"):
-        program = call.reader.programs.get(verb)
-        if program is not None and verb not in ("test", "link"):
-            return call.run(words)
-        judge_task(call, words[0])
-    return UNKNOWN
-
-
-_NPM_KNOWN: Final = names_in(
-    """install i ci add remove rm uninstall un update upgrade up outdated audit list ls ll view info show search pack publish version init
-    test t tst start stop restart link unlink login logout whoami config set get cache dedupe explain fund help prune rebuild root bin
-    doctor ping docs bugs repo star shrinkwrap why import patch approve-builds store fetch workspaces node completion build fmt lint check
-    compile task repl doc bundle serve upgrade types coverage jupyter bench pm outdated deploy_ dist-tag policies licenses"""
-)
-
-
-def _npx(call: ProgramCall) -> str | None:
-    return _run_rest(call, list(call.args))
-
-
-def _make(call: ProgramCall) -> str | None:
-    options = read_options(
-        call.args, valued="CfIjloWd", long_valued=("directory", "file", "makefile", "jobs", "justfile", "working-directory", "set", "dir", "taskfile"),
-        longs=("dry-run", "just-print", "list", "summary"),
-    )  # fmt: skip
-    if options.has("n", "dry-run", "just-print", "recon", "q", "l", "list", "summary", "p"):
-        return UNKNOWN
-    for file in options.all_values("f", "file", "makefile", "justfile", "taskfile"):
-        if (
-            call.reader.read_file(file.text) != UNKNOWN
-            or not file.is_known
-            or call.reader.owner(file.text) != "own"
-        ):
-            call.unread("what the tasks in this file do cannot be seen", file)
-    for target in options.operands:
-        if re.match(r"[A-Za-z_]\w*[:+?]?=", target.text):
-            if "$(shell" in target.text or target.text.startswith(("SHELL=", "MAKEFLAGS=")):
-                call.unread("what this variable runs cannot be seen", target)
-            continue
-        if not re.fullmatch(r"\d+", target.text):
-            judge_task(call, target)
-    return UNKNOWN
-
-
-def _gradle(call: ProgramCall) -> str | None:
-    for word in _operands(
-        call,
-        "bpcDPfgIx",
-        ("project-dir", "build-file", "settings", "file", "define", "projects", "exclude-task"),
-    ):
-        if not re.fullmatch(r"[\w.:-]*(clean|install|deploy|publish\w*)", word.text) and "=" not in word.text:
-            judge_task(call, word.but(re.sub(r".*:", "", word.text)))
-    return UNKNOWN
-
-
-_DELETING: Final = {
-    "cargo": ("yank", "owner"), "gem": ("yank",), "poetry": (), "composer": (), "pip": (), "brew": (), "apt": (),
-}  # fmt: skip
-
-
-def _package_tool(call: ProgramCall) -> str | None:
-    """`cargo`, `pip`, `poetry`, `uv`, `gem`: most commands build, test or install."""
-    words = _operands(call, "C", ("manifest-path", "directory", "project", "config"))
-    words = [word for word in words if not word.text.startswith("+")]
-    verb = words[0].text if words else ""
-    if verb in ("run", "exec", "x") and call.name in (
-        "poetry",
-        "uv",
-        "pdm",
-        "hatch",
-        "pipenv",
-        "bundle",
-        "rye",
-        "composer",
-        "conda",
-        "mamba",
-        "micromamba",
-        "pixi",
-    ):
-        options = read_options(
-            call.args,
-            valued="Cnp",
-            long_valued=(
-                "with",
-                "from",
-                "python",
-                "extra",
-                "group",
-                "name",
-                "prefix",
-                "project",
-                "directory",
-                "env-file",
-                "package",
-            ),
-            first_operand_ends=True,
-        )
-        rest = options.operands[1:]
-        if call.name == "hatch" or (call.name == "composer" and verb == "run"):
-            if rest:
-                judge_task(call, rest[0])
-            return UNKNOWN
-        return _run_rest(
-            call,
-            [word for word in rest if word.text != "--"]
-            if not rest[:1] or rest[0].text == "--"
-            else _drop_flags(rest),
-        )
-    if verb == "tool" and call.name == "uv" and len(words) > 2 and words[1].text == "run":
-        return _run_rest(call, words[2:])
-    if verb in ("yank", "unpublish"):
-        call.found("delete_resource", "withdraws a published version")
-    elif verb == "owner" and {"remove", "--remove"} & {word.text for word in call.args}:
-        call.found("delete_resource", "removes an owner")
-    return UNKNOWN
-
-
-def _drop_flags(words: list[ShellWord]) -> list[ShellWord]:
-    number = 0
-    while number < len(words) and words[number].text.startswith("-"):
-        number += (
-            2
-            if words[number].text
-            in (
-                "--with",
-                "--extra",
-                "--group",
-                "--python",
-                "-p",
-                "--env-file",
-                "-n",
-                "--name",
-                "--from",
-                "--project",
-                "--directory",
-                "--package",
-            )
-            else 1
-        )
-    return words[number:]
-
-
-def _system_package(call: ProgramCall) -> str | None:
-    words = [word.text for word in _operands(call, "otc", ("option", "config"))]
-    verb = words[0] if words else ""
-    if verb in ("remove", "purge", "autoremove", "erase", "uninstall", "rm") or (
-        call.name == "pacman" and any(w.text.startswith("-R") for w in call.args)
-    ):
-        call.unread("what depends on this package cannot be seen")
-    if call.name == "brew" and words[:1] == ["services"] and "stop" in words:
-        return UNKNOWN
-    return UNKNOWN
-
+from orgkernel.shell.readers.wrappers import RISKY, judge_script
 
 _DB_DROPS: Final = re.compile(
     r"^(db:(drop|reset|purge|schema:load|migrate:reset|truncate_all|setup|wipe)(:\w+)?|migrate:(fresh|reset|refresh)|db:wipe|doctrine:(database|schema):drop|d:[ds]:d)$"
@@ -306,7 +85,7 @@ def _harmless(call: ProgramCall) -> str | None:
         rest = list(call.args[texts.index("--") + 1 :])
         if (
             rest
-            and rest[0].text in call.reader.programs
+            and call.reader.programs.get(rest[0].text) is not None
             and (call.name in _RUNNERS or rest[0].text not in HARMLESS)
         ):
             call.run(rest)
@@ -521,19 +300,12 @@ HARMLESS: Final = names_in(
 PROGRAMS: Final[Mapping[str, Program]] = {
     **dict.fromkeys((name for name in HARMLESS if not name.endswith("_")), _harmless),
     **dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "emacs", "emacsclient", "ed", "kak"), _editor), "?": _unknown,
-    **dict.fromkeys(("npm", "yarn", "pnpm", "yarnpkg", "cnpm"), _npm), "npx": _npx, "pnpx": _npx, "bunx": _npx, "uvx": _npx, "pipx": _package_tool,
-    **dict.fromkeys(("make", "gmake", "just", "task", "rake_", "invoke", "inv", "mage", "earthly"), _make),
-    **dict.fromkeys(("gradle", "gradlew", "./gradlew", "mvn", "mvnw", "ant"), _gradle),
     **dict.fromkeys(
-        ("cargo", "pip", "pip3", "poetry", "uv", "pdm", "hatch", "pipenv", "rye", "gem", "bundle", "bundler", "composer", "conda", "mamba",
-         "micromamba", "pixi", "twine"), _package_tool),
-    **dict.fromkeys(("apt", "apt-get", "yum", "dnf", "apk", "pacman", "zypper", "brew", "port", "snap", "flatpak", "choco", "winget"), _system_package),
-    **dict.fromkeys(
-        ("concurrently", "npm-run-all", "run-p", "run-s", "start-server-and-test", "expect", "nodemon", "nix-shell", "nix", "gdb",
-         "lldb", "entr", "watchexec", "valgrind", "perf", "direnv", "doppler", "op", "aws-vault", "chamber", "infisical", "mise",
-         "asdf", "env-cmd"), _runner),
+        ("concurrently", "npm-run-all", "run-p", "run-s", "start-server-and-test", "expect", "nodemon", "gdb",
+         "lldb", "entr", "watchexec", "valgrind", "perf", "direnv", "doppler", "op", "aws-vault", "chamber", "infisical",
+         "env-cmd"), _runner),
+    "debugger": _runner,
     "man": _man,
-    "apt-cache": _harmless, "apt-mark": _harmless,
     **dict.fromkeys(("rails", "rake", "artisan", "symfony", "console"), _rails),
     **dict.fromkeys(("prisma", "sequelize", "sequelize-cli", "typeorm", "drizzle-kit", "mikro-orm"), _prisma),
     **dict.fromkeys(("alembic", "flask", "flyway", "liquibase", "knex", "migrate", "goose", "dbmate", "sqlx", "diesel", "atlas"), _alembic),

@@ -9,9 +9,9 @@ from typing import Final
 
 from orgkernel.shell.marks import PRIVATE, UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import names_in, read_options
-from orgkernel.shell.programs.files import delete_tree
-from orgkernel.shell.programs.wrappers import judge_script, run_file
 from orgkernel.shell.reader import Program, ProgramCall
+from orgkernel.shell.readers.files import delete_tree
+from orgkernel.shell.readers.wrappers import judge_script, run_file
 
 LONGEST_CODE: Final = 8_000
 _PLAIN_NAMES: Final = ("__version__", "__file__", "__doc__", "__name__")
@@ -224,9 +224,9 @@ def _inline(call: ProgramCall) -> str | None:
     if call.name in ("bun", "deno") and words and not words[0].text.startswith("-"):
         if words[0].text == "eval" and len(words) > 1:
             return _code(call, words[1])
-        return call.reader.programs["npm"](call)
+        return call.reader.programs.readers["npm"](call)
     if call.name == "php" and words and words[0].text.rsplit("/", 1)[-1] in ("artisan", "console"):
-        return call.reader.programs["artisan"](call)
+        return call.reader.programs.readers["artisan"](call)
     number = 0
     had_code = False
     while (
@@ -340,11 +340,10 @@ def _java(call: ProgramCall) -> str | None:
 
 def run_program_of_project(call: ProgramCall) -> str | None:
     """`./scripts/build.sh`: a program by its path."""
-    if call.name.rsplit("/", 1)[-1] in call.reader.programs and call.name.startswith(
-        ("/opt/", "/snap/", "/home/")
-    ):
-        base = call.name.rsplit("/", 1)[-1]
-        return call.reader.programs[base](ProgramCall(call.reader, base, call.args, call.word, call.stdin))
+    base = call.name.rpartition("/")[2]
+    program = call.reader.programs.get(base)
+    if program is not None and call.name.startswith(("/opt/", "/snap/", "/home/")):
+        return program(ProgramCall(call.reader, base, call.args, call.word, call.stdin))
     return run_file(call, call.word, call.args)
 
 

@@ -9,10 +9,10 @@ from typing import Final
 from orgkernel.diagnostics.wording import quote
 from orgkernel.shell.marks import UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import Options, names_in, read_options
-from orgkernel.shell.programs.files import delete_tree
-from orgkernel.shell.programs.processes import SAFEGUARD
-from orgkernel.shell.programs.wrappers import in_container
 from orgkernel.shell.reader import Program, ProgramCall
+from orgkernel.shell.readers.files import delete_tree
+from orgkernel.shell.readers.processes import SAFEGUARD
+from orgkernel.shell.readers.wrappers import in_container
 
 _DELETES: Final = re.compile(
     r"^(delete|destroy|terminate|remove|purge|deregister|drop|empty|rm|rb|erase|cancel|schedule-key-deletion|batch-delete|del|release"

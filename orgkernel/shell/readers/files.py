@@ -10,8 +10,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.shell.marks import GLOB, ONE, TEMPORARY, UNKNOWN, ShellWord, shown
 from orgkernel.shell.options import read_options
 from orgkernel.shell.ownership import is_sink
-from orgkernel.shell.programs.processes import SAFEGUARD
 from orgkernel.shell.reader import Program, ProgramCall
+from orgkernel.shell.readers.processes import SAFEGUARD
 
 _RM_LONGS = (
     "recursive", "force", "verbose", "dir", "one-file-system", "no-preserve-root", "preserve-root", "interactive", "help",
@@ -51,7 +51,7 @@ def _rm(call: ProgramCall) -> None:
         elif options.is_open and call.owner(target) != "own":
             call.unread("whether this deletes recursively is not known until the command runs", target)
         else:
-            _delete_file(call, target)
+            delete_file(call, target)
 
 
 def _touch(call: ProgramCall) -> None:
@@ -73,7 +73,7 @@ def _zip(call: ProgramCall) -> None:
         call.unread("whether these files may be moved away cannot be seen")
 
 
-def _delete_file(call: ProgramCall, target: ShellWord) -> None:
+def delete_file(call: ProgramCall, target: ShellWord) -> None:
     owner, name = call.owner(target), quote(shown(target.text))
     is_folder_of_root = not shown(target.text).strip("*./")
     if owner == "foreign" and is_folder_of_root and ".." not in target.text:
@@ -463,7 +463,7 @@ def _filtered(call: ProgramCall) -> str:
 
 def _unlink(call: ProgramCall) -> None:
     for target in read_options(call.args).operands:
-        _delete_file(call, target)
+        delete_file(call, target)
 
 
 def _rmdir(call: ProgramCall) -> None:

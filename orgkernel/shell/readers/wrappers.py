@@ -245,6 +245,11 @@ _SUBJECTS: Final = names_in(
 
 def judge_task(call: ProgramCall, name: ShellWord) -> None:
     """A task that a file of the project declares (`npm run NAME`, `make NAME`), judged only by its name."""
+    if re.fullmatch(r"\d+|[A-Za-z_]\w*[:+?]?=.*", name.text):
+        return
+    if re.search(r"\.([cm]?[jt]sx?|py|sh)$", name.text):
+        judge_script(call, name)
+        return
     words = set(words_of(name.text.replace(":", " ")))
     risky = words & RISKY
     if words & _CHECKING:

@@ -1,0 +1,209 @@
+"""The command catalogue: finds the entry of a program and of its subcommands.
+
+The shipped documents are `ontology/commands/*.yaml`. `python -m tools.regenerate` compiles them into `commands.json`, which
+this module reads with the standard library only. An organization can add entries, which are laid over the shipped
+ones: what they do not state is taken from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, Final
+
+COMPILED: Final = "commands.json"
+Facts = Mapping[str, Any]
+"""The fields of an entry that are not at their default, and `at`, its place."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A program or a subcommand, with the options of the words before it."""
+
+    name: str
+    """The program and the words of the subcommand, as the catalogue names them."""
+    place: str
+    """The file and line of the entry."""
+    facts: Facts
+    roles: Mapping[str, str]
+    """The role of the value of each option that has one, by its normalized name."""
+    flags: frozenset[str]
+    """The options without a value, normalized."""
+    harmless_with: frozenset[str]
+    is_single_dash: bool
+    """Whether long options begin with one dash."""
+
+    @property
+    def letters(self) -> str:
+        """The letters of options with a value."""
+        return "".join(name for name in self.roles if len(name) == 1)
+
+    @property
+    def longs(self) -> tuple[str, ...]:
+        """The long names of options with a value."""
+        return tuple(name for name in self.roles if len(name) > 1)
+
+    def knows(self, option: str) -> bool:
+        """Whether the entry states an option, given by its normalized name."""
+        return option in self.roles or option in self.flags or option in self.harmless_with
+
+
+@dataclass(slots=True)
+class Node:
+    """A word in the tree of the subcommands of a program."""
+
+    name: str
+    facts: Facts | None = None
+    children: dict[str, Node] = field(default_factory=dict)
+    patterns: list[tuple[str, Node]] = field(default_factory=list)
+
+    def find(self, word: str) -> Node | None:
+        """The node of the next word."""
+        exact = self.children.get(word)
+        if exact is not None:
+            return exact
+        return next((node for pattern, node in self.patterns if fnmatchcase(word, pattern)), None)
+
+
+class CommandPrograms:
+    """The programs of the shipped catalogue, under those of an organization."""
+
+    def __init__(self, own: Mapping[str, Facts] | None = None) -> None:
+        """`own` are the entries of an organization by the name of the program."""
+        self._own = own or {}
+        self._own_names = dict(_list_names(self._own))
+        self._trees: dict[str, Node] = {}
+
+    def find(self, name: str) -> Facts | None:
+        """The entry of a program by one of its names."""
+        own = self._own_names.get(name)
+        shipped = _read_compiled()
+        shipped_name = shipped["names"].get(name)
+        facts: Facts | None = None if shipped_name is None else shipped["programs"][shipped_name]
+        if own is None:
+            return facts
+        return self._own[own] if facts is None else lay_over(facts, self._own[own])
+
+    def build_tree(self, name: str, facts: Facts) -> Node:
+        """The tree of the subcommands of a program."""
+        tree = self._trees.get(name)
+        if tree is None:
+            tree = self._trees[name] = _build_tree(name, facts)
+        return tree
+
+
+@cache
+def read_shipped_programs() -> CommandPrograms:
+    """The shipped catalogue alone."""
+    return CommandPrograms()
+
+
+@cache
+def _read_compiled() -> Mapping[str, Any]:
+    with open(os.path.join(os.path.dirname(__file__), COMPILED), encoding="utf-8") as file:
+        compiled: Mapping[str, Any] = json.load(file)
+    return compiled
+
+
+def list_shipped_programs() -> Mapping[str, Facts]:
+    """The entries of the shipped catalogue by the name of the program."""
+    programs: Mapping[str, Facts] = _read_compiled()["programs"]
+    return programs
+
+
+def lay_over(shipped: Facts, own: Facts) -> Facts:
+    """An entry of an organization over the shipped one. A field that it states counts; subcommands are united."""
+    subcommands = [*own.get("subcommands", ()), *shipped.get("subcommands", ())]
+    return {**shipped, **own, "subcommands": subcommands}
+
+
+def compile_names(programs: Mapping[str, Facts]) -> dict[str, str]:
+    """Each name of a program, its aliases included, with the name of its entry."""
+    return dict(_list_names(programs))
+
+
+def _list_names(programs: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
+    for name, facts in programs.items():
+        for alias in facts.get("also", ()):
+            yield alias, name
+    for name in programs:
+        yield name, name
+
+
+def _build_tree(name: str, facts: Facts) -> Node:
+    root = Node(name, facts)
+    for below in facts.get("subcommands", ()):
+        for words in below["names"]:
+            node = root
+            for word in words.split(" "):
+                node = _take_step(node, word)
+            # The first entry counts, because those of an organization come first.
+            node.facts = below if node.facts is None else node.facts
+    return root
+
+
+def _take_step(node: Node, word: str) -> Node:
+    name = f"{node.name} {word}"
+    if "*" not in word:
+        return node.children.setdefault(word, Node(name))
+    for pattern, child in node.patterns:
+        if pattern == word:
+            return child
+    child = Node(name)
+    node.patterns.append((word, child))
+    return child
+
+
+def build_entry(name: str, facts: Facts, parent: Entry | None = None) -> Entry:
+    """The entry with the options of its parent."""
+    roles = dict(parent.roles) if parent else {}
+    is_single_dash = parent.is_single_dash if parent else False
+    flags = set(parent.flags) if parent else set()
+    harmless_with = set(parent.harmless_with) if parent else set()
+    for role, options in facts.get("values", {}).items():
+        for option in options:
+            roles[normalize_option(option)] = role
+            is_single_dash |= is_single_dash_option(option)
+    for option in _list_flags(facts):
+        is_single_dash |= is_single_dash_option(option)
+        if (plain := normalize_option(option)) not in roles:
+            flags.add(plain)
+    for option in facts.get("harmless_with", ()):
+        harmless_with.add(normalize_option(option))
+        is_single_dash |= is_single_dash_option(option)
+    return Entry(
+        name=name,
+        place=facts.get("at", parent.place if parent else ""),
+        facts=facts,
+        roles=roles,
+        flags=frozenset(flags),
+        harmless_with=frozenset(harmless_with),
+        is_single_dash=is_single_dash,
+    )
+
+
+def _list_flags(facts: Facts) -> Iterable[str]:
+    yield from facts.get("flags", ())
+    for case in facts.get("cases", ()):
+        for name in ("options", "and_options", "unless"):
+            yield from case.get(name, ())
+
+
+def normalize_option(option: str) -> str:
+    """The name of an option without dashes."""
+    return option.lstrip("-") or option
+
+
+def is_single_dash_option(option: str) -> bool:
+    """Whether an option has a long name after one dash: `-name`."""
+    return re.match(r"-[^-].", option) is not None
+
+
+def list_options(facts: Facts, *roles: str) -> Sequence[str]:
+    """The options whose value has one of the roles."""
+    return [option for role in roles for option in facts.get("values", {}).get(role, ())]

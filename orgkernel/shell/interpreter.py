@@ -1,0 +1,549 @@
+"""Simulates a program by its entry in the command catalogue.
+
+Error policy: fails closed. A program, a subcommand or a use without a stated effect is reported as not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.shell.catalog import CommandPrograms, Entry, Facts, Node, build_entry, normalize_option
+from orgkernel.shell.marks import PLAIN, UNKNOWN, ShellWord, shown
+from orgkernel.shell.options import Options, read_options
+from orgkernel.shell.ownership import join
+from orgkernel.shell.reader import Program, ProgramCall
+from orgkernel.shell.verdict import ProgramReading, WordUse
+
+# The effects that are no finding.
+HARMLESS: Final = ("reads", "adds", "writes")
+# The operation of an effect that is always a destructive one.
+_OPERATIONS: Final = {
+    "deletes": "delete_resource",
+    "publishes": "publish",
+    "disables_safeguard": "disable_safeguard",
+}
+_UNREAD: Final = {
+    "changes": "what {name} changes cannot be seen",
+    "runs": "what {name} runs cannot be seen",
+    "changes_rights": "what {name} changes in permissions cannot be seen",
+    "needs_somebody": "{name} waits for a person",
+    "sends": "what {name} sends cannot be seen",
+    "unknown": "what {name} does cannot be seen",
+}
+_DONE: Final = {
+    "deletes": "deletes a resource",
+    "publishes": "publishes what others can fetch, which cannot be taken back",
+    "disables_safeguard": "disables a safeguard",
+    "sends": "sends a message",
+}
+# An option with such a word that an entry does not state is not taken for harmless.
+_DOUBTFUL: Final = re.compile(
+    r"(^|-)(delete|destroy|erase|drop|prune|purge|wipe|nuke|overwrite|remove|uninstall|unpublish|shred|revoke)(-|d$|$)"
+)
+_NOT_GIVEN: Final = ("false", "none", "no", "0", "never", "off")
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+
+
+class _Outcome(NamedTuple):
+    """The effect of one use of a program."""
+
+    effect: str
+    operation: str
+    message: str
+    operand: ShellWord | None
+    removes: str = ""
+
+
+class CataloguedPrograms:
+    """The programs of a catalogue, and the readers of those whose words are a language of their own."""
+
+    def __init__(self, catalog: CommandPrograms, readers: Mapping[str, Program]) -> None:
+        self._catalog = catalog
+        self.readers = readers
+
+    def get(self, name: str) -> Program | None:
+        """A program by one of its names, without a folder."""
+        facts = self._catalog.find(name)
+        if facts is None:
+            return self.readers.get(name)
+        return lambda call: interpret(call, self._catalog.build_tree(name, facts))
+
+
+def interpret(call: ProgramCall, tree: Node) -> str | None:
+    """Simulate a program, given the tree of its subcommands. Returns its output as far as it is known."""
+    use = _find_entry(call, tree)
+    if use is None:
+        return UNKNOWN
+    entry, options, args = use
+    call.place = entry.place
+    reader = entry.facts.get("reader")
+    if reader is not None:
+        _note(call, entry, [], [])
+        inner = call.with_args(args) if entry.name.count(" ") else call
+        inner.place = entry.place
+        return call.reader.programs.readers[reader](inner)
+    if any(_is_given(options, name) for name in entry.harmless_with):
+        _note(call, entry, [_Outcome("reads", "", "", None)], [])
+        return _print(call, entry)
+    with _folder(call, entry, options):
+        return _apply(call, entry, options, args)
+
+
+def _find_entry(call: ProgramCall, root: Node) -> tuple[Entry, Options, tuple[ShellWord, ...]] | None:
+    """The entry of the subcommand, its options with those before it, and its words. None if it is not known."""
+    node, args = root, call.args
+    entry = build_entry(root.name, root.facts or {})
+    before = Options()
+    while True:
+        has_children = bool(node.children or node.patterns)
+        is_leaf = not has_children
+        options = _read(entry, args, first_operand_ends=has_children or _ends_options(entry))
+        if is_leaf or not options.operands:
+            break
+        verb = options.operands[0]
+        if not verb.is_known:
+            call.place = entry.place
+            call.unread(f"which subcommand of {quote(entry.name)} this is, is only known at run time", verb)
+            return None
+        child = node.find(verb.text)
+        if child is None:
+            if "operands" in entry.facts:
+                options = _read(entry, args, first_operand_ends=_ends_options(entry))
+                break
+            if _has_harmless(entry, call.args):
+                break
+            _report_unknown(call, entry, root, options.operands)
+            return None
+        _collect(before, options)
+        entry = build_entry(child.name, child.facts or {"at": entry.place}, entry)
+        args, node = tuple(options.operands[1:]), child
+    _collect(options, before)
+    return entry, options, args
+
+
+def _has_harmless(entry: Entry, args: Sequence[ShellWord]) -> bool:
+    options = _read(entry, args, first_operand_ends=False)
+    return any(_is_given(options, name) for name in entry.harmless_with)
+
+
+def _report_unknown(call: ProgramCall, entry: Entry, root: Node, words: Sequence[ShellWord]) -> None:
+    call.place = entry.place
+    otherwise = (root.facts or {}).get("otherwise", "unknown")
+    is_effect = otherwise in _UNREAD or otherwise in HARMLESS
+    _note(call, entry, [_Outcome(otherwise, "", "", None)] if is_effect else [], [(words[0], otherwise)])
+    if otherwise == "command":
+        _run(call, words, is_package=False)
+    elif not is_effect:
+        _USES[otherwise](call, words[0])
+    elif otherwise == "unknown":
+        call.unread(f"unknown subcommand {quote(f'{entry.name} {shown(words[0].text)}')}", words[0])
+    else:
+        _report(call, entry, _Outcome(otherwise, "", "", None))
+
+
+def _collect(options: Options, more: Options) -> None:
+    options.flags |= more.flags
+    options.is_open |= more.is_open
+    for name, values in more.values.items():
+        options.values.setdefault(name, []).extend(values)
+
+
+def _read(entry: Entry, args: Sequence[ShellWord], *, first_operand_ends: bool) -> Options:
+    """The options and operands. An option whose value is a command takes all words behind it."""
+    rest: Sequence[ShellWord] = ()
+    commands = [name for name, role in entry.roles.items() if role == "command"]
+    for number, word in enumerate(args) if commands else ():
+        if word.text.startswith("-") and normalize_option(word.text) in commands:
+            args, rest = args[:number], args[number:]
+            break
+    options = _read_plain(entry, args, first_operand_ends=first_operand_ends)
+    if len(rest) > 1:
+        options.values[normalize_option(rest[0].text)] = [*rest[1:]]
+    return options
+
+
+def _read_plain(entry: Entry, args: Sequence[ShellWord], *, first_operand_ends: bool) -> Options:
+    return read_options(
+        args,
+        valued=entry.letters,
+        long_valued=entry.longs,
+        longs=sorted(entry.flags | entry.harmless_with),
+        first_operand_ends=first_operand_ends,
+        single_dash_longs=entry.is_single_dash,
+    )
+
+
+def _ends_options(entry: Entry) -> bool:
+    facts = entry.facts
+    roles = _list_roles(facts.get("operands"))
+    return bool(facts.get("options_first")) or bool({"command", "package"} & set(roles))
+
+
+def _list_roles(operands: Any) -> list[str]:
+    if operands is None:
+        return []
+    if isinstance(operands, str):
+        return [operands]
+    return [*operands.get("first", ()), operands.get("rest", "text"), operands.get("last") or "text"]
+
+
+# Effects
+
+
+def _apply(call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]) -> str | None:
+    cases = [case for case in entry.facts.get("cases", ()) if _holds(call, case, options, args)]
+    outcomes = [_judge(entry, case, options) for case in cases] or [_judge(entry, entry.facts, options)]
+    operands = next(
+        (case["operands"] for case in reversed(cases) if "operands" in case), entry.facts.get("operands")
+    )
+    uses = [*_list_values(entry, options), *_list_operands(operands, options)]
+    outcomes = [each for each in outcomes if not _removes_own(call, each, options)]
+    _note(call, entry, outcomes, uses)
+    for outcome in outcomes:
+        _report(call, entry, outcome)
+    if all(each.effect in HARMLESS and not each.operation for each in outcomes):
+        _doubt_options(call, entry, options, args)
+    if any(each.get("unseen", entry.facts.get("unseen")) for each in cases or [entry.facts]):
+        call.reader.unseen.append(call.word.text)
+    for facts in cases or [entry.facts]:
+        _make(call, facts, options)
+    return _use_words(call, entry, uses, options)
+
+
+def _judge(entry: Entry, facts: Facts, options: Options) -> _Outcome:
+    operand = next(iter(options.operands), None)
+    if (pattern := facts.get("operand")) is not None:
+        operand = next((each for each in options.operands if _matches(pattern, each.text)), operand)
+    effect = facts.get("effect")
+    operation = facts.get("operation", "")
+    if effect is None and not operation:
+        effect = entry.facts.get("effect")
+        operation = entry.facts.get("operation", "")
+    if effect is None and not operation:
+        effect = _default_effect(entry, options)
+    if effect is None:
+        effect = "deletes"
+    return _Outcome(
+        effect,
+        operation or _OPERATIONS.get(effect, ""),
+        facts.get("message", "") or entry.facts.get("message", ""),
+        operand,
+        facts.get("removes", ""),
+    )
+
+
+def _default_effect(entry: Entry, options: Options) -> str:
+    if entry.facts.get("subcommands") and not options.operands:
+        return "reads"
+    return "unknown"
+
+
+def _removes_own(call: ProgramCall, outcome: _Outcome, options: Options) -> bool:
+    """Whether a use only deletes what the command itself made."""
+    names = [each.text for each in options.operands]
+    return bool(outcome.removes and names) and all(
+        (outcome.removes, name) in call.reader.made for name in names
+    )
+
+
+def _make(call: ProgramCall, facts: Facts, options: Options) -> None:
+    kind = facts.get("makes")
+    if kind is None:
+        return
+    names = [value for option in facts.get("options", ()) for value in _values_of(options, option)]
+    for word in names or options.operands[:1]:
+        if word.is_known:
+            call.reader.made.add((kind, word.text))
+
+
+def _report(call: ProgramCall, entry: Entry, outcome: _Outcome) -> None:
+    operand = "" if outcome.operand is None else quote(shown(outcome.operand.text))
+    at = outcome.operand if "{operand}" in outcome.message and outcome.operand is not None else None
+    message = outcome.message.replace("{operand}", operand or "what it names")
+    name = quote(entry.name)
+    if outcome.operation:
+        call.found(outcome.operation, message or _DONE.get(outcome.effect, f"does {name}"), at)
+    elif outcome.effect not in HARMLESS:
+        call.unread(message or _UNREAD[outcome.effect].format(name=name), at)
+
+
+def _doubt_options(call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]) -> None:
+    """Report options that can change a harmless use."""
+    risky = [each for each in entry.facts.get("cases", ()) if each.get("options") and _is_risky(each)]
+    if options.is_open and risky:
+        call.unread(f"the options of {quote(entry.name)} are only known at run time")
+    names = {*options.flags, *options.values}
+    for word in args:
+        name = normalize_option(word.text.partition("=")[0])
+        if word.text.startswith("--") and name in names and not entry.knows(name) and _DOUBTFUL.search(name):
+            call.unread(
+                f"what the option {quote(word.text)} of {quote(entry.name)} does cannot be seen", word
+            )
+
+
+def _is_risky(case: Facts) -> bool:
+    return "operation" in case or case.get("effect", "reads") not in HARMLESS
+
+
+# Conditions
+
+
+def _holds(call: ProgramCall, case: Facts, options: Options, args: Sequence[ShellWord]) -> bool:
+    number = len(options.operands)
+    return (
+        _has_one(case.get("options"), options, case.get("value"))
+        and _has_one(case.get("and_options"), options)
+        and not (case.get("unless") and _has_one(case["unless"], options))
+        and case.get("at_least", 0) <= number <= case.get("at_most", number)
+        and (case.get("piped") is None or case["piped"] == bool((call.stdin or "").strip()))
+        and (case.get("operand") is None or _has_operand(case, options, args))
+    )
+
+
+def _has_one(names: Sequence[str] | None, options: Options, value: str | None = None) -> bool:
+    """Whether one of the options is given, with a value that matches."""
+    if not names:
+        return True
+    for name in names:
+        plain = normalize_option(name)
+        if value is None:
+            if options.has(plain):
+                return True
+        elif any(_matches(value, each.text) for each in options.values.get(plain, ())):
+            return True
+    return False
+
+
+def _has_operand(case: Facts, options: Options, args: Sequence[ShellWord]) -> bool:
+    words = options.operands
+    if (position := case.get("position")) is not None:
+        words = words[position - 1 : position]
+    return any(_matches(case["operand"], word.text) for word in words)
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return _compile(pattern).fullmatch(text) is not None
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.DOTALL)
+
+
+def _is_given(options: Options, name: str) -> bool:
+    """Whether an option is given and not turned off by its value."""
+    if name in options.flags:
+        return True
+    return any(value.text.lower() not in _NOT_GIVEN for value in options.values.get(name, ()))
+
+
+def _values_of(options: Options, option: str) -> Sequence[ShellWord]:
+    return options.values.get(normalize_option(option), ())
+
+
+# Words
+
+
+_Use = tuple[ShellWord, str]
+
+
+def _list_values(entry: Entry, options: Options) -> Iterator[_Use]:
+    for name, role in entry.roles.items():
+        if role not in ("text", "folder"):
+            for word in options.values.get(name, ())[: 1 if role == "command" else None]:
+                yield word, role
+
+
+def _list_operands(operands: Any, options: Options) -> Iterator[_Use]:
+    """The operands with their roles. A command or a script of a shell takes all words behind it."""
+    words = options.operands
+    if operands is None:
+        return
+    if isinstance(operands, str):
+        operands = {"rest": operands}
+    first, rest, last = operands.get("first", ()), operands.get("rest", "text"), operands.get("last")
+    for number, word in enumerate(words):
+        is_last = number == len(words) - 1 and number >= max(len(first), 1)
+        role = str(last) if last and is_last else first[number] if number < len(first) else rest
+        yield word, role
+        if role in ("command", "package"):
+            return
+
+
+def _use_words(call: ProgramCall, entry: Entry, uses: Sequence[_Use], options: Options) -> str | None:
+    """Follow the roles of the words. Returns the output."""
+    printed: str | None = None
+    shell_words: list[ShellWord] = []
+    with _place(call, entry):
+        for word, role in uses:
+            if role in ("command", "package"):
+                printed = _run(call, _take_from(entry, options, word), is_package=role == "package")
+            elif role == "shell" and word in options.operands:
+                shell_words.append(word)
+            else:
+                printed = _USES[role](call, word) or printed
+        if shell_words:
+            printed = call.script(_join(shell_words))
+        elif call.stdin and not options.operands and "piped" in entry.facts:
+            printed = _USES[entry.facts["piped"]](call, call.word.but(call.stdin)) or printed
+    return printed if printed is not None else _print(call, entry)
+
+
+def _take_from(entry: Entry, options: Options, word: ShellWord) -> Sequence[ShellWord]:
+    """The words of a command, of which one is given: operands, or the values of an option."""
+    for name, role in entry.roles.items():
+        if role == "command" and word in options.values.get(name, ()):
+            return options.values[name]
+    return options.operands[options.operands.index(word) :]
+
+
+def _join(words: Sequence[ShellWord]) -> ShellWord:
+    if len(words) == 1:
+        return words[0]
+    return ShellWord(" ".join(word.text for word in words), words[0].start, words[-1].end)
+
+
+def _run(call: ProgramCall, words: Sequence[ShellWord], *, is_package: bool) -> str | None:
+    words = list(words)
+    while words and _ASSIGNMENT.match(words[0].text):
+        words.pop(0)
+    if not words:
+        return None
+    if is_package:
+        name = re.sub(r"(?<=.)@[^/]*$", "", words[0].text)
+        words[0] = words[0].but(name.rpartition("/")[2] if name.startswith("@") else name)
+    return call.run(words)
+
+
+def _place(call: ProgramCall, entry: Entry) -> AbstractContextManager[None]:
+    return call.reader.elsewhere() if entry.facts.get("elsewhere") else nullcontext()
+
+
+@contextmanager
+def _folder(call: ProgramCall, entry: Entry, options: Options) -> Iterator[None]:
+    """The folder in which the program runs."""
+    before = call.reader.folder
+    for name, role in entry.roles.items():
+        if role == "folder":
+            for word in options.values.get(name, ()):
+                call.reader.folder = join(call.reader.folder, word.text)
+    try:
+        yield
+    finally:
+        call.reader.folder = before
+
+
+def _print(call: ProgramCall, entry: Entry) -> str | None:
+    kind = entry.facts.get("prints")
+    if kind == "word":
+        return PLAIN + "\n"
+    if kind == "nothing":
+        return ""
+    if kind == "input":
+        return call.stdin or UNKNOWN
+    if kind == "changed_input":
+        return UNKNOWN if (call.stdin or "").strip() else ""
+    return UNKNOWN
+
+
+def _is_remote(path: str) -> bool:
+    """Whether a path is on another machine or in a container: `HOST:PATH`, or an address."""
+    before, colon, _ = path.partition(":")
+    return bool(colon) and "/" not in before
+
+
+def _read_path(call: ProgramCall, word: ShellWord) -> None:
+    if word.text != "-":
+        call.reader.read_paths.append(join(call.reader.folder, word.text))
+
+
+def _write_path(call: ProgramCall, word: ShellWord) -> None:
+    if word.text != "-" and not _is_remote(word.text):
+        call.reader.write(word, UNKNOWN, appends=False)
+
+
+def _change_path(call: ProgramCall, word: ShellWord) -> None:
+    if word.text == "-" or _is_remote(word.text):
+        return
+    if call.owner(word) == "foreign" and shown(word.text).strip("./"):
+        call.unread(f"what this changes in {quote(shown(word.text))} of another owner cannot be seen", word)
+
+
+def _fill_folder(call: ProgramCall, word: ShellWord) -> None:
+    if _is_remote(word.text):
+        return
+    if call.owner(word) in ("foreign", "variable") and shown(word.text).strip("./"):
+        call.unread("whether this overwrites files of another owner cannot be seen", word)
+
+
+def _run_file(call: ProgramCall, word: ShellWord) -> str | None:
+    return call.reader.programs.readers["run_script"](call.with_args((word,)))
+
+
+def _run_task(call: ProgramCall, word: ShellWord) -> str | None:
+    return call.reader.programs.readers["run_task"](call.with_args((word,)))
+
+
+def _read_sql(call: ProgramCall, word: ShellWord) -> str | None:
+    return call.reader.programs.readers["sql"](call.with_args((word,)))
+
+
+def _delete_path(call: ProgramCall, word: ShellWord) -> str | None:
+    return call.reader.programs.readers["delete_file"](call.with_args((word,)))
+
+
+def _delete_tree(call: ProgramCall, word: ShellWord) -> str | None:
+    return call.reader.programs.readers["delete_tree"](call.with_args((word,)))
+
+
+def _run_script(call: ProgramCall, word: ShellWord) -> str | None:
+    return call.script(word)
+
+
+def _doubt_code(call: ProgramCall, word: ShellWord) -> None:
+    call.unread("what this code does cannot be seen", word)
+
+
+def _skip(call: ProgramCall, word: ShellWord) -> None:
+    """Nothing follows from the word."""
+
+
+_USES: Final[Mapping[str, Callable[[ProgramCall, ShellWord], str | None]]] = {
+    "text": _skip,
+    "host": _skip,
+    "url": _skip,
+    "folder": _skip,
+    "path_read": _read_path,
+    "path_written": _write_path,
+    "path_changed": _change_path,
+    "path_deleted": _delete_path,
+    "tree_deleted": _delete_tree,
+    "folder_filled": _fill_folder,
+    "shell": _run_script,
+    "script": _run_file,
+    "task": _run_task,
+    "sql": _read_sql,
+    "code": _doubt_code,
+}
+
+
+def _note(
+    call: ProgramCall, entry: Entry, outcomes: Sequence[_Outcome], uses: Sequence[tuple[ShellWord, str]]
+) -> None:
+    """Record how the program was read."""
+    call.reader.readings.append(
+        ProgramReading(
+            words=tuple(shown(word.text) for word in (call.word, *call.args)),
+            entry=entry.name,
+            place=entry.place,
+            effects=tuple(dict.fromkeys(each.effect for each in outcomes)),
+            operations=tuple(dict.fromkeys(each.operation for each in outcomes if each.operation)),
+            uses=tuple(WordUse(word=shown(word.text), role=role) for word, role in uses),
+            through=call.reader.list_through(),
+        )
+    )
