@@ -22,6 +22,7 @@ TARGET = f"orgkernel/shell/{COMPILED}"
 def render_command_catalog() -> str:
     """The compiled catalogue as JSON, one program in a line."""
     programs: dict[str, Any] = {}
+    words: dict[str, list[str]] = {"safeguards": [], "risky_words": [], "plain_words": []}
     for path in sorted(DOCUMENTS.glob("*.yaml")):
         if path.name == "changed_files.yaml":
             continue
@@ -29,12 +30,24 @@ def render_command_catalog() -> str:
         assert not parsed.refusals, (path.name, parsed.refusals)
         (document,) = parsed.documents
         catalog = msgspec.convert(document.value, CommandCatalog)
+        for field in words:
+            words[field] += getattr(catalog, field)
         for name, entry in catalog.programs.items():
             assert name not in programs, f"two documents have an entry for {name}"
             programs[name] = _compile_program(path.name, document.marks, name, entry)
+    _refuse_repeated_names(programs)
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in sorted(programs.items()))
-    names = json.dumps(dict(sorted(compile_names(programs).items())))
-    return f'{{"names": {names},\n"programs": {{\n{rows}\n}}}}\n'
+    shared = {**words, "names": dict(sorted(compile_names(programs).items()))}
+    head = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in shared.items())
+    return f'{{{head},\n"programs": {{\n{rows}\n}}}}\n'
+
+
+def _refuse_repeated_names(programs: Mapping[str, Any]) -> None:
+    seen: dict[str, str] = {}
+    for name, facts in programs.items():
+        for each in (name, *facts.get("also", ())):
+            assert each not in seen, f"{facts['at']} names {each}, which {seen[each]} names, too"
+            seen[each] = facts["at"]
 
 
 def _compile_program(file: str, marks: Marks, name: str, entry: ProgramEntry) -> Mapping[str, Any]:

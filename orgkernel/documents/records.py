@@ -143,7 +143,7 @@ ProgramName = str
 SubcommandName = str
 CommandPattern = str
 CommandEffect = Literal['reads', 'adds', 'writes', 'changes', 'deletes', 'sends', 'publishes', 'runs', 'changes_rights', 'disables_safeguard', 'needs_somebody', 'unknown']
-WordRole = Literal['text', 'host', 'url', 'path_read', 'path_written', 'path_changed', 'path_deleted', 'tree_deleted', 'folder_filled', 'folder', 'command', 'package', 'shell', 'script', 'task', 'sql', 'code']
+WordRole = Literal['text', 'host', 'url', 'path_read', 'path_added', 'path_written', 'path_changed', 'path_deleted', 'tree_deleted', 'folder_filled', 'folder', 'command', 'package', 'shell', 'shell_words', 'script', 'task', 'sql', 'code']
 CommandOperation = Literal['delete_directory', 'destroy_data', 'delete_resource', 'force_push', 'discard_changes', 'delete_branch', 'rewrite_history', 'drop_table', 'unbounded_delete', 'send_email', 'send_sms', 'make_payment', 'force_kill', 'disable_safeguard', 'publish']
 
 
@@ -165,6 +165,8 @@ class CommandCase(Record, frozen=True, kw_only=True):
     at_least: int | None = None
     at_most: int | None = None
     piped: bool | None = None
+    safeguard: bool | None = None
+    unclear: bool | None = None
     effect: CommandEffect | None = None
     operation: CommandOperation | None = None
     message: str = ''
@@ -212,6 +214,9 @@ class CommandCatalog(Document, frozen=True, kw_only=True):
     kind: "Literal['orgkernel:command_catalog']" = msgspec.field(default='orgkernel:command_catalog', name='_schema')
     description: str = ''
     source: str = ''
+    safeguards: tuple[CommandPattern, ...] = ()
+    risky_words: tuple[str, ...] = ()
+    plain_words: tuple[str, ...] = ()
     programs: dict[ProgramName, ProgramEntry] = msgspec.field(default_factory=dict)
 WrittenTime = str
 Confidence = float

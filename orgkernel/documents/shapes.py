@@ -143,7 +143,7 @@ ProgramName = Annotated[str, msgspec.Meta(pattern='^[!-.0-~]{1,99}\\Z')]
 SubcommandName = Annotated[str, msgspec.Meta(pattern='^[!-~]{1,99}( [!-~]{1,99}){0,5}\\Z')]
 CommandPattern = Annotated[str, msgspec.Meta(min_length=1, max_length=400)]
 CommandEffect = Literal['reads', 'adds', 'writes', 'changes', 'deletes', 'sends', 'publishes', 'runs', 'changes_rights', 'disables_safeguard', 'needs_somebody', 'unknown']
-WordRole = Literal['text', 'host', 'url', 'path_read', 'path_written', 'path_changed', 'path_deleted', 'tree_deleted', 'folder_filled', 'folder', 'command', 'package', 'shell', 'script', 'task', 'sql', 'code']
+WordRole = Literal['text', 'host', 'url', 'path_read', 'path_added', 'path_written', 'path_changed', 'path_deleted', 'tree_deleted', 'folder_filled', 'folder', 'command', 'package', 'shell', 'shell_words', 'script', 'task', 'sql', 'code']
 CommandOperation = Literal['delete_directory', 'destroy_data', 'delete_resource', 'force_push', 'discard_changes', 'delete_branch', 'rewrite_history', 'drop_table', 'unbounded_delete', 'send_email', 'send_sms', 'make_payment', 'force_kill', 'disable_safeguard', 'publish']
 
 
@@ -165,6 +165,8 @@ class CommandCase(Record, frozen=True, kw_only=True):
     at_least: Annotated[int, msgspec.Meta(ge=0)] | None = None
     at_most: Annotated[int, msgspec.Meta(ge=0)] | None = None
     piped: bool | None = None
+    safeguard: bool | None = None
+    unclear: bool | None = None
     effect: CommandEffect | None = None
     operation: CommandOperation | None = None
     message: str = ''
@@ -212,6 +214,9 @@ class CommandCatalog(Document, frozen=True, kw_only=True):
     kind: "Literal['orgkernel:command_catalog']" = msgspec.field(default='orgkernel:command_catalog', name='_schema')
     description: str = ''
     source: str = ''
+    safeguards: tuple[CommandPattern, ...] = ()
+    risky_words: tuple[str, ...] = ()
+    plain_words: tuple[str, ...] = ()
     programs: dict[ProgramName, ProgramEntry] = msgspec.field(default_factory=dict)
 WrittenTime = Annotated[str, msgspec.Meta(pattern='^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(T| )([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]|:[0-5][0-9][.][0-9]{1,9})?(Z|(-|[+])([01][0-9]|2[0-3]):?[0-5][0-9])?\\Z')]
 Confidence = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]

@@ -116,6 +116,22 @@ def list_shipped_programs() -> Mapping[str, Facts]:
     return programs
 
 
+@cache
+def _compile_safeguards() -> re.Pattern[str]:
+    return re.compile("|".join(_read_compiled()["safeguards"]), re.IGNORECASE)
+
+
+def is_safeguard(name: str) -> bool:
+    """Whether a name is that of a service, a file or a job that keeps backups or records."""
+    return _compile_safeguards().search(name) is not None
+
+
+@cache
+def read_words(name: str) -> frozenset[str]:
+    """The `risky_words` or `plain_words` of the shipped catalogue."""
+    return frozenset(_read_compiled()[name])
+
+
 def lay_over(shipped: Facts, own: Facts) -> Facts:
     """An entry of an organization over the shipped one. A field that it states counts; subcommands are united."""
     subcommands = [*own.get("subcommands", ()), *shipped.get("subcommands", ())]

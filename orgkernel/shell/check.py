@@ -11,7 +11,7 @@ from orgkernel.shell.interpreter import CataloguedPrograms
 from orgkernel.shell.marks import PRIVATE, ShellWord
 from orgkernel.shell.ownership import Ground, Ownership
 from orgkernel.shell.reader import MOST_CHARACTERS, Reader
-from orgkernel.shell.readers import PROGRAMS
+from orgkernel.shell.readers import READERS
 from orgkernel.shell.verdict import CommandCheck, CommandOutcome
 
 
@@ -61,7 +61,7 @@ def _read(
     changes: Callable[[str, Sequence[ShellWord]], ProgramChanges] | None = None,
 ) -> Reader:
     reader = Reader(
-        CataloguedPrograms(read_shipped_programs(), PROGRAMS), ground or Ground(), find_changes=changes
+        CataloguedPrograms(read_shipped_programs(), READERS), ground or Ground(), find_changes=changes
     )
     problem = _unreadable(command)
     if problem:

@@ -12,8 +12,16 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.shell.catalog import CommandPrograms, Entry, Facts, Node, build_entry, normalize_option
-from orgkernel.shell.marks import PLAIN, UNKNOWN, ShellWord, shown
+from orgkernel.shell.catalog import (
+    CommandPrograms,
+    Entry,
+    Facts,
+    Node,
+    build_entry,
+    is_safeguard,
+    normalize_option,
+)
+from orgkernel.shell.marks import PLAIN, UNKNOWN, ShellWord, is_unclear, shown
 from orgkernel.shell.options import Options, read_options
 from orgkernel.shell.ownership import join
 from orgkernel.shell.reader import Program, ProgramCall
@@ -300,6 +308,8 @@ def _holds(call: ProgramCall, case: Facts, options: Options, args: Sequence[Shel
         and _has_one(case.get("and_options"), options)
         and not (case.get("unless") and _has_one(case["unless"], options))
         and case.get("at_least", 0) <= number <= case.get("at_most", number)
+        and (case.get("safeguard") is None or case["safeguard"] == _names_safeguard(options))
+        and (case.get("unclear") is None or case["unclear"] == _has_unclear(options))
         and (case.get("piped") is None or case["piped"] == bool((call.stdin or "").strip()))
         and (case.get("operand") is None or _has_operand(case, options, args))
     )
@@ -324,6 +334,14 @@ def _has_operand(case: Facts, options: Options, args: Sequence[ShellWord]) -> bo
     if (position := case.get("position")) is not None:
         words = words[position - 1 : position]
     return any(_matches(case["operand"], word.text) for word in words)
+
+
+def _has_unclear(options: Options) -> bool:
+    return any(is_unclear(word.text) for word in options.operands)
+
+
+def _names_safeguard(options: Options) -> bool:
+    return any(is_safeguard(word.text) for word in options.operands)
 
 
 def _matches(pattern: str, text: str) -> bool:
@@ -383,13 +401,13 @@ def _use_words(call: ProgramCall, entry: Entry, uses: Sequence[_Use], options: O
         for word, role in uses:
             if role in ("command", "package"):
                 printed = _run(call, _take_from(entry, options, word), is_package=role == "package")
-            elif role == "shell" and word in options.operands:
+            elif role == "shell_words":
                 shell_words.append(word)
             else:
                 printed = _USES[role](call, word) or printed
         if shell_words:
             printed = call.script(_join(shell_words))
-        elif call.stdin and not options.operands and "piped" in entry.facts:
+        elif call.stdin and "piped" in entry.facts:
             printed = _USES[entry.facts["piped"]](call, call.word.but(call.stdin)) or printed
     return printed if printed is not None else _print(call, entry)
 
@@ -462,6 +480,11 @@ def _read_path(call: ProgramCall, word: ShellWord) -> None:
         call.reader.read_paths.append(join(call.reader.folder, word.text))
 
 
+def _add_path(call: ProgramCall, word: ShellWord) -> None:
+    if word.text != "-" and not _is_remote(word.text):
+        call.owner(word)
+
+
 def _write_path(call: ProgramCall, word: ShellWord) -> None:
     if word.text != "-" and not _is_remote(word.text):
         call.reader.write(word, UNKNOWN, appends=False)
@@ -519,6 +542,7 @@ _USES: Final[Mapping[str, Callable[[ProgramCall, ShellWord], str | None]]] = {
     "url": _skip,
     "folder": _skip,
     "path_read": _read_path,
+    "path_added": _add_path,
     "path_written": _write_path,
     "path_changed": _change_path,
     "path_deleted": _delete_path,

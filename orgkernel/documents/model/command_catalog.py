@@ -42,6 +42,7 @@ WordRole = Literal[
     "host",
     "url",
     "path_read",
+    "path_added",
     "path_written",
     "path_changed",
     "path_deleted",
@@ -51,16 +52,18 @@ WordRole = Literal[
     "command",
     "package",
     "shell",
+    "shell_words",
     "script",
     "task",
     "sql",
     "code",
 ]
-"""What a word is taken for. `text`, `host`, `url`: data. `path_read`: a file that is read. `path_written`: a file that
-is replaced. `path_changed`: a file that is changed in place. `path_deleted`: a file that is deleted. `tree_deleted`: a
+"""What a word is taken for. `text`, `host`, `url`: data. `path_read`: a file that is read. `path_added`: a file or
+folder that is created and never replaced. `path_written`: a file that is replaced. `path_changed`: a file that is changed in place. `path_deleted`: a file that is deleted. `tree_deleted`: a
 folder that is deleted with everything in it. `folder_filled`: a folder in which files are written. `folder`: the folder
 in which the program runs. `command`: a program, and the words behind it are its own. `package`: the same, and the name
-can have a version. `shell`: text that a shell runs. `script`: a file that is run. `task`: the name of a task of the
+can have a version. `shell`: text that a shell runs. `shell_words`:
+words that are one such text together. `script`: a file that is run. `task`: the name of a task of the
 project. `sql`: SQL. `code`: code of another language."""
 
 CommandOperation = Literal[
@@ -115,6 +118,10 @@ class CommandCase(Record):
     """Maximum number of operands."""
     piped: bool | None = None
     """Whether text is piped into the program."""
+    safeguard: bool | None = None
+    """Whether an operand names something that keeps backups or records."""
+    unclear: bool | None = None
+    """Whether part of an operand is only known at run time."""
     effect: CommandEffect | None = None
     """The effect of this use. Absent means the effect of the entry."""
     operation: CommandOperation | None = None
@@ -159,7 +166,7 @@ class CommandEntry(Record):
     elsewhere: bool = False
     """Whether the commands that it runs are run on another machine or in a container."""
     piped: WordRole | None = None
-    """What text is that is piped into the program, if no operand is given."""
+    """What text is that is piped into the program."""
     prints: Literal["unknown", "word", "nothing", "input", "changed_input"] = "unknown"
     """What is known about its output: one `word` without separators, `nothing`, its `input`, or text that is empty if
     its input is."""
@@ -200,4 +207,10 @@ class CommandCatalog(Document):
     description: str = ""
     source: str = ""
     """Where the facts are from, with a date or versions."""
+    safeguards: tuple[CommandPattern, ...] = ()
+    """Regular expressions that are found in names of services, files and jobs that keep backups or records."""
+    risky_words: tuple[str, ...] = ()
+    """Words in the name of a task or a script whose effect cannot be told from its name."""
+    plain_words: tuple[str, ...] = ()
+    """Words in the name of a script of the project that builds, tests, checks, serves or shows something."""
     programs: dict[ProgramName, ProgramEntry] = Field(default_factory=dict)

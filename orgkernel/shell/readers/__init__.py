@@ -1,4 +1,6 @@
-"""The effects of programs, by name."""
+"""The parts of orgkernel that read programs whose words are a language of their own, by the name that the command catalogue
+gives them.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,16 @@ from orgkernel.shell.readers import (
     wrappers,
 )
 
-PROGRAMS: Final[Mapping[str, Program]] = {
-    **builds.PROGRAMS,
-    **builtins.PROGRAMS,
-    **files.PROGRAMS,
+READERS: Final[Mapping[str, Program]] = {
+    **builds.READERS,
+    **builtins.READERS,
+    **files.READERS,
     **git.READERS,
     **databases.PROGRAMS,
     **messages.PROGRAMS,
-    **processes.PROGRAMS,
+    **processes.READERS,
     **cloud.PROGRAMS,
-    **interpreters.PROGRAMS,
-    **wrappers.PROGRAMS,
+    **interpreters.READERS,
+    **wrappers.READERS,
     **words.READERS,
 }

@@ -10,7 +10,6 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.shell.marks import UNKNOWN
 from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
-from orgkernel.shell.readers.wrappers import RISKY, judge_script
 
 _DB_DROPS: Final = re.compile(
     r"^(db:(drop|reset|purge|schema:load|migrate:reset|truncate_all|setup|wipe)(:\w+)?|migrate:(fresh|reset|refresh)|db:wipe|doctrine:(database|schema):drop|d:[ds]:d)$"
@@ -68,27 +67,6 @@ def _alembic(call: ProgramCall) -> str | None:
         call.found("drop_table", "drops the database or all its tables")
     elif parts & {"downgrade", "undo", "rollback", "down", "revert", "redo"} and "--sql" not in flags:
         call.unread("what the earlier schema does not hold is lost")
-    return UNKNOWN
-
-
-def _man(call: ProgramCall) -> str | None:
-    for script in read_options(call.args, valued="PHB", long_valued=("pager", "html")).all_values(
-        "P", "H", "pager", "html"
-    ):
-        call.script(script)
-    return UNKNOWN
-
-
-def _harmless(call: ProgramCall) -> str | None:
-    texts = [word.text for word in call.args]
-    if "--" in texts:
-        rest = list(call.args[texts.index("--") + 1 :])
-        if (
-            rest
-            and call.reader.programs.get(rest[0].text) is not None
-            and (call.name in _RUNNERS or rest[0].text not in HARMLESS)
-        ):
-            call.run(rest)
     return UNKNOWN
 
 
@@ -163,50 +141,6 @@ def _runner(call: ProgramCall) -> str | None:
     return UNKNOWN
 
 
-_DASHED: Final = ("iptables", "ip6tables", "sysctl", "route", "nginx", "httpd", "apachectl", "passwd", "sops")
-_HARMLESS_VERBS: Final[Mapping[str, frozenset[str]]] = {
-    "iptables": names_in("-L -S -nL -nvL -vnL --list --list-rules"),
-    "ip6tables": names_in("-L -S -nL -nvL -vnL --list --list-rules"),
-    "nft": names_in("list"),
-    "ufw": names_in("status version show"),
-    "sysctl": names_in("-a -n --all"),
-    "route": names_in("-n"),
-    "airflow": names_in(
-        "dags tasks version info config providers plugins webserver scheduler standalone jobs"
-    ),
-    "prefect": names_in("version config flow-run deployment work-pool server profile"),
-    "pm2": names_in(
-        "list ls status logs log show describe monit start restart reload info jlist prettylist save"
-    ),
-    "certbot": names_in("certificates renew plugins certonly"),
-    "nginx": names_in("-t -T -v -V"),
-    "apachectl": names_in("configtest status fullstatus -t -S"),
-    "httpd": names_in("-t -S -v"),
-    "caddy": names_in("fmt validate version adapt run start reload list-modules"),
-    "etcdctl": names_in("get endpoint member version watch"),
-    "consul": names_in("members info catalog version validate"),
-    "rabbitmqctl": names_in("status list_queues list_users list_connections list_exchanges cluster_status"),
-    "supervisorctl": names_in("status start restart reread update tail avail"),
-    "passwd": names_in("-S --status"),
-    "skopeo": names_in("inspect list-tags copy"),
-    "buildah": names_in("bud build images containers from pull push"),
-    "ollama": names_in("list ls run pull serve show ps create push"),
-    "defaults": names_in("read find domains"),
-    "watchman": names_in("watch version get-sockname watch-list"),
-    "argocd": names_in("login version cluster repo account context"),
-    "flux": names_in("get check logs version reconcile"),
-    "istioctl": names_in("analyze version proxy-status proxy-config validate"),
-    "husky": names_in("install init add"),
-    "fastlane": names_in("test tests scan lanes env action"),
-    "electron-builder": names_in("build install-app-deps"),
-    "sqlc": names_in("generate vet compile verify diff"),
-    "op": names_in("read item signin whoami list vault"),
-    "pass": names_in("show ls find grep"),
-    "sops": names_in("-d --decrypt"),
-    "ray": names_in("status start list summary"),
-}
-
-
 def _editor(call: ProgramCall) -> str | None:
     """`vim -c COMMAND`: an editor that runs commands."""
     for number, word in enumerate(call.args):
@@ -231,81 +165,23 @@ def _editor(call: ProgramCall) -> str | None:
 
 
 def _unknown(call: ProgramCall) -> str | None:
-    if [word.text for word in call.args] in (["--version"], ["--help"], ["-V"], ["version"], ["help"]):
-        return UNKNOWN
-    verb = next(
-        (word.text for word in call.args if not word.text.startswith("-") or call.name in _DASHED), ""
-    )
-    is_risky = any(set(re.split(r"[-_:]", word.text)) & RISKY for word in call.args)
-    if verb in _HARMLESS_VERBS.get(call.name, ()) and not is_risky:
-        return UNKNOWN
-    if call.name in ("spark-submit", "ray"):
-        for word in call.args:
-            if word.text.endswith((".py", ".jar", ".R")):
-                judge_script(call, word)
-                return UNKNOWN
-    call.unread(f"unknown program {quote(call.name)}")
+    if [word.text for word in call.args] not in (["--version"], ["--help"], ["-V"], ["version"], ["help"]):
+        call.unread(f"unknown program {quote(call.name)}")
     return UNKNOWN
 
 
-HARMLESS: Final = names_in(
-    """man info help type which whereis apropos tldr file stat du df free uptime top htop btop ps pgrep pstree lsof w who last id groups
-    getent locale env_ printenv lscpu lsblk lsmod lspci lsusb blkid findmnt mount_ dmesg vmstat iostat mpstat sar pidstat netstat ss ip
-    ifconfig route_ ping ping6 traceroute tracepath mtr dig nslookup host whois arp nmap tcpdump iftop nethogs ethtool_ curl_ sysctl_
-    hostnamectl timedatectl loginctl resolvectl networkctl cal bc dc expr factor numfmt cmp diff sdiff diff3 colordiff comm join
-    md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum od hexdump strings look spell aspell fmt expand
-    unexpand split csplit tsort ptx mkdir tree exa eza bat delta glow mdcat fzf peco zoxide z autojump ncdu duf broot nano
-    code subl less most clear reset_ tput stty echo_ zip gpg gpg2 age ssh-keygen ssh-keyscan ssh-add ssh-agent scp sftp ftp_ lftp_
-    dos2unix unix2dos csvcut csvstat csvgrep csvsort csvlook csvjoin csvsql in2csv xsv qsv mlr gron jo fx dasel htmlq pup xmllint
-    xmlstarlet tidy pandoc pdftotext pdfinfo qpdf gs pdflatex xelatex lualatex latexmk bibtex convert magick identify mogrify_ ffmpeg
-    ffprobe sox exiftool dot plantuml mmdc inkscape
-    gcc g++ cc c++ clang clang++ ld ar nm objdump readelf size strip ranlib gdb lldb valgrind perf ldd pkg-config autoconf automake
-    configure cmake ctest cpack ninja meson bazel bazelisk buck2 pants scons b2 swift swiftc xcodebuild xcrun kotlinc javac javap jar
-    scala scalac sbt lein clj mill ghc cabal stack ocaml dune opam rustc rustup rustfmt clippy-driver go gofmt goimports golangci-lint
-    staticcheck gopls dlv zig nim crystal elixir mix iex erl rebar3 dart flutter nix nix-build nix-shell nix-env nix-collect-garbage_
-    nvcc tsc esbuild swc rollup vite webpack parcel turbo nx lerna rspack rsbuild tsup unbuild microbundle next nuxt astro gatsby remix
-    svelte-kit ng vue vue-cli-service react-scripts expo eas cap ionic storybook sb start-storybook jest vitest mocha ava tap jasmine
-    karma cypress playwright puppeteer testcafe wdio nightwatch c8 nyc eslint prettier stylelint biome oxlint standard xo tslint commitlint
-    lint-staged husky_ markdownlint markdownlint-cli2 cspell alex textlint vale remark htmlhint sass less_ lessc postcss tailwindcss
-    purgecss svgo terser uglifyjs babel serve http-server live-server json-server nodemon pm2_ concurrently wait-on npm-check-updates ncu
-    depcheck knip madge license-checker size-limit bundlesize lighthouse lhci pa11y axe typedoc jsdoc openapi-generator-cli openapi-generator
-    graphql-codegen swagger-cli spectral redocly create-react-app create-next-app create-vite degit changeset semantic-release release-it
-    standard-version conventional-changelog auto-changelog git-cliff cz commitizen bump2version bumpversion bump-my-version tbump
-    pytest py.test tox nox ruff black isort flake8 pylint pyflakes pycodestyle pydocstyle mypy pyright pyre basedpyright ty bandit safety
-    pip-audit coverage codecov vulture radon interrogate pyupgrade autopep8 yapf autoflake pre-commit prek virtualenv pyenv_ pip-compile
-    pip-sync twine_ flit cookiecutter cruft copier sphinx-build mkdocs jupyter jupyter-lab jupytext nbconvert papermill nbstripout ipython_
-    streamlit gradio uvicorn gunicorn hypercorn daphne waitress-serve flask_ fastapi celery locust k6 ab wrk hey vegeta artillery siege
-    dbt sqlfluff sqlfmt great_expectations dvc mlflow wandb tensorboard kedro prefect_ dagster airflow_ luigi meltano nbdime datasette
-    sqlite-utils torchrun accelerate deepspeed optuna ray_ spark-submit_ kaggle huggingface-cli
-    rspec rubocop brakeman reek standardrb erb_lint erblint minitest jekyll hugo eleventy hexo zola pelican mdbook
-    phpunit pest phpstan psalm php-cs-fixer phpcs phpcbf pint rector phan
-    dotnet msbuild nuget
-    shellcheck shfmt bats hadolint yamllint actionlint ansible-lint ansible-inventory ansible-doc tflint tfsec checkov terrascan infracost
-    terraform-docs trivy grype syft dive snyk gitleaks trufflehog detect-secrets semgrep codeql sonar-scanner kubeval kubeconform
-    kube-score kube-linter kustomize skaffold_ tilt_ kubectx kubens stern k9s act cosign crane skopeo_ buildah_ kaniko img
-    nginx apachectl_ httpd_ caddy_ haproxy_ promtool amtool logcli jaeger vegeta_ redis-benchmark pgbench_ pg_dump pg_dumpall pg_isready
-    pg_config mysqldump mariadb-dump mysqlcheck mongodump mongoexport mongostat sqldiff createdb createuser initdb_ cypher-shell_
-    git-lfs goreleaser ko nfpm snapcraft_ flatpak-builder dpkg-deb rpmbuild rpmlint dpkg rpm fpm makepkg codesign notarytool signtool
-    asdf mise nvm fnm n_ volta rbenv pyenv sdk direnv_ stow_ chezmoi_ lazygit tig gitk say open xdg-open pbcopy pbpaste xclip xsel
-    orgkernel kcat useradd adduser groupadd ssh-copy-id protoc buf grpcurl websocat jwt step mkcert cfssl certbot_ wasm-pack wasm-bindgen trunk cargo-nextest cross
-    tokei cloc scc loc entr watchexec watchman_ inotifywait fswatch sw_vers system_profiler defaults_ mdfind otool lipo plutil scutil_
-    cl nmake qmake make-ssl-cert ccache distcc doxygen ctags etags cscope indent clang-format clang-tidy cppcheck include-what-you-use
-    gofumpt mockgen wire sqlc_ air buf_ golines templ ent_ tinygo gotestsum
-    tauri electron-builder_ electron-forge_ appium detox fastlane_ pod xcpretty swiftlint swiftformat ktlint detekt
-    fio_ stress stress-ng sysbench_ iperf iperf3 speedtest fc-list fc-cache nvidia-smi rocm-smi sensors acpi lshw dmidecode inxi neofetch
-    fastfetch ulimit_ getconf getfacl lsattr namei pathchk mountpoint tty_ users logger_ wall_ aws-vault saml2aws granted
-    bq_ snow turbo-ignore vitepress vuepress docusaurus honkit gitbook antora asciidoctor rst2html rdoc yard yardoc ri"""
-)
+def _read_only(call: ProgramCall) -> str | None:
+    return UNKNOWN
 
-PROGRAMS: Final[Mapping[str, Program]] = {
-    **dict.fromkeys((name for name in HARMLESS if not name.endswith("_")), _harmless),
-    **dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "emacs", "emacsclient", "ed", "kak"), _editor), "?": _unknown,
+
+READERS: Final[Mapping[str, Program]] = {
     **dict.fromkeys(
-        ("concurrently", "npm-run-all", "run-p", "run-s", "start-server-and-test", "expect", "nodemon", "gdb",
-         "lldb", "entr", "watchexec", "valgrind", "perf", "direnv", "doppler", "op", "aws-vault", "chamber", "infisical",
-         "env-cmd"), _runner),
+        ["amtool", "ansible-doc", "ansible-inventory", "cosign", "crane", "createdb", "createuser", "kaniko", "kcat", "kubectx", "kubens", "kustomize", "jaeger", "k9s", "logcli", "mariadb-dump", "mongodump", "mongoexport", "mongostat", "mysqlcheck", "mysqldump", "pg_config", "pg_dump", "pg_dumpall", "pg_isready", "promtool", "redis-benchmark", "snow", "sqldiff", "sqlite-utils", "stern", "velero"], _read_only),
+    "?": _unknown,
+    "editor": _editor,
     "debugger": _runner,
-    "man": _man,
+    "script_runner": _runner,
+    "after_dashes_or_rest": _runner,
     **dict.fromkeys(("rails", "rake", "artisan", "symfony", "console"), _rails),
     **dict.fromkeys(("prisma", "sequelize", "sequelize-cli", "typeorm", "drizzle-kit", "mikro-orm"), _prisma),
     **dict.fromkeys(("alembic", "flask", "flyway", "liquibase", "knex", "migrate", "goose", "dbmate", "sqlx", "diesel", "atlas"), _alembic),

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.shell.catalog import is_safeguard
 from orgkernel.shell.marks import UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import Options, names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.readers.files import delete_tree
-from orgkernel.shell.readers.processes import SAFEGUARD
 from orgkernel.shell.readers.wrappers import in_container
 
 _DELETES: Final = re.compile(
@@ -41,7 +41,7 @@ def _words(call: ProgramCall, valued: str = "", long_valued: Sequence[str] = ())
 
 def _delete(call: ProgramCall, what: str, message: str, at: ShellWord | None = None) -> None:
     """A deletion of backups or records, or of another resource."""
-    if SAFEGUARD.search(what) and "snapshot-" not in what[:9]:
+    if is_safeguard(what) and "snapshot-" not in what[:9]:
         call.found("disable_safeguard", message, at)
     else:
         call.found("delete_resource", message, at)
@@ -89,7 +89,7 @@ def _aws(call: ProgramCall) -> str | None:
     elif _DELETES.match(verb):
         if (
             _SAFE_SERVICES.match(service)
-            or SAFEGUARD.search(verb)
+            or is_safeguard(verb)
             or re.search(r"lifecycle|replication|flow-logs|alarm", verb)
         ):
             call.found("disable_safeguard", f"deletes backups or records: {quote(f'{service} {verb}')}")

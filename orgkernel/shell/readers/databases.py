@@ -144,6 +144,10 @@ def _read_text(call: ProgramCall, text: ShellWord) -> None:
         call.unread("what `\\gexec` runs cannot be seen", text)
 
 
+def _run_sql(call: ProgramCall) -> None:
+    _read_text(call, call.args[0])
+
+
 def _meta(call: ProgramCall, name: str, rest: str, text: ShellWord) -> None:
     if name in ("\\!", ".shell", ".system", "\\system") and rest:
         call.script(text.but(rest), through=call.name)
@@ -315,6 +319,7 @@ def _hdfs(call: ProgramCall) -> None:
 
 
 PROGRAMS: Final[Mapping[str, Program]] = {
+    "sql": _run_sql,
     **dict.fromkeys(_CLIENTS, _client),
     "influx": _influx,
     "dropdb": _drops_database, "dropuser": _drops_database, "mysqladmin": _mysqladmin, "mongosh": _mongo, "mongo": _mongo,

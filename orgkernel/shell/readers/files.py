@@ -7,16 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.shell.catalog import is_safeguard
 from orgkernel.shell.marks import GLOB, ONE, TEMPORARY, UNKNOWN, ShellWord, shown
 from orgkernel.shell.options import read_options
 from orgkernel.shell.ownership import is_sink
 from orgkernel.shell.reader import Program, ProgramCall
-from orgkernel.shell.readers.processes import SAFEGUARD
-
-_RM_LONGS = (
-    "recursive", "force", "verbose", "dir", "one-file-system", "no-preserve-root", "preserve-root", "interactive", "help",
-    "version",
-)  # fmt: skip
 
 
 def delete_tree(call: ProgramCall, target: ShellWord) -> None:
@@ -38,33 +33,6 @@ def delete_tree(call: ProgramCall, target: ShellWord) -> None:
         )
 
 
-def _rm(call: ProgramCall) -> None:
-    options = read_options(call.args, longs=_RM_LONGS)
-    if options.has("help", "version"):
-        return
-    is_recursive = options.has("r", "R", "recursive")
-    if not options.operands and not is_recursive:
-        return
-    for target in options.operands:
-        if is_recursive:
-            delete_tree(call, target)
-        elif options.is_open and call.owner(target) != "own":
-            call.unread("whether this deletes recursively is not known until the command runs", target)
-        else:
-            delete_file(call, target)
-
-
-def _touch(call: ProgramCall) -> None:
-    """It destroys nothing, but can create files."""
-    for target in read_options(call.args, valued="drt", long_valued=("date", "reference", "time")).operands:
-        call.owner(target)
-
-
-def _rimraf(call: ProgramCall) -> None:
-    for target in read_options(call.args).operands:
-        delete_tree(call, target)
-
-
 def _zip(call: ProgramCall) -> None:
     options = read_options(call.args, valued="xinbt", single_dash_longs=False)
     if "T" in options.flags and any(word.text == "-TT" for word in call.args):
@@ -78,7 +46,7 @@ def delete_file(call: ProgramCall, target: ShellWord) -> None:
     is_folder_of_root = not shown(target.text).strip("*./")
     if owner == "foreign" and is_folder_of_root and ".." not in target.text:
         call.unread(f"which files {name} names cannot be seen", target)
-    elif owner == "foreign" and SAFEGUARD.search(target.text) and target.text.startswith("/etc/"):
+    elif owner == "foreign" and is_safeguard(target.text) and target.text.startswith("/etc/"):
         call.found("disable_safeguard", f"deletes {name}, which keeps copies or records", target)
     elif owner == "foreign":
         call.found("destroy_data", f"deletes {name}, which is not the task's own", target)
@@ -129,15 +97,6 @@ def _erase_device(call: ProgramCall) -> None:
             if all(call.owner(each) == "own" for each in targets[-1:]):
                 return
             call.found("destroy_data", f"erases {quote(shown(targets[-1].text))}", targets[-1])
-
-
-def _partition(call: ProgramCall) -> None:
-    options = read_options(call.args)
-    if options.has("l", "list", "p", "print") or any(
-        word.text in ("print", "-l", "--list") for word in call.args
-    ):
-        return
-    call.unread("what this changes on a disk cannot be seen")
 
 
 def _copy(call: ProgramCall) -> None:
@@ -383,7 +342,7 @@ def _permissions(call: ProgramCall) -> None:
     for target in options.operands or call.args[1:]:
         if (
             re.fullmatch(r"[augo]*-[rwx]*x[rwx]*|0?[0246]00|000", mode)
-            and SAFEGUARD.search(target.text)
+            and is_safeguard(target.text)
             and call.owner(target) == "foreign"
         ):
             call.found("disable_safeguard", f"makes {quote(shown(target.text))} impossible to run", target)
@@ -461,15 +420,6 @@ def _filtered(call: ProgramCall) -> str:
     return UNKNOWN if (call.stdin or "").strip() else ""
 
 
-def _unlink(call: ProgramCall) -> None:
-    for target in read_options(call.args).operands:
-        delete_file(call, target)
-
-
-def _rmdir(call: ProgramCall) -> None:
-    """Removes only empty directories."""
-
-
 def _sort(call: ProgramCall) -> str | None:
     options = read_options(
         call.args, valued="okStTz", long_valued=("output", "key", "field-separator", "compress-program")
@@ -496,28 +446,22 @@ def _awk(call: ProgramCall) -> str | None:
     return UNKNOWN if options.operands[1:] or call.stdin else ""
 
 
-def _extract(call: ProgramCall) -> None:
-    """`unzip`: writes below a directory."""
-    options = read_options(call.args, valued="dPxC", long_valued=("directory",), single_dash_longs=False)
-    folder = options.value("d", "C", "directory")
-    if (
-        folder is not None
-        and call.owner(folder) in ("foreign", "variable")
-        and not folder.text.startswith(TEMPORARY)
-    ):
-        call.unread("whether this overwrites files of another owner cannot be seen", folder)
-
-
-PROGRAMS: Final[Mapping[str, Program]] = {
-    "rm": _rm, "grm": _rm, "srm": _rm, "rmdir": _rmdir, "unlink": _unlink, "shred": _shred, "wipe": _shred,
-    "touch": _touch, "truncate": _truncate, "dd": _dd, "dcfldd": _dd,
-    "mkfs": _erase_device, "mke2fs": _erase_device, "mkswap": _erase_device, "wipefs": _erase_device, "blkdiscard": _erase_device,
-    **{f"mkfs.{kind}": _erase_device for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")},
-    "fdisk": _partition, "parted": _partition, "sgdisk": _partition, "sfdisk": _partition, "gdisk": _partition, "cfdisk": _partition,
-    "cp": _copy, "mv": _copy, "install": _copy, "ln": _copy, "gcp": _copy, "gmv": _copy,
-    "tee": _tee, "rsync": _rsync, "zip": _zip,
-    **dict.fromkeys(("rimraf", "del-cli", "del", "trash", "trash-put"), _rimraf),
-    "find": _find, "gfind": _find, "fd": _fd, "fdfind": _fd, "mktemp": _mktemp, "ls": _ls,
-    "chmod": _permissions, "chown": _permissions, "chgrp": _permissions, "tar": _archive, "sed": _sed, "gsed": _sed,
-    "sort": _sort, "awk": _awk, "gawk": _awk, "mawk": _awk, "unzip": _extract,
-}  # fmt: skip
+READERS: Final[Mapping[str, Program]] = {
+    "shred": _shred,
+    "truncate": _truncate,
+    "dd": _dd,
+    "erase_device": _erase_device,
+    "copy": _copy,
+    "tee": _tee,
+    "rsync": _rsync,
+    "zip": _zip,
+    "find": _find,
+    "fd": _fd,
+    "mktemp": _mktemp,
+    "ls": _ls,
+    "permissions": _permissions,
+    "tar": _archive,
+    "sed": _sed,
+    "sort": _sort,
+    "awk": _awk,
+}

@@ -221,10 +221,6 @@ def _inline(call: ProgramCall) -> str | None:
     }
     valued = letters.get(call.name, "e")
     words = list(call.args)
-    if call.name in ("bun", "deno") and words and not words[0].text.startswith("-"):
-        if words[0].text == "eval" and len(words) > 1:
-            return _code(call, words[1])
-        return call.reader.programs.readers["npm"](call)
     if call.name == "php" and words and words[0].text.rsplit("/", 1)[-1] in ("artisan", "console"):
         return call.reader.programs.readers["artisan"](call)
     number = 0
@@ -347,8 +343,10 @@ def run_program_of_project(call: ProgramCall) -> str | None:
     return run_file(call, call.word, call.args)
 
 
-PROGRAMS: Final[Mapping[str, Program]] = {
-    **dict.fromkeys(("python", "python3", "python2", "pypy3", "python3.11", "python3.12", "python3.13", "python3.14", "py", "ipython"), _python),
-    **dict.fromkeys(("node", "nodejs", "deno", "bun", "perl", "ruby", "php", "Rscript", "lua", "julia", "ts-node", "tsx"), _inline),
-    "pwsh": _powershell, "powershell": _powershell, "java": _java, "./": run_program_of_project,
-}  # fmt: skip
+READERS: Final[Mapping[str, Program]] = {
+    "python": _python,
+    "inline_code": _inline,
+    "powershell": _powershell,
+    "java": _java,
+    "./": run_program_of_project,
+}

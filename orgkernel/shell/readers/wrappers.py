@@ -6,83 +6,26 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from orgkernel.shell.catalog import read_words
 from orgkernel.shell.marks import MANY, UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.ownership import join
 from orgkernel.shell.reader import Program, ProgramCall
 
-# The letters and long names of options with a value, and how many words come before the program.
-_PLAIN: Final[Mapping[str, tuple[str, tuple[str, ...], int]]] = {
-    "doas": ("uC", (), 0),
-    "nice": ("n", ("adjustment",), 0),
-    "ionice": ("cnp", ("class", "classdata"), 0),
-    "chrt": ("p", (), 1),
-    "taskset": ("p", (), 1),
-    "nohup": ("", (), 0),
-    "setsid": ("", (), 0),
-    "stdbuf": ("ioe", ("input", "output", "error"), 0),
-    "unbuffer": ("", (), 0),
-    "time": ("fo", ("format", "output"), 0),
-    "gtime": ("fo", ("format", "output"), 0),
-    "timeout": ("ks", ("kill-after", "signal"), 1),
-    "gtimeout": ("ks", ("kill-after", "signal"), 1),
-    "command": ("", (), 0),
-    "builtin": ("", (), 0),
-    "exec": ("a", (), 0),
-    "coproc": ("", (), 0),
-    "busybox": ("", (), 0),
-    "toybox": ("", (), 0),
-    "caffeinate": ("tw", (), 0),
-    "chronic": ("", (), 0),
-    "ts-node-dev": ("", (), 0),
-    "dotenv": ("fe", ("file",), 0),
-    "fakeroot": ("", (), 0),
-    "catchsegv": ("", (), 0),
-    "strace": ("eopPsuE", ("trace",), 0),
-    "ltrace": ("eo", (), 0),
-    "pkexec": ("", ("user",), 0),
-    "runuser": ("ugG", ("user", "group"), 0),
-    "setpriv": ("", (), 0),
-    "xvfb-run": ("nsefp", ("server-args", "server-num"), 0),
-    "proxychains": ("f", (), 0),
-    "proxychains4": ("f", (), 0),
-    "sem": ("j", (), 0),
-    "nsenter": ("tSG", ("target", "setuid", "setgid", "root", "wd"), 0),
-    "unshare": ("SG", ("setuid", "setgid", "root", "wd"), 0),
-    "chpst": ("u", (), 0),
-    "gosu": ("", (), 1),
-    "su-exec": ("", (), 1),
-    "tini": ("", (), 0),
-    "dumb-init": ("", (), 0),
-    "firejail": ("", (), 0),
-    "systemd-run": ("pu", ("unit", "property", "on-calendar"), 0),
-    "systemd-inhibit": ("", ("what", "who", "why", "mode"), 0),
-    "flock": ("wE", ("timeout", "wait"), 1),
-    "hyperfine": ("wrm", ("warmup", "runs"), 0),
-    "then": ("", (), 0),
-}
+
+def _nice(call: ProgramCall) -> str | None:
+    """`nice -n 5 PROGRAM`, and `nice -5 PROGRAM`."""
+    args = call.args[1:] if call.args and re.fullmatch(r"-\d+", call.args[0].text) else call.args
+    words = read_options(args, valued="n", long_valued=("adjustment",), first_operand_ends=True).operands
+    return call.run(words) if words else None
 
 
-def _plain(call: ProgramCall) -> str | None:
-    valued, longs, before = _PLAIN[call.name]
-    options = read_options(call.args, valued=valued, long_valued=longs, first_operand_ends=True)
-    if call.name == "command" and options.has("v", "V"):
-        return UNKNOWN
-    if call.name in ("flock", "setpriv", "su-exec") and options.has("c", "command"):
-        for word in options.operands[-1:]:
-            call.script(word, through=f"{call.name} -c")
-        return None
-    if call.name == "nice" and call.args and re.fullmatch(r"-\d+", call.args[0].text):
-        options = read_options(call.args[1:], first_operand_ends=True)
-    if call.name == "flock" and len(options.operands) > 2 and options.operands[1].text == "-c":
-        return call.script(options.operands[2], through="flock -c")
-    if call.name == "hyperfine":
-        for word in options.operands:
-            call.script(word)
-        return None
-    words = options.operands[before:]
-    if call.name == "exec" and not words:
-        return None
+def _flock(call: ProgramCall) -> str | None:
+    """`flock FILE PROGRAM`, and `flock FILE -c TEXT`."""
+    options = read_options(call.args, valued="wE", long_valued=("timeout", "wait"), first_operand_ends=True)
+    words = options.operands[1:]
+    if options.has("c", "command") or (words and words[0].text in ("-c", "--command")):
+        return call.script(words[-1], through="flock -c") if words else None
     return call.run(words) if words else None
 
 
@@ -197,22 +140,6 @@ def run_file(call: ProgramCall, path: ShellWord, args: Sequence[ShellWord]) -> s
     return None
 
 
-PURPOSES: Final = names_in(
-    """build builds test tests testing lint linter format fmt check checks verify validate validation run runner serve server
-    start dev develop watch main app index train training evaluate eval plot report reports analyze analysis generate gen
-    compile bench benchmark profile docs doc setup bootstrap install example examples demo print show list count convert parse etl
-    export lint typecheck coverage ci e2e unit smoke integration spec preprocess predict infer inference transform extract load
-    summarize summary stats inspect query read fetch download import ingest crawl scrape render bundle package wsgi asgi manage cli
-    version release_notes changelog hello status health healthcheck info diff compare validate_data features feature notebook
-    entrypoint worker seed migrate api web client backtest simulate simulation score scoring metrics dashboard prepare init gradlew mvnw configure
-    autogen wait backup dump snapshot"""
-)
-RISKY: Final = names_in(
-    """delete drop destroy purge wipe nuke reset remove rm kill send mail email sms pay payment charge refund deploy publish prod
-    production truncate flush clean cleanup prune teardown uninstall erase force rollback disable shutdown notify"""
-)
-
-
 def words_of(name: str) -> list[str]:
     """The words of a name: `build_docs.sh` contains build and docs."""
     stem = name.rsplit("/", 1)[-1]
@@ -227,8 +154,8 @@ def judge_script(call: ProgramCall, path: ShellWord) -> None:
     words = words_of(path.text)
     if (
         path.is_known
-        and not set(words) & RISKY
-        and set(words) & PURPOSES
+        and not set(words) & read_words("risky_words")
+        and set(words) & read_words("plain_words")
         and call.reader.owner(path.text) == "own"
     ):
         return
@@ -251,7 +178,7 @@ def judge_task(call: ProgramCall, name: ShellWord) -> None:
         judge_script(call, name)
         return
     words = set(words_of(name.text.replace(":", " ")))
-    risky = words & RISKY
+    risky = words & read_words("risky_words")
     if words & _CHECKING:
         # `build:prod` and `test:payment` name what is built and tested.
         risky -= _SUBJECTS
@@ -354,19 +281,6 @@ def in_container(call: ProgramCall, words: Sequence[ShellWord]) -> str | None:
         return call.run(words) if words else None
 
 
-def _chroot(call: ProgramCall) -> str | None:
-    options = read_options(call.args, long_valued=("userspec", "groups"), first_operand_ends=True)
-    return in_container(call, options.operands[1:])
-
-
-def _watch(call: ProgramCall) -> str | None:
-    options = read_options(call.args, valued="nq", long_valued=("interval",), first_operand_ends=True)
-    if options.operands:
-        text = " ".join(word.text for word in options.operands)
-        return call.script(options.operands[0].but(text))
-    return None
-
-
 def _script_of_file(call: ProgramCall) -> str | None:
     """`source FILE`."""
     if not call.args:
@@ -414,12 +328,6 @@ def _alias(call: ProgramCall) -> str | None:
     return None
 
 
-def _at(call: ProgramCall) -> str | None:
-    if call.stdin:
-        call.script(call.stdin)
-    return None
-
-
 def _tmux(call: ProgramCall) -> str | None:
     words = [word.text for word in call.args]
     for verb in (
@@ -446,10 +354,19 @@ def _tmux(call: ProgramCall) -> str | None:
     return None
 
 
-PROGRAMS: Final[Mapping[str, Program]] = {
-    **dict.fromkeys(_PLAIN, _plain),
-    "cross-env": _env, "cross-env-shell": _env, "sudo": _sudo, "env": _env, "su": _su, "eval": _eval, "xargs": _xargs, "gxargs": _xargs, "parallel": _parallel,
-    **dict.fromkeys(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "mksh", "rbash"), _shell),
-    "ssh": _ssh, "mosh": _ssh, "autossh": _ssh, "chroot": _chroot, "watch": _watch, "source": _script_of_file, ".": _script_of_file,
-    "trap": _trap, "alias": _alias, "at": _at, "batch": _at, "tmux": _tmux, "screen": _tmux, "script": _tmux,
-}  # fmt: skip
+READERS: Final[Mapping[str, Program]] = {
+    "nice": _nice,
+    "flock": _flock,
+    "sudo": _sudo,
+    "env": _env,
+    "su": _su,
+    "eval": _eval,
+    "xargs": _xargs,
+    "parallel": _parallel,
+    "shell": _shell,
+    "ssh": _ssh,
+    "source": _script_of_file,
+    "trap": _trap,
+    "alias": _alias,
+    "terminal": _tmux,
+}
