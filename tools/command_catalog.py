@@ -22,10 +22,13 @@ TARGET = f"orgkernel/shell/{COMPILED}"
 def render_command_catalog() -> str:
     """The compiled catalogue as JSON, one program in a line."""
     programs: dict[str, Any] = {}
-    words: dict[str, list[str]] = {"safeguards": [], "risky_words": [], "plain_words": []}
+    words: dict[str, list[str]] = {
+        "safeguards": [],
+        "risky_words": [],
+        "plain_words": [],
+        "doubtful_options": [],
+    }
     for path in sorted(DOCUMENTS.glob("*.yaml")):
-        if path.name == "changed_files.yaml":
-            continue
         parsed = parse_yaml(path.read_text(encoding="utf-8"))
         assert not parsed.refusals, (path.name, parsed.refusals)
         (document,) = parsed.documents

@@ -171,7 +171,9 @@ class CommandCase(Record, frozen=True, kw_only=True):
     operation: CommandOperation | None = None
     message: str = ''
     operands: WordRole | CommandOperands | None = None
+    values: dict[WordRole, tuple[CommandOption, ...]] = msgspec.field(default_factory=dict)
     unseen: bool | None = None
+    files: tuple[PathGlob, ...] = ()
     makes: str | None = None
     removes: str | None = None
 
@@ -183,6 +185,7 @@ class CommandEntry(Record, frozen=True, kw_only=True):
     flags: tuple[CommandOption, ...] = ()
     options_first: bool = False
     operands: WordRole | CommandOperands | None = None
+    bundled: bool = False
     harmless_with: tuple[CommandOption, ...] = ()
     effect: CommandEffect | None = None
     operation: CommandOperation | None = None
@@ -193,6 +196,7 @@ class CommandEntry(Record, frozen=True, kw_only=True):
     prints: Literal['unknown', 'word', 'nothing', 'input', 'changed_input'] = 'unknown'
     reader: str | None = None
     unseen: bool = False
+    files: tuple[PathGlob, ...] = ()
     makes: str | None = None
     removes: str | None = None
 
@@ -217,6 +221,7 @@ class CommandCatalog(Document, frozen=True, kw_only=True):
     safeguards: tuple[CommandPattern, ...] = ()
     risky_words: tuple[str, ...] = ()
     plain_words: tuple[str, ...] = ()
+    doubtful_options: tuple[CommandOption, ...] = ()
     programs: dict[ProgramName, ProgramEntry] = msgspec.field(default_factory=dict)
 WrittenTime = Annotated[str, msgspec.Meta(pattern='^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(T| )([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]|:[0-5][0-9][.][0-9]{1,9})?(Z|(-|[+])([01][0-9]|2[0-3]):?[0-5][0-9])?\\Z')]
 Confidence = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]

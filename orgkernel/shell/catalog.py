@@ -82,9 +82,7 @@ class CommandPrograms:
     def find(self, name: str) -> Facts | None:
         """The entry of a program by one of its names."""
         own = self._own_names.get(name)
-        shipped = _read_compiled()
-        shipped_name = shipped["names"].get(name)
-        facts: Facts | None = None if shipped_name is None else shipped["programs"][shipped_name]
+        facts = find_shipped(name)
         if own is None:
             return facts
         return self._own[own] if facts is None else lay_over(facts, self._own[own])
@@ -93,7 +91,7 @@ class CommandPrograms:
         """The tree of the subcommands of a program."""
         tree = self._trees.get(name)
         if tree is None:
-            tree = self._trees[name] = _build_tree(name, facts)
+            tree = self._trees[name] = build_tree(name, facts)
         return tree
 
 
@@ -108,6 +106,13 @@ def _read_compiled() -> Mapping[str, Any]:
     with open(os.path.join(os.path.dirname(__file__), COMPILED), encoding="utf-8") as file:
         compiled: Mapping[str, Any] = json.load(file)
     return compiled
+
+
+def find_shipped(name: str) -> Facts | None:
+    """The shipped entry of a program by one of its names."""
+    compiled = _read_compiled()
+    entry = compiled["names"].get(name)
+    return None if entry is None else compiled["programs"][entry]
 
 
 def list_shipped_programs() -> Mapping[str, Facts]:
@@ -128,7 +133,7 @@ def is_safeguard(name: str) -> bool:
 
 @cache
 def read_words(name: str) -> frozenset[str]:
-    """The `risky_words` or `plain_words` of the shipped catalogue."""
+    """The `risky_words`, `plain_words` or `doubtful_options` of the shipped catalogue."""
     return frozenset(_read_compiled()[name])
 
 
@@ -151,7 +156,8 @@ def _list_names(programs: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
         yield name, name
 
 
-def _build_tree(name: str, facts: Facts) -> Node:
+def build_tree(name: str, facts: Facts) -> Node:
+    """The tree of the subcommands of a program."""
     root = Node(name, facts)
     for below in facts.get("subcommands", ()):
         for words in below["names"]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from orgkernel.shell.catalog import read_shipped_programs
-from orgkernel.shell.changed_files import ProgramChanges, find_changes
 from orgkernel.shell.interpreter import CataloguedPrograms
 from orgkernel.shell.marks import PRIVATE, ShellWord
 from orgkernel.shell.ownership import Ground, Ownership
@@ -39,6 +37,10 @@ class CommandWrites(NamedTuple):
     """The words of each program that the command runs."""
     unseen: tuple[str, ...] = ()
     """The programs that change files which their words do not name."""
+    unnamed: tuple[str, ...] = ()
+    """The files that the programs change, although their words do not name them."""
+    read: tuple[str, ...] = ()
+    """Paths that the programs read."""
 
 
 def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
@@ -47,22 +49,18 @@ def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
     >>> find_writes("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",))).touched
     (('src/a.py', 'own'),)
     """
-    reader = _read(command, ground, find_changes)
+    reader = _read(command, ground)
     return CommandWrites(
         tuple(dict.fromkeys(reader.touched)),
         tuple(dict.fromkeys(reader.programs_run)),
         tuple(dict.fromkeys(reader.unseen)),
+        tuple(dict.fromkeys(reader.unnamed)),
+        tuple(dict.fromkeys(reader.read_paths)),
     )
 
 
-def _read(
-    command: str,
-    ground: Ground | None,
-    changes: Callable[[str, Sequence[ShellWord]], ProgramChanges] | None = None,
-) -> Reader:
-    reader = Reader(
-        CataloguedPrograms(read_shipped_programs(), READERS), ground or Ground(), find_changes=changes
-    )
+def _read(command: str, ground: Ground | None) -> Reader:
+    reader = Reader(CataloguedPrograms(read_shipped_programs(), READERS), ground or Ground())
     problem = _unreadable(command)
     if problem:
         reader.not_read(problem, (), ShellWord("", 0, 0))

@@ -49,6 +49,14 @@ _DONE: Final = {
     "disables_safeguard": "disables a safeguard",
     "sends": "sends a message",
 }
+_CHANGING: Final = (
+    "path_added",
+    "path_written",
+    "path_changed",
+    "path_deleted",
+    "tree_deleted",
+    "folder_filled",
+)
 # An option with such a word that an entry does not state is not taken for harmless.
 _DOUBTFUL: Final = re.compile(
     r"(^|-)(delete|destroy|erase|drop|prune|purge|wipe|nuke|overwrite|remove|uninstall|unpublish|shred|revoke)(-|d$|$)"
@@ -91,7 +99,7 @@ def interpret(call: ProgramCall, tree: Node) -> str | None:
     call.place = entry.place
     reader = entry.facts.get("reader")
     if reader is not None:
-        _note(call, entry, [], [])
+        _touch_files(call, entry, options, args)
         inner = call.with_args(args) if entry.name.count(" ") else call
         inner.place = entry.place
         return call.reader.programs.readers[reader](inner)
@@ -100,6 +108,54 @@ def interpret(call: ProgramCall, tree: Node) -> str | None:
         return _print(call, entry)
     with _folder(call, entry, options):
         return _apply(call, entry, options, args)
+
+
+def _touch_files(call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]) -> None:
+    """Record the files that a program with a reader of its own changes. The reader finds what is destructive in it."""
+    cases = _list_cases(call, entry, options, args)
+    uses = _list_uses(entry, cases, options)
+    _note(call, entry, [], uses)
+    with _folder(call, entry, options):
+        for word, role in uses:
+            if role in _CHANGING and word.text != "-" and not _is_remote(word.text):
+                call.owner(word)
+    _record_unnamed(call, entry, cases)
+
+
+def _list_cases(
+    call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]
+) -> Sequence[Facts]:
+    """The uses of the entry that apply."""
+    return [case for case in entry.facts.get("cases", ()) if _holds(call, case, options, args)]
+
+
+def _list_uses(entry: Entry, cases: Sequence[Facts], options: Options) -> Sequence[_Use]:
+    operands = next(
+        (case["operands"] for case in reversed(cases) if "operands" in case), entry.facts.get("operands")
+    )
+    roles = {**entry.roles, **_collect_roles(cases)}
+    return [*_list_values(roles, options), *_list_operands(operands, options)]
+
+
+def _collect_roles(cases: Sequence[Facts]) -> Mapping[str, str]:
+    """The roles that the values of options have in these uses."""
+    return {
+        normalize_option(option): role
+        for case in cases
+        for role, names in case.get("values", {}).items()
+        for option in names
+    }
+
+
+def _record_unnamed(call: ProgramCall, entry: Entry, cases: Sequence[Facts]) -> None:
+    """Record the changed files that the words do not name."""
+    if call.reader.is_elsewhere:
+        return
+    for facts in cases or [entry.facts]:
+        if facts.get("unseen", entry.facts.get("unseen")):
+            call.reader.unseen.append(call.word.text)
+        for path in facts.get("files", entry.facts.get("files", ())):
+            call.reader.unnamed.append(join(call.reader.folder, path))
 
 
 def _find_entry(call: ProgramCall, root: Node) -> tuple[Entry, Options, tuple[ShellWord, ...]] | None:
@@ -169,6 +225,8 @@ def _read(entry: Entry, args: Sequence[ShellWord], *, first_operand_ends: bool) 
         if word.text.startswith("-") and normalize_option(word.text) in commands:
             args, rest = args[:number], args[number:]
             break
+    if entry.facts.get("bundled") and args and args[0].text[:1] not in ("-", ""):
+        args = [args[0].but(f"-{args[0].text}"), *args[1:]]
     options = _read_plain(entry, args, first_operand_ends=first_operand_ends)
     if len(rest) > 1:
         options.values[normalize_option(rest[0].text)] = [*rest[1:]]
@@ -204,20 +262,16 @@ def _list_roles(operands: Any) -> list[str]:
 
 
 def _apply(call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]) -> str | None:
-    cases = [case for case in entry.facts.get("cases", ()) if _holds(call, case, options, args)]
+    cases = _list_cases(call, entry, options, args)
     outcomes = [_judge(entry, case, options) for case in cases] or [_judge(entry, entry.facts, options)]
-    operands = next(
-        (case["operands"] for case in reversed(cases) if "operands" in case), entry.facts.get("operands")
-    )
-    uses = [*_list_values(entry, options), *_list_operands(operands, options)]
+    uses = _list_uses(entry, cases, options)
     outcomes = [each for each in outcomes if not _removes_own(call, each, options)]
     _note(call, entry, outcomes, uses)
     for outcome in outcomes:
         _report(call, entry, outcome)
     if all(each.effect in HARMLESS and not each.operation for each in outcomes):
         _doubt_options(call, entry, options, args)
-    if any(each.get("unseen", entry.facts.get("unseen")) for each in cases or [entry.facts]):
-        call.reader.unseen.append(call.word.text)
+    _record_unnamed(call, entry, cases)
     for facts in cases or [entry.facts]:
         _make(call, facts, options)
     return _use_words(call, entry, uses, options)
@@ -370,8 +424,8 @@ def _values_of(options: Options, option: str) -> Sequence[ShellWord]:
 _Use = tuple[ShellWord, str]
 
 
-def _list_values(entry: Entry, options: Options) -> Iterator[_Use]:
-    for name, role in entry.roles.items():
+def _list_values(roles: Mapping[str, str], options: Options) -> Iterator[_Use]:
+    for name, role in roles.items():
         if role not in ("text", "folder"):
             for word in options.values.get(name, ())[: 1 if role == "command" else None]:
                 yield word, role
@@ -386,7 +440,7 @@ def _list_operands(operands: Any, options: Options) -> Iterator[_Use]:
         operands = {"rest": operands}
     first, rest, last = operands.get("first", ()), operands.get("rest", "text"), operands.get("last")
     for number, word in enumerate(words):
-        is_last = number == len(words) - 1 and number >= max(len(first), 1)
+        is_last = number == len(words) - 1 and number >= len(first)
         role = str(last) if last and is_last else first[number] if number < len(first) else rest
         yield word, role
         if role in ("command", "package"):

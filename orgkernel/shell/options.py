@@ -60,7 +60,10 @@ def read_options(
         if text == "--":
             options.operands += words[number:]
             break
-        if text.startswith("--") or (single_dash_longs and text[:1] == "-" and len(text) > 2):
+        is_single_dash = single_dash_longs and text[:1] == "-" and len(text) > 2
+        if is_single_dash and text[1] in valued and text[1:].partition("=")[0] not in (*longs, *long_valued):
+            is_single_dash = False  # the value of a letter: `-ofile`
+        if text.startswith("--") or is_single_dash:
             name, equals, value = text.lstrip("-").partition("=")
             name = _unabbreviated(name, longs, long_valued)
             if equals:

@@ -19,7 +19,6 @@ from tree_sitter import Language, Node, Parser, Tree
 from orgkernel.diagnostics.wording import quote
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell import marks
-from orgkernel.shell.changed_files import ProgramChanges
 from orgkernel.shell.marks import (
     CLOSE,
     COMMA,
@@ -185,10 +184,10 @@ class Reader:
     """Paths that the command changes on this machine, as far as they are known, with their ownership."""
     programs_run: list[tuple[str, ...]] = field(default_factory=list)
     """The words of each program that the command runs here, as far as they are known."""
-    find_changes: Callable[[str, Sequence[ShellWord]], ProgramChanges] | None = None
-    """Tells which files a program changes, if this is of interest."""
     unseen: list[str] = field(default_factory=list)
     """The programs that change files which their words do not name."""
+    unnamed: list[str] = field(default_factory=list)
+    """Files that the programs change, although their words do not name them."""
     read_paths: list[str] = field(default_factory=list)
     """Paths that the programs read, as far as their words name them."""
     made: set[tuple[str, str]] = field(default_factory=set)
@@ -341,17 +340,6 @@ class Reader:
         if not self.is_elsewhere:
             self.touched.append((join(self.folder, path), ownership))
         return ownership
-
-    def _touch_changes(self, changes: ProgramChanges, program: ShellWord) -> None:
-        """Record the files that a program changes."""
-        folder = self.folder
-        if changes.folder:
-            self.folder = join(folder, changes.folder)
-        for file in changes.files:
-            self.touch(file.text)
-        self.folder = folder
-        if changes.is_unseen:
-            self.unseen.append(program.text)
 
     def owner(self, path: str) -> Ownership:
         """The ownership of a path."""
@@ -678,8 +666,6 @@ class Reader:
             return UNKNOWN
         if not self.is_elsewhere:
             self.programs_run.append(tuple(word.text for word in words))
-            if self.find_changes is not None:
-                self._touch_changes(self.find_changes(first.text.rpartition("/")[2], args), first)
         for name, value in (assigned or {}).items():
             if name in _RUN_VARIABLES and value:
                 with self.through(name):

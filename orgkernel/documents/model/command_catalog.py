@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from orgkernel.documents.model.record import Document, Record
+from orgkernel.documents.model.record import Document, PathGlob, Record
 
 CommandOption = Annotated[str, StringConstraints(pattern=r"^-[!-<>-~]{1,99}$")]
 ProgramName = Annotated[str, StringConstraints(pattern=r"^[!-.0-~]{1,99}$")]
@@ -131,8 +131,13 @@ class CommandCase(Record):
     matched, otherwise for the first one."""
     operands: WordRole | CommandOperands | None = None
     """What the operands are in this use."""
+    values: dict[WordRole, tuple[CommandOption, ...]] = Field(default_factory=dict)
+    """What the values of options are in this use."""
     unseen: bool | None = None
-    """Whether it changes files of the project that its words do not name."""
+    """Whether it changes files of the project that its words do not name. Build outputs and installed packages do not
+    count."""
+    files: tuple[PathGlob, ...] = ()
+    """Files of the project that it changes, although its words do not name them, such as `package.json`."""
     makes: str | None = None
     """The kind of thing that this use makes, such as `branch`: the first operand, or the value of one of `options`, is
     its name. The same command may delete it again."""
@@ -152,6 +157,8 @@ class CommandEntry(Record):
     """Whether options end at the first operand."""
     operands: WordRole | CommandOperands | None = None
     """What the operands are."""
+    bundled: bool = False
+    """Whether the first word can be letters of options without a dash, as in `tar xf`."""
     harmless_with: tuple[CommandOption, ...] = ()
     """Options with which nothing happens, such as `--dry-run`. Subcommands have them, too."""
     effect: CommandEffect | None = None
@@ -173,7 +180,10 @@ class CommandEntry(Record):
     reader: str | None = None
     """The name of the part of orgkernel that reads this program, because its words are a language of their own."""
     unseen: bool = False
-    """Whether it changes files of the project that its words do not name."""
+    """Whether it changes files of the project that its words do not name. Build outputs and installed packages do not
+    count."""
+    files: tuple[PathGlob, ...] = ()
+    """Files of the project that it changes, although its words do not name them, such as `package.json`."""
     makes: str | None = None
     """The kind of thing that it makes, such as `branch`. The first operand is its name."""
     removes: str | None = None
@@ -213,4 +223,6 @@ class CommandCatalog(Document):
     """Words in the name of a task or a script whose effect cannot be told from its name."""
     plain_words: tuple[str, ...] = ()
     """Words in the name of a script of the project that builds, tests, checks, serves or shows something."""
+    doubtful_options: tuple[CommandOption, ...] = ()
+    """Options with which a program that has no entry may write files or start another program."""
     programs: dict[ProgramName, ProgramEntry] = Field(default_factory=dict)

@@ -41,7 +41,7 @@ from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.project.hooks.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
 from orgkernel.project.hooks.claude_hook.deciding import HANDOFF_TOOLS, PLACEHOLDER
 from orgkernel.runtime.paths import is_inside, may_touch
-from orgkernel.shell.changed_files import find_writing_options
+from orgkernel.shell.writing_options import find_writing_options
 
 ExplanationText = Callable[[str, AccessExplanation], str]
 """Explanations, keyed by question."""

@@ -9,7 +9,7 @@ from typing import Any
 import orgkernel.project.hooks
 from orgkernel.loading.formats import read_built_in_tools
 from orgkernel.loading.formats.claude_code.host_table import read_host_table
-from orgkernel.shell.changed_files import list_readers
+from orgkernel.shell.writing_options import list_readers
 
 
 def build_protection(documents: Iterable[str], stores: Iterable[str]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ For a link, both its path and its target are checked. The files that a shell com
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from glob import glob
 from typing import Any, Final, NamedTuple
 
@@ -75,11 +75,10 @@ def _read_command(
     unseen: list[str] = []
     writes = find_writes(command, ground)
     unseen += [f"the files that `{os.path.basename(each)}` writes are unknown" for each in writes.unseen]
-    for words in writes.programs:
-        for manifest in _list_manifests(words):
-            # Its new text is unknown, so its dependencies are treated as changed.
-            at = os.path.relpath(os.path.join(folder, manifest), root).replace(os.sep, "/")
-            files.setdefault(at, FileChange(path=at, change="modified"))
+    for manifest in writes.unnamed:
+        # Its new text is unknown, so its dependencies are treated as changed.
+        at = os.path.relpath(os.path.join(folder, manifest), root).replace(os.sep, "/")
+        files.setdefault(at, FileChange(path=at, change="modified"))
     for path, whose in writes.touched:
         if whose == "temporary":
             continue
@@ -99,29 +98,6 @@ def _read_command(
     return PlannedWrites(
         _build_changed_files(tuple(files.values())), tuple(outside), tuple(unseen), permission
     )
-
-
-def _list_manifests(words: tuple[str, ...]) -> Iterator[str]:
-    """The package manifests that a program changes by adding, removing or updating dependencies."""
-    name, arguments = os.path.basename(words[0]), words[1:]
-    operands = [each for each in arguments if not each.startswith("-")]
-    if name in _MANAGERS and operands:
-        manifest, verbs, alone = _MANAGERS[name]
-        if operands[0] in verbs and (len(operands) > 1 or operands[0] in alone):
-            yield manifest
-
-
-_VERBS: Final = frozenset(
-    ["install", "i", "add", "remove", "rm", "uninstall", "un", "update", "upgrade", "up"]
-)
-_UPDATES: Final = frozenset(["update", "upgrade", "up"])
-_MANAGERS: Final = {
-    **dict.fromkeys(["npm", "pnpm", "yarn", "bun"], ("package.json", _VERBS, _UPDATES)),
-    **dict.fromkeys(["poetry", "uv", "pdm"], ("pyproject.toml", _VERBS - {"install", "i"}, _UPDATES)),
-    "cargo": ("Cargo.toml", frozenset(["add", "remove", "rm", "upgrade"]), frozenset(["upgrade"])),
-    "go": ("go.mod", frozenset(["get"]), frozenset[str]()),
-}
-"""For each program: the manifest, the subcommands that change it, and those that change it without a package name."""
 
 
 def _expand(path: str) -> list[str] | None:

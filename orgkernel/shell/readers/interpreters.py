@@ -81,22 +81,22 @@ def _python_file(call: ProgramCall, path: ShellWord, args: list[ShellWord]) -> s
     return UNKNOWN
 
 
+# Modules of the standard library, and those of packages whose programs have other names.
 _SAFE_RUNS: Final = names_in(
-    """pip venv virtualenv pytest unittest build json.tool http.server timeit cProfile ruff black mypy flake8 isort pylint coverage tox nox
-    twine compileall py_compile doctest ensurepip pydoc site sysconfig zipfile tarfile jupyter notebook ipykernel sphinx mkdocs uvicorn
-    gunicorn flask django streamlit torch.distributed.run accelerate.commands.launch dbt.cli.main this calendar platform pyright bandit
-    pre_commit poetry uv pipx hatch hatchling scrapy spacy nltk.downloader robot behave locust wheel trace dis ast tokenize tabnanny
-    black isort interrogate vulture radon pip_audit cyclonedx_py fastapi celery alembic"""
+    """ast build cProfile calendar compileall dis doctest ensurepip http ipykernel json notebook platform profile py_compile pydoc site
+    sphinx sysconfig tabnanny tarfile this timeit tokenize torch trace unittest venv wheel zipfile django hatchling dbt cyclonedx_py"""
 )
+_NO_MODULES: Final = names_in("build test site install time calendar")
 
 
 def _python_module(call: ProgramCall, words: list[ShellWord]) -> str | None:
     if not words:
         return None
     name = words[0].text
-    if name == "pip" or name in ("alembic", "celery", "twine", "poetry", "uv"):
-        return call.run(words)
-    if name.split(".")[0] not in {each.split(".")[0] for each in _SAFE_RUNS}:
+    program = name.replace("_", "-")
+    if call.reader.programs.get(program) is not None and program not in _NO_MODULES:
+        return call.run([words[0].but(program), *words[1:]])
+    if name.split(".")[0] not in _SAFE_RUNS:
         judge_script(call, words[0].but(name.replace(".", "/")))
     return UNKNOWN
 

@@ -68,7 +68,9 @@ class _Guard:
     def __init__(self, active: Activated, cwd: str) -> None:
         self.named = ""
         self._cwd = cwd
-        self._programs = active.data.get("programs", {})
+        self._programs = {
+            name: row["writing"] for row in active.data.get("programs", ()) for name in row["names"]
+        }
         self._tops = {_fold(os.path.normpath(active.project)), _fold(os.path.realpath(active.project))}
         listed = (*ALWAYS, *active.data.get("protected", ()))
         self._files = {_fold(os.path.normpath(os.path.expanduser(each))) for each in listed}
