@@ -56,7 +56,7 @@ def _refuse_repeated_names(programs: Mapping[str, Any]) -> None:
 def _compile_program(file: str, marks: Marks, name: str, entry: ProgramEntry) -> Mapping[str, Any]:
     def place(*route: str | int) -> str:
         line, _ = unpack_mark(find_mark(marks, ("programs", name, *route), key=True))
-        return f"{file}:{line}"
+        return f"ontology/commands/{file}:{line}"
 
     facts = msgspec.to_builtins(entry)
     facts["at"] = place()

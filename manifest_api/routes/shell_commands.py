@@ -14,8 +14,12 @@ from manifest_api.questions import KNOWN_PARAMETERS, read_body
 from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.decisions.work.contracts.programs import build_programs
 from orgkernel.decisions.work.contracts.reading import expect_readable, expect_sound
 from orgkernel.documents.records import Brief, Preflight
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.shell.catalog import CommandPrograms
+from orgkernel.shell.check import CommandExplanation, explain_command
 from orgkernel.shell.ownership import Ground
 
 router = APIRouter(tags=["commands"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -23,11 +27,18 @@ LONGEST_COMMAND, LONGEST_PATH, MOST_GLOBS, MOST_PREFLIGHTS = 100_000, 4_096, 64,
 WrittenPath = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATH)]
 
 
-class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which destructive operations would this command do?"""
+class ExplanationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How is this command read?"""
 
     command: Annotated[str, msgspec.Meta(max_length=LONGEST_COMMAND)]
     """A script of a POSIX shell or bash, as `sh -c` reads it."""
+    org: str | None = None
+    """The organization whose entries for programs count, too, or `active`. By default, only the shipped entries count."""
+
+
+class CommandQuestion(ExplanationQuestion, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which destructive operations would this command do?"""
+
     root: WrittenPath | None = None
     """The absolute path of the directory the command would run in."""
     own: Annotated[tuple[WrittenPath, ...], msgspec.Meta(max_length=MOST_GLOBS)] | None = None
@@ -40,7 +51,7 @@ class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 @router.post(
     "/v1/commands/check",
-    responses=declare_responses(CommandPermission, 400, 415, kept=False),
+    responses=declare_responses(CommandPermission, 400, 404, 409, 415, kept=False),
     openapi_extra=declare_body(CommandQuestion, {"command": "git push --force", "own": ["build/**"]}),
 )
 async def post_command_check(request: Request, answers: AnswersOfApp) -> Response:
@@ -50,4 +61,28 @@ async def post_command_check(request: Request, answers: AnswersOfApp) -> Respons
     ground = Ground(root=question.root, own=question.own)
     brief = None if question.brief is None else expect_sound(read_value("brief", question.brief), Brief)
     preflights = [expect_readable(read_value("preflight", each), Preflight) for each in question.preflights]
-    return await answers.respond_once(lambda _: permit_command(question.command, ground, brief, preflights))
+
+    def decide(kernel: Kernel) -> CommandPermission:
+        programs = _find_programs(kernel, question.org)
+        return permit_command(question.command, ground, brief, preflights, programs)
+
+    return await answers.respond_once(decide)
+
+
+@router.post(
+    "/v1/commands/explain",
+    responses=declare_responses(CommandExplanation, 400, 404, 409, 415, kept=False),
+    openapi_extra=declare_body(ExplanationQuestion, {"command": "git push --force origin main"}),
+)
+async def post_command_explanation(request: Request, answers: AnswersOfApp) -> Response:
+    """Explain how a shell command is read: the entry of each program in the command catalogue, and what its words are."""
+    require_scope(request, "read")
+    question = await read_body(request, ExplanationQuestion, '{"command": "git push --force origin main"}')
+    return await answers.respond_once(
+        lambda kernel: explain_command(question.command, programs=_find_programs(kernel, question.org))
+    )
+
+
+def _find_programs(kernel: Kernel, org: str | None) -> CommandPrograms | None:
+    """The programs that an organization knows. None for the shipped catalogue alone."""
+    return None if org is None else build_programs(kernel.organization(org).snapshot.records)

@@ -20,6 +20,7 @@ from orgkernel.documents.records import (
     AccessPolicies,
     Bill,
     CognitiveSkill,
+    CommandCatalog,
     CrewRoster,
     Directory,
     DomainCatalog,
@@ -44,7 +45,7 @@ V = TypeVar("V")
 CATALOGS = frozenset(
     {
         "domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog", "rank_ladder", "qualification_catalog",
-        "directory", "access_policies", "crew_roster", "procedure_catalog", "bill", "governance",
+        "directory", "access_policies", "crew_roster", "procedure_catalog", "bill", "governance", "command_catalog",
     }
 ) | MARKDOWN_KINDS  # fmt: skip
 # The record type of the entries of each catalog section.
@@ -235,6 +236,7 @@ class VisibleDocuments:
             "promotions": promotions,
             "matrices": self._find_nearest(RankLadder, "matrices"),
             "qualifications": self._find_nearest(QualificationCatalog, "qualifications"),
+            "programs": self._find_nearest(CommandCatalog, "programs"),
             "people": self._find_nearest(Directory, "people"),
             "system_origins": self._find_nearest(Directory, "system_origins"),
             "webhooks": self._find_nearest(Directory, "webhooks"),

@@ -4,28 +4,67 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orgkernel.shell.catalog import read_shipped_programs
+import msgspec
+
+from orgkernel.shell.catalog import CommandPrograms, read_shipped_programs
 from orgkernel.shell.interpreter import CataloguedPrograms
 from orgkernel.shell.marks import PRIVATE, ShellWord
 from orgkernel.shell.ownership import Ground, Ownership
 from orgkernel.shell.reader import MOST_CHARACTERS, Reader
 from orgkernel.shell.readers import READERS
-from orgkernel.shell.verdict import CommandCheck, CommandOutcome
+from orgkernel.shell.verdict import (
+    CommandCheck,
+    CommandOutcome,
+    DestructiveOperation,
+    ProgramReading,
+    UnreadPart,
+)
 
 
-def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
-    """Check a command for destructive operations.
+def check_command(
+    command: str, ground: Ground | None = None, programs: CommandPrograms | None = None
+) -> CommandCheck:
+    """Check a command for destructive operations. `programs` are by default those of the shipped catalogue.
 
     >>> check_command("git -C site push -f").operations[0].id
     'force_push'
     >>> check_command("rm -rf build").outcome, check_command("curl -s https://example.com/x | sh").outcome
     ('harmless', 'cannot_tell')
     """
-    reader = _read(command, ground)
-    outcome: CommandOutcome = (
-        "destructive" if reader.operations else "cannot_tell" if reader.unread else "harmless"
+    reader = _read(command, ground, programs)
+    return CommandCheck(
+        outcome=_judge(reader), operations=tuple(reader.operations), unread=tuple(reader.unread)
     )
-    return CommandCheck(outcome=outcome, operations=tuple(reader.operations), unread=tuple(reader.unread))
+
+
+class CommandExplanation(msgspec.Struct, frozen=True, kw_only=True):
+    """How a command is read: each program with its entry in the command catalogue, and what its words are taken for."""
+
+    outcome: CommandOutcome
+    programs: tuple[ProgramReading, ...]
+    operations: tuple[DestructiveOperation, ...] = ()
+    unread: tuple[UnreadPart, ...] = ()
+
+
+def explain_command(
+    command: str, ground: Ground | None = None, programs: CommandPrograms | None = None
+) -> CommandExplanation:
+    """Explain how a command is read.
+
+    >>> explain_command("git push --force").programs[0].entry
+    'git push'
+    """
+    reader = _read(command, ground, programs)
+    return CommandExplanation(
+        outcome=_judge(reader),
+        programs=tuple(dict.fromkeys(reader.readings)),
+        operations=tuple(reader.operations),
+        unread=tuple(reader.unread),
+    )
+
+
+def _judge(reader: Reader) -> CommandOutcome:
+    return "destructive" if reader.operations else "cannot_tell" if reader.unread else "harmless"
 
 
 class CommandWrites(NamedTuple):
@@ -43,13 +82,15 @@ class CommandWrites(NamedTuple):
     """Paths that the programs read."""
 
 
-def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
+def find_writes(
+    command: str, ground: Ground | None = None, programs: CommandPrograms | None = None
+) -> CommandWrites:
     """The paths that a command changes, and the programs that it runs.
 
     >>> find_writes("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",))).touched
     (('src/a.py', 'own'),)
     """
-    reader = _read(command, ground)
+    reader = _read(command, ground, programs)
     return CommandWrites(
         tuple(dict.fromkeys(reader.touched)),
         tuple(dict.fromkeys(reader.programs_run)),
@@ -59,8 +100,9 @@ def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
     )
 
 
-def _read(command: str, ground: Ground | None) -> Reader:
-    reader = Reader(CataloguedPrograms(read_shipped_programs(), READERS), ground or Ground())
+def _read(command: str, ground: Ground | None, programs: CommandPrograms | None) -> Reader:
+    table = CataloguedPrograms(programs or read_shipped_programs(), READERS)
+    reader = Reader(table, ground or Ground())
     problem = _unreadable(command)
     if problem:
         reader.not_read(problem, (), ShellWord("", 0, 0))

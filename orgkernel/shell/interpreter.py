@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -114,7 +115,8 @@ def _touch_files(call: ProgramCall, entry: Entry, options: Options, args: Sequen
     """Record the files that a program with a reader of its own changes. The reader finds what is destructive in it."""
     cases = _list_cases(call, entry, options, args)
     uses = _list_uses(entry, cases, options)
-    _note(call, entry, [], uses)
+    outcomes = [_judge(entry, case, options) for case in cases] or [_judge(entry, entry.facts, options)]
+    _note(call, entry, [each for each in outcomes if each.effect != "unknown"], uses)
     with _folder(call, entry, options):
         for word, role in uses:
             if role in _CHANGING and word.text != "-" and not _is_remote(word.text):
@@ -610,9 +612,7 @@ _USES: Final[Mapping[str, Callable[[ProgramCall, ShellWord], str | None]]] = {
 }
 
 
-def _note(
-    call: ProgramCall, entry: Entry, outcomes: Sequence[_Outcome], uses: Sequence[tuple[ShellWord, str]]
-) -> None:
+def _note(call: ProgramCall, entry: Entry, outcomes: Sequence[_Outcome], uses: Sequence[_Use]) -> None:
     """Record how the program was read."""
     call.reader.readings.append(
         ProgramReading(
@@ -621,7 +621,26 @@ def _note(
             place=entry.place,
             effects=tuple(dict.fromkeys(each.effect for each in outcomes)),
             operations=tuple(dict.fromkeys(each.operation for each in outcomes if each.operation)),
-            uses=tuple(WordUse(word=shown(word.text), role=role) for word, role in uses),
+            uses=tuple(_describe_words(call, entry, uses)),
             through=call.reader.list_through(),
         )
     )
+
+
+def _describe_words(call: ProgramCall, entry: Entry, uses: Sequence[_Use]) -> Iterator[WordUse]:
+    roles = {word.text: role for word, role in uses}
+    steps = entry.name.split(" ")[1:]
+    for word in call.args:
+        text = word.text
+        name, _, value = text.partition("=")
+        if text in roles:
+            role = roles[text]
+        elif steps and fnmatchcase(text, steps[0]):
+            role = "subcommand"
+            steps.pop(0)
+        elif text.startswith("-") and len(text) > 1:
+            is_known = entry.knows(normalize_option(name)) or not text.startswith("--")
+            role = roles.get(value, "option") if is_known else "unknown option"
+        else:
+            role = "text"
+        yield WordUse(word=shown(text), role=role)

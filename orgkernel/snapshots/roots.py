@@ -262,7 +262,7 @@ def build_shipped_request() -> Request:
     """The request for the shipped documents."""
     return Request(
         (
-            Root(get_shipped_folder("ontology"), "ontology", shared=True),
+            _get_ontology(context=False),
             Root(get_shipped_folder("templates"), "templates"),
         ),
         frozenset({"ontology", "templates"}),
@@ -271,7 +271,14 @@ def build_shipped_request() -> Request:
 
 def get_shared_ontology() -> Root:
     """The catalogs that every organization falls back to."""
-    return Root(get_shipped_folder("ontology"), "ontology", shared=True, context=True)
+    return _get_ontology(context=True)
+
+
+def _get_ontology(*, context: bool) -> Root:
+    """The shared catalogs without the programs, which `orgkernel.shell` reads in their compiled form."""
+    folder = get_shipped_folder("ontology")
+    only = (os.path.join(folder, "schemas"),)
+    return Root(folder, "ontology", shared=True, context=context, only=only)
 
 
 def format_relative_path(full: str, folder: str) -> str:

@@ -17,6 +17,7 @@ from orgkernel.cli.work.ownership_workers import find_workers_here, list_named_b
 from orgkernel.decisions.ownership.audit import audit_changes
 from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.decisions.ownership.sacred import SacredFiles
+from orgkernel.decisions.work.contracts.programs import build_programs
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
@@ -65,8 +66,9 @@ def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
             "ORGKERNEL_BRIEF names several briefs, so the writing worker is unknown", "name one brief"
         )
     worker = own[0]
-    planned = read_tool_call(call, root, worker.brief.files_owned, worker.brief)
     kernel = open_governed(ACTIVE, (), no_cache=False)
+    programs = None if kernel is None else build_programs(kernel.organization(ACTIVE).snapshot.records)
+    planned = read_tool_call(call, root, worker.brief.files_owned, worker.brief, programs)
     sacred = find_sacred_files(kernel, ACTIVE, root)
     by = replace(planned.changed.commits[0], briefs=((worker.brief.id or "").lower(),))
     answer = audit_changes(

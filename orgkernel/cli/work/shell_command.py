@@ -10,12 +10,15 @@ from collections.abc import Iterator
 import click
 
 from orgkernel.cli.groups import CommandGroup
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.opening import format_option, open_kernel
 from orgkernel.cli.output import echo_answer, join_lines
 from orgkernel.cli.work.contract_files import read_brief, read_contract_file
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.decisions.work.contracts.programs import build_programs
 from orgkernel.decisions.work.contracts.reading import expect_readable
 from orgkernel.documents.records import Preflight
+from orgkernel.shell.catalog import CommandPrograms
+from orgkernel.shell.check import CommandExplanation, explain_command
 from orgkernel.shell.ownership import Ground
 from orgkernel.shell.verdict import DestructiveOperation, UnreadPart
 
@@ -24,9 +27,16 @@ LIMIT = 1_000_000
 _EXIT_CODES = {"allow": 0, "deny": 1, "cannot_tell": 2}
 
 
+_org_option = click.option(
+    "--org",
+    metavar="ORG",
+    help="Organization whose entries for programs count, too.  [default: shipped entries only]",
+)
+
+
 @click.group("command", cls=CommandGroup)
 def command() -> None:
-    """Find destructive operations in a shell command, without running it."""
+    """Find destructive operations in a shell command, and explain how it is read."""
 
 
 @command.command("check", context_settings={"ignore_unknown_options": False})
@@ -47,6 +57,7 @@ def command() -> None:
     metavar="FILE",
     help="Pre-flight of a destructive operation in the command; repeatable.",
 )
+@_org_option
 @format_option("text", "json")
 @click.pass_context
 def check(
@@ -56,6 +67,7 @@ def check(
     own: tuple[str, ...],
     brief: str | None,
     preflights: tuple[str, ...],
+    org: str | None,
     form: str,
 ) -> None:
     """Find destructive operations in COMMAND. Write `--` before it; `-` reads it from standard input.
@@ -68,11 +80,46 @@ def check(
     ground = Ground(root=None if root is None else os.path.abspath(root), own=own or None)
     given = None if brief is None else read_brief(brief)
     done = [expect_readable(read_contract_file(each), Preflight) for each in preflights]
-    permission = permit_command(_read_text(words), ground, given, done)
+    permission = permit_command(_read_text(words), ground, given, done, _find_programs(org))
     echo_answer(
         form, permission, lambda: join_lines(_render_lines(permission, asks=given is not None or bool(done)))
     )
     ctx.exit(_EXIT_CODES[permission.permission])
+
+
+@command.command("explain", context_settings={"ignore_unknown_options": False})
+@click.argument("words", metavar="COMMAND...", nargs=-1, required=True)
+@_org_option
+@format_option("text", "json")
+def explain(words: tuple[str, ...], org: str | None, form: str) -> None:
+    """Show how COMMAND is read: the entry of each program in the command catalogue, and what its words are taken for.
+
+    Write `--` before the command. Nothing is run.
+    """
+    explanation = explain_command(_read_text(words), programs=_find_programs(org))
+    echo_answer(form, explanation, lambda: join_lines(_render_explanation(explanation)))
+
+
+def _find_programs(org: str | None) -> CommandPrograms | None:
+    """The programs that an organization knows. None for the shipped catalogue alone."""
+    if org is None:
+        return None
+    return build_programs(open_kernel((), org).organization(org).snapshot.records)
+
+
+def _render_explanation(explanation: CommandExplanation) -> Iterator[str]:
+    yield explanation.outcome.replace("_", " ")
+    for program in explanation.programs:
+        through = f" (through {' > '.join(program.through)})" if program.through else ""
+        effects = ", ".join([*program.operations, *program.effects]) or "read by its own rules"
+        yield f"  {program.entry}: {effects}{through} [{program.place}]"
+        width = max((len(use.word) for use in program.uses), default=0)
+        for use in program.uses:
+            yield f"      {use.word.ljust(width)}  {use.role.replace('_', ' ')}"
+    for operation in explanation.operations:
+        yield f"  {_place(operation)} {operation.id}: {operation.message}{_render_through(operation)}"
+    for part in explanation.unread:
+        yield f"  {_place(part)} not read: {part.message}{_render_through(part)}"
 
 
 def _read_text(words: tuple[str, ...]) -> str:
@@ -85,12 +132,16 @@ def _render_lines(permission: CommandPermission, *, asks: bool) -> Iterator[str]
     allowed = permission.permission == "allow" and permission.outcome == "destructive"
     yield permission.outcome.replace("_", " ") + (", and allowed" if allowed else "")
     for operation in permission.operations:
-        yield f"  {_place(operation)} {operation.id}: {operation.message}{_render_through(operation)}"
+        yield f"  {_place(operation)} {operation.id}: {operation.message}{_render_through(operation)}{_render_entry(operation)}"
     for part in permission.unread:
-        yield f"  {_place(part)} not read: {part.message}{_render_through(part)}"
+        yield f"  {_place(part)} not read: {part.message}{_render_through(part)}{_render_entry(part)}"
     for refusal in permission.refusals if asks else ():
         yield f"  {refusal.code}: {refusal.message}"
         yield f"      {refusal.help}"
+
+
+def _render_entry(part: DestructiveOperation | UnreadPart) -> str:
+    return f" [{part.entry}]" if part.entry else ""
 
 
 def _place(part: DestructiveOperation | UnreadPart) -> str:

@@ -12,11 +12,11 @@ from pydantic import Field, StringConstraints
 
 from orgkernel.documents.model.record import Document, PathGlob, Record
 
-CommandOption = Annotated[str, StringConstraints(pattern=r"^-[!-<>-~]{1,99}$")]
+CommandOption = Annotated[str, StringConstraints(pattern=r"^[-+/][!-<>-~]{1,99}$")]
 ProgramName = Annotated[str, StringConstraints(pattern=r"^[!-.0-~]{1,99}$")]
 # One word or several. A `*` stands for any text in a word.
 SubcommandName = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,99}( [!-~]{1,99}){0,5}$")]
-CommandPattern = Annotated[str, StringConstraints(min_length=1, max_length=400)]
+CommandPattern = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 
 CommandEffect = Literal[
     "reads",

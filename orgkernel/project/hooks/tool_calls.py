@@ -17,6 +17,7 @@ from orgkernel.documents.records import Brief
 from orgkernel.errors import UsageError
 from orgkernel.loading.files import MAX_BYTES
 from orgkernel.runtime.paths import fold
+from orgkernel.shell.catalog import CommandPrograms
 from orgkernel.shell.check import find_writes
 from orgkernel.shell.marks import GLOB, ONE, PRIVATE, shown
 from orgkernel.shell.ownership import Ground
@@ -44,16 +45,23 @@ class PlannedWrites(NamedTuple):
 
 
 def read_tool_call(
-    call: Mapping[str, Any], root: str, owned: Sequence[str], brief: Brief | None
+    call: Mapping[str, Any],
+    root: str,
+    owned: Sequence[str],
+    brief: Brief | None,
+    programs: CommandPrograms | None = None,
 ) -> PlannedWrites:
-    """Find the writes of a call. Raises `UsageError` for a call that cannot be understood."""
+    """Find the writes of a call. Raises `UsageError` for a call that cannot be understood.
+
+    `programs` are those that the organization knows, by default the shipped ones.
+    """
     name, given = call.get("tool_name"), call.get("tool_input")
     if not isinstance(name, str) or not isinstance(given, dict):
         raise UsageError("the tool call has no `tool_name` or no `tool_input`")
     folder = call.get("cwd")
     folder = folder if isinstance(folder, str) and os.path.isabs(folder) else root
     if name == "Bash":
-        return _read_command(given.get("command"), folder, root, owned, brief)
+        return _read_command(given.get("command"), folder, root, owned, brief, programs)
     path = given.get(_PATH_OF.get(name, ""))
     if not isinstance(path, str) or not path or "\0" in path:
         raise UsageError(f"the file that tool `{name}` writes is unknown")
@@ -63,7 +71,12 @@ def read_tool_call(
 
 
 def _read_command(
-    command: object, folder: str, root: str, owned: Sequence[str], brief: Brief | None
+    command: object,
+    folder: str,
+    root: str,
+    owned: Sequence[str],
+    brief: Brief | None,
+    programs: CommandPrograms | None,
 ) -> PlannedWrites:
     if not isinstance(command, str):
         raise UsageError("the call of `Bash` has no `command`")
@@ -73,7 +86,7 @@ def _read_command(
     files: dict[str, FileChange] = {}
     outside: list[str] = []
     unseen: list[str] = []
-    writes = find_writes(command, ground)
+    writes = find_writes(command, ground, programs)
     unseen += [f"the files that `{os.path.basename(each)}` writes are unknown" for each in writes.unseen]
     for manifest in writes.unnamed:
         # Its new text is unknown, so its dependencies are treated as changed.
@@ -93,7 +106,7 @@ def _read_command(
                 is_folder = os.path.isdir(os.path.join(root, each))
                 at = f"{each}/{_ANY_NAME}" if is_folder else each
                 files[at] = _build_change(at, root, {})
-    permission = permit_command(command, ground, brief)
+    permission = permit_command(command, ground, brief, programs=programs)
     unseen += [each.message for each in permission.unread]
     return PlannedWrites(
         _build_changed_files(tuple(files.values())), tuple(outside), tuple(unseen), permission

@@ -16,6 +16,7 @@ from orgkernel.decisions.work.contracts.findings import is_same_id
 from orgkernel.decisions.work.contracts.preflights import BEFORE, find_missing_steps
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Brief, Preflight
+from orgkernel.shell.catalog import CommandPrograms
 from orgkernel.shell.check import check_command
 from orgkernel.shell.ownership import Ground
 from orgkernel.shell.verdict import CommandCheck
@@ -47,13 +48,15 @@ def permit_command(
     ground: Ground | None = None,
     brief: Brief | None = None,
     preflights: Sequence[Preflight] = (),
+    programs: CommandPrograms | None = None,
 ) -> CommandPermission:
-    """The permission for a command. `ground` is where it would run, `brief` authorizes it.
+    """The permission for a command. `ground` is where it would run, `brief` authorizes it, and `programs` are those that the
+    organization knows.
 
     >>> permit_command("pytest -q").permission, permit_command("git push --force").refusals[0].code
     ('allow', 'DESTRUCTIVE_NOT_AUTHORISED')
     """
-    command_check = check_command(command, ground)
+    command_check = check_command(command, ground, programs)
     operations = dict.fromkeys(each.id for each in command_check.operations)
     refusals = tuple(
         refusal

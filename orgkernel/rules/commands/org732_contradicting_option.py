@@ -1,0 +1,85 @@
+"""An entry of a command catalog makes an option both harmless and destructive.
+
+## What it checks
+
+No option in `harmless_with` is a condition of a case whose effect is not harmless. No option in `values` has two roles.
+
+## Why it matters
+
+With an option in `harmless_with`, nothing else in the entry counts, so such a case never applies, although a reader takes it
+for protection.
+
+## Example
+
+```yaml
+shopctl:
+  effect: reads
+  harmless_with: [--dry-run, --force]
+  cases:
+  - {options: [--force], effect: deletes}
+```
+
+## Instead
+
+```yaml
+shopctl:
+  effect: reads
+  harmless_with: [--dry-run]
+  cases:
+  - {options: [--force], effect: deletes}
+```
+
+## Known limits
+
+Options that a subcommand shares with its program are compared within each entry only.
+
+## Since
+
+0.3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import CommandCatalog, CommandEntry
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.shell.interpreter import HARMLESS
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """Find options with two meanings."""
+    catalog = document.record
+    if not isinstance(catalog, CommandCatalog):
+        return
+    for name, program in catalog.programs.items():
+        yield from _check_entry(document, name, program, ("programs", name))
+        for number, below in enumerate(program.subcommands):
+            yield from _check_entry(document, name, below, ("programs", name, "subcommands", number))
+
+
+def _check_entry(
+    document: SourceDocument, name: str, entry: CommandEntry, route: tuple[RouteStep, ...]
+) -> Iterator[Finding]:
+    subject = f"program:{name}"
+    for number, case in enumerate(entry.cases):
+        is_harmless = case.operation is None and (case.effect is None or case.effect in HARMLESS)
+        for index, option in enumerate(case.options):
+            if not is_harmless and option in entry.harmless_with:
+                place = document.place(*route, "cases", number, "options", index)
+                message = f"option {quote(option)} of {quote(name)} is in `harmless_with`, so this case never applies"
+                yield Finding(place, message, "remove the option from one of them", subject)
+    roles: dict[str, str] = {}
+    for role, options in entry.values.items():
+        for index, option in enumerate(options):
+            if (first := roles.setdefault(option, role)) != role:
+                place = document.place(*route, "values", role, index)
+                message = f"the value of option {quote(option)} of {quote(name)} is {quote(first)} and {quote(role)}"
+                yield Finding(place, message, "choose one role", subject)
+
+
+RULE = Rule("ORG732", "contradicting-option", Severity.ERROR, RuleTarget.DOCUMENT, check)
