@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import msgspec
 from orgkernel.documents.records import CommandCatalog, ProgramEntry
 from orgkernel.loading.marks import Marks, find_mark, unpack_mark
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.shell.catalog import COMPILED, compile_names
+from orgkernel.runtime.commands import PLAIN_PROGRAMS
+from orgkernel.shell.catalog import COMPILED, compile_names, list_shipped_programs
 
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENTS = REPOSITORY / "ontology/commands"
@@ -66,3 +67,66 @@ def _compile_program(file: str, marks: Marks, name: str, entry: ProgramEntry) ->
         assert not seen & {*below["names"]}, f"{below['at']} states {seen & {*below['names']}} again"
         seen |= {*below["names"]}
     return facts
+
+
+PLAIN_TARGET = f"orgkernel/runtime/{PLAIN_PROGRAMS}"
+_RUNNING_ROLES = frozenset(("command", "package", "shell", "shell_words", "script", "task", "code"))
+_RUNNING_EFFECTS = frozenset(("runs", "unknown"))
+# Readers of programs that run nothing which their words name.
+_PLAIN_READERS = frozenset(
+    (
+        "cat", "echo", "printf", "grep", "ls", "pwd", "basename", "dirname", "realpath", "yes", "copy", "dd", "truncate", "shred",
+        "mktemp", "permissions", "tee", "erase_device", "git_checkout", "git_restore", "git_rm", "git_paths", "git_one_word",
+        "git_lines", "kill", "kill_by_name", "fuser",
+    )
+)  # fmt: skip
+
+
+def render_plain_programs() -> str:
+    """The programs, and the subcommands of others, that take all their words for data: one in a line."""
+    names: set[str] = set()
+    for name, facts in list_shipped_programs().items():
+        subcommands = facts.get("subcommands", ())
+        is_plain = _is_plain(facts) and facts.get("otherwise", "reads") != "task"
+        for each in (name, *facts.get("also", ())):
+            if is_plain and all(map(_is_plain, subcommands)):
+                names.add(each)
+            elif "reader" not in facts:
+                names |= {
+                    f"{each} {words}"
+                    for below in subcommands
+                    if _is_plain(below)
+                    for words in below["names"]
+                    if "*" not in words and " " not in words
+                }
+    return "".join(f"{each}\n" for each in sorted(names))
+
+
+def _is_plain(facts: Mapping[str, Any]) -> bool:
+    reader = facts.get("reader")
+    if reader is not None and reader not in _PLAIN_READERS:
+        return False
+    default = "reads" if reader or facts.get("subcommands") or "operation" in facts else "unknown"
+    roles = {
+        *facts.get("values", ()),
+        facts.get("piped", "text"),
+        facts.get("otherwise", "text"),
+        *_list_roles(facts),
+    }
+    effects = {
+        facts.get("effect", default),
+        *(case.get("effect", "reads") for case in facts.get("cases", ())),
+    }
+    return not roles & _RUNNING_ROLES and not effects & _RUNNING_EFFECTS
+
+
+def _list_roles(facts: Mapping[str, Any]) -> Iterator[str]:
+    for each in (facts, *facts.get("cases", ())):
+        operands = each.get("operands")
+        if isinstance(operands, str):
+            yield operands
+        elif operands:
+            yield from operands.get("first", ())
+            yield operands.get("rest", "text")
+            yield operands.get("last", "text")
+        yield from each.get("values", ())

@@ -20,8 +20,8 @@ from orgkernel.runtime.trigger_names import ALIASES, NAMES
 from orgkernel.runtime.word_topics import TABLES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
+from tools.command_catalog import PLAIN_TARGET, render_command_catalog, render_plain_programs
 from tools.command_catalog import TARGET as COMMANDS
-from tools.command_catalog import render_command_catalog
 from tools.learn_work import is_current
 from tools.plain_records import plain_record_modules
 from tools.word_tables import render_word_tables
@@ -47,6 +47,7 @@ def generated_files() -> dict[str, str]:
     files |= _installed_organizations()
     files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
     files[COMMANDS] = render_command_catalog()
+    files[PLAIN_TARGET] = render_plain_programs()
     return files
 
 

@@ -1,39 +1,91 @@
 """Compares shell commands with command prefixes, such as `git push`, for policies that restrict part of a tool that
 runs commands.
 
-A command is read as words, regardless of pipes, lists, lines and plain quotes between them. If every program that it
-could run is among its words, and the words of a prefix do not occur in it in their order, it does not match the
-prefix. If a shell would build words only at run time (variables, substitutions, wildcards, braces, escapes), or a
-program takes words from elsewhere (`sh`, `eval`, `xargs`, `alias`), a match cannot be ruled out.
+A command is read as the simple commands in it, regardless of pipes, lists, groups and substitutions around them. If the
+words of a prefix do not occur in one of them in their order, the command does not match the prefix. If a shell would
+build words only at run time (variables, substitutions, wildcards), they can be any word: as the program, or behind a
+program that runs what its words name. Behind a program that takes its words for data (`plain_programs.txt`), they are data.
+For programs that take commands from elsewhere (`sh`, `eval`, `parallel`, `alias`), a match cannot be ruled out.
 
 Standard library only: this module also runs inside hosts.
 """
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
+
 from .lazy_patterns import lazy_pattern
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MOST_CHARACTERS = 10_000
-_QUOTED = r"'[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*'|\"[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*\""
-_JOINING = r"[ \t\n;|&<>]"
-_PLAIN = r"[A-Za-z0-9_./:@%+,=~-]+"
-# A quoted string is separate from other words, or follows a `=`. Otherwise it would be part of another word.
-_READABLE = lazy_pattern(
-    rf"(?:{_JOINING}|{_PLAIN}(?=\Z|{_JOINING}|(?<==)['\"])|(?:{_QUOTED})(?=\Z|{_JOINING}))*\Z"
-)
-# These characters in a quoted string have a meaning for a shell that reads it again, such as the shell of `ssh` or
-# `su`.
-_TEXTS = lazy_pattern(_QUOTED)
-_MEANING = lazy_pattern(r"[*?\[\]{}()#^]|[^\x00-\x7f]")
+PLAIN_PROGRAMS = "plain_programs.txt"
+_MOST_NESTED = 20
+# Text of a word that only a run shows.
+_UNKNOWN = "\x00"
+_CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 _WORD = lazy_pattern(r"[A-Za-z0-9_./:@%+,~-]+")
 _PARTS = lazy_pattern(r"[/:,@]")
+_NAME = lazy_pattern(r"[A-Za-z_]\w*|[@*#?$!0-9-]")
+_ARITHMETIC = lazy_pattern(r"\$\(\([\w\s+\-*/%<>=!&|?:$]*\)\)")
+_BRACES = lazy_pattern(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_BRACKETS = lazy_pattern(r"\[.[^]]*\]")
+_ASSIGNMENT = lazy_pattern(r"[a-z_]\w*\+?=")
+_HEREDOC = lazy_pattern(r"<<-?[ \t]*")
+_OPERATOR = lazy_pattern(r"[<>]{1,2}[&|>]?")
+# Quoted text that a program which reads it again can take for something else.
+_READ_AGAIN = lazy_pattern(r"[$`\\!\"']|[^\x00-\x7f]")
+_READ_BY_SHELL = lazy_pattern(r"[$`\\!\"'*?\[\]{}()#^]|[^\x00-\x7f]")
 # Programs that run words which are not in the command: shells, and programs that build commands from their input.
 _RUNS_MORE = lazy_pattern(
-    r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|xargs|parallel|fd|fdfind|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
+    r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|parallel|fd|fdfind|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
 )
-# The shell's other word for `source`: a dot before the name of a file.
-_SOURCES = lazy_pattern(r"(?:\A|[ \t\n;|&])\.[ \t]+(?:--|[^ \t\n;|&<>-])")
 _RUNS_TEXT = frozenset({"su", "ssh", "watch", "script", "flock", "tmux", "screen", "entr", "expect"})
+_KEYWORDS = frozenset(
+    {"if", "then", "else", "elif", "do", "while", "until", "!", "time", "{", "}", "fi", "done", "in", "-p"}
+)
+_XARGS_VALUED = "nIPLdEsaJR"
+
+
+class _UnreadableCommand(Exception):
+    """A shell could read the text otherwise."""
+
+
+class SimpleCommand:
+    """The words of a program, and its text from here-documents."""
+
+    def __init__(self, words: tuple[str, ...], quoted: frozenset[int]) -> None:
+        self.words = words
+        self.quoted = quoted
+        """The numbers of the words that are quoted texts of several words."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the program takes its words for data."""
+        words = [word for word in self.words if word not in _KEYWORDS and not _ASSIGNMENT.match(word)]
+        if not words or _UNKNOWN in words[0]:
+            return not words
+        if words[0] in ("for", "select", "case"):
+            return True
+        program = words[0].rpartition("/")[2]
+        plain = _read_plain_programs()
+        return program in plain or (len(words) > 1 and f"{program} {words[1]}" in plain)
+
+    def list_words(self) -> Iterator[str]:
+        """The words that could be a program or its words, in order."""
+        is_plain = self.is_plain
+        seen_program = False
+        for number, word in enumerate(self.words):
+            if seen_program and is_plain and (number in self.quoted or _UNKNOWN in word):
+                continue
+            seen_program = seen_program or not (word in _KEYWORDS or _ASSIGNMENT.match(word))
+            if _UNKNOWN in word:
+                yield _UNKNOWN
+            else:
+                yield from _WORD.findall(word)
 
 
 def may_begin(command: str, beginning: str) -> bool:
@@ -44,37 +96,69 @@ def may_begin(command: str, beginning: str) -> bool:
     >>> may_begin("git status | grep 'a*'", "git push"), may_begin("echo push && git log", "git push")
     (False, False)
     >>> may_begin("rmdir a", "rm"), may_begin("rm /etc/passwd", "rm /etc"), may_begin("ls | xargs wc", "rm")
-    (True, True, True)
+    (True, True, False)
     """
     return may_begin_with(read_words(command), beginning)
 
 
-def may_begin_with(words: tuple[str, ...] | None, beginning: str) -> bool:
+def may_begin_with(commands: tuple[SimpleCommand, ...] | None, beginning: str) -> bool:
     """Like `may_begin`, for a command that was read before."""
-    if words is None:
+    if commands is None:
         return True
-    rest, names = iter(words), _list_names(beginning)
+    names = _list_names(beginning)
+    return not names or any(_may_begin_so(command, names) for command in commands)
+
+
+def _may_begin_so(command: SimpleCommand, names: list[str]) -> bool:
+    rest = command.list_words()
     # Each word is searched for after the one before it. Prefixes are compared as strings, so the last word can
     # continue: `rm` is a prefix of `rmdir`.
     for name in names[:-1]:
         if not any(_is_in(name, word, is_whole=True) for word in rest):
             return False
-    return not names or any(_is_in(names[-1], word, is_whole=False) for word in rest)
+    return any(_is_in(names[-1], word, is_whole=False) for word in rest)
 
 
-def read_words(command: str) -> tuple[str, ...] | None:
-    """The words of a command, folded like names on a case-insensitive file system. None if the command could run
-    other words.
+def read_words(command: str) -> tuple[SimpleCommand, ...] | None:
+    """The simple commands of a command, folded like names on a case-insensitive file system. None if the command could
+    run other words.
     """
-    if len(command) > MOST_CHARACTERS or not _READABLE.match(command) or _SOURCES.search(command):
+    if len(command) > MOST_CHARACTERS or _CONTROL.search(command):
         return None
-    words = tuple(word.casefold() for word in _WORD.findall(command))
-    names = {part for word in words for part in word.split("/")}
-    if any(map(_RUNS_MORE.match, names)):
+    reader = _Reader(command)
+    try:
+        reader.read_list("")
+    except (_UnreadableCommand, RecursionError):
         return None
-    if not _RUNS_TEXT.isdisjoint(names) and any(map(_MEANING.search, _TEXTS.findall(command))):
+    commands = tuple(reader.commands)
+    if any(map(_runs_more, commands)):
         return None
-    return words
+    if reader.texts and not all(each.is_plain for each in commands):
+        # A program that is no reader of data could run what a here-document contains.
+        texts = [SimpleCommand((text,), frozenset()) for text in reader.texts]
+        return None if any(_READ_BY_SHELL.search(text) for text in reader.texts) else (*commands, *texts)
+    return commands
+
+
+def _runs_more(command: SimpleCommand) -> bool:
+    """Whether the program could run words that are not in the command."""
+    is_plain = command.is_plain
+    words = [word for number, word in enumerate(command.words) if not (is_plain and number in command.quoted)]
+    names = {part for word in words for each in _WORD.findall(word) for part in each.split("/")}
+    if any(map(_RUNS_MORE.match, names)) or _sources(command):
+        return True
+    if is_plain:
+        return False
+    pattern = _READ_BY_SHELL if not _RUNS_TEXT.isdisjoint(names) else _READ_AGAIN
+    return any(pattern.search(command.words[number]) for number in command.quoted)
+
+
+def _sources(command: SimpleCommand) -> bool:
+    """Whether a command runs a file by the shell's other word for `source`: a dot."""
+    words = [word for word in command.words if word not in _KEYWORDS and not _ASSIGNMENT.match(word)]
+    while words and words[0] in ("command", "builtin", "exec"):
+        words.pop(0)
+    return bool(words) and words[0] == "."
 
 
 def _list_names(beginning: str) -> list[str]:
@@ -91,7 +175,291 @@ def _is_in(name: str, word: str, *, is_whole: bool) -> bool:
 
     A word such as `-xrm` can contain the name directly after its option letters.
     """
+    if word == _UNKNOWN:
+        return True
     parts = _PARTS.split(word)
     if name in parts or (not is_whole and any(part.startswith(name) for part in parts)):
         return True
     return word[:1] == "-" and word[:2] != "--" and name in word
+
+
+@lru_cache(maxsize=1)
+def _read_plain_programs() -> frozenset[str]:
+    """The programs, and the programs with a subcommand, that take their words for data."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), PLAIN_PROGRAMS)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return frozenset(file.read().splitlines())
+    except OSError:
+        return frozenset()
+
+
+class _Reader:
+    """Reads the simple commands of a text."""
+
+    def __init__(self, text: str, depth: int = 0) -> None:
+        self.commands: list[SimpleCommand] = []
+        self.texts: list[str] = []
+        """The here-documents."""
+        self._text = text
+        self._at = 0
+        self._depth = depth
+        self._awaited: list[tuple[str, bool]] = []
+        self._words: list[str] = []
+        self._quoted: set[int] = set()
+        if depth > _MOST_NESTED:
+            raise _UnreadableCommand
+
+    def read_list(self, end: str) -> None:
+        """Read until a closing character, or to the end of the text."""
+        before = self._words, self._quoted
+        self._words, self._quoted = [], set()
+        while self._at < len(self._text):
+            letter = self._text[self._at]
+            if letter in " \t":
+                self._at += 1
+            elif letter == "\n":
+                self._at += 1
+                self._flush()
+                self._read_heredocs()
+            elif letter == ")" and end == ")":
+                break
+            elif letter in ";&|)":
+                self._at += 1
+                self._flush()
+            elif letter == "(":
+                self._at += 1
+                self._flush()
+                self._read_nested()
+            elif letter in "<>":
+                self._redirect()
+            else:
+                self._add_word()
+        else:
+            if end or self._awaited:
+                raise _UnreadableCommand
+        self._flush()
+        self._words, self._quoted = before
+
+    def _read_nested(self) -> None:
+        """A list in parentheses, behind the opening one."""
+        self._depth += 1
+        if self._depth > _MOST_NESTED:
+            raise _UnreadableCommand
+        self.read_list(")")
+        self._at += 1
+        self._depth -= 1
+
+    def _flush(self) -> None:
+        """End a simple command."""
+        if self._words:
+            words = tuple(word.casefold() for word in self._words)
+            self.commands.append(_read_xargs(SimpleCommand(words, frozenset(self._quoted))))
+        self._words, self._quoted = [], set()
+
+    def _add_word(self) -> None:
+        word, is_quoted = self._read_word()
+        if word[:1] in ("!", "^", "#") and len(word) > 1 and not self._words:
+            word = _UNKNOWN  # the history of an interactive shell
+        if is_quoted and (len(word.split()) > 1 or _READ_BY_SHELL.search(word)):
+            self._quoted.add(len(self._words))
+        self._words.append(word)
+
+    def _redirect(self) -> None:
+        start = self._text[self._at : self._at + 3]
+        if start[1:2] == "(":  # a process substitution
+            self._at += 2
+            self._read_nested()
+            self._words.append(_UNKNOWN)
+            return
+        if start == "<<<":
+            self._at += 3
+            self._skip_spaces()
+            self.texts.append(self._read_word()[0])
+            return
+        if start[:2] == "<<":
+            match = _HEREDOC.match(self._text, self._at)
+            assert match is not None
+            self._at = match.end()
+            word, is_quoted = self._read_word()
+            if _UNKNOWN in word or not word:
+                raise _UnreadableCommand
+            self._awaited.append((word, is_quoted))
+            return
+        operator = _OPERATOR.match(self._text, self._at)
+        assert operator is not None
+        self._at = operator.end()
+        self._skip_spaces()
+        if self._at < len(self._text) and self._text[self._at] not in "<>;&|\n()":
+            self._read_word()
+
+    def _skip_spaces(self) -> None:
+        while self._at < len(self._text) and self._text[self._at] in " \t":
+            self._at += 1
+
+    def _read_heredocs(self) -> None:
+        """The texts behind the line that announces them."""
+        for delimiter, is_quoted in self._awaited:
+            lines = []
+            while True:
+                if self._at >= len(self._text):
+                    raise _UnreadableCommand
+                line, _, _ = self._text[self._at :].partition("\n")
+                self._at += len(line) + 1
+                if line.strip("\t") == delimiter:
+                    break
+                lines.append(line)
+            text = "\n".join(lines)
+            if not is_quoted:
+                self._read_expansions(text)
+            self.texts.append(text)
+        self._awaited = []
+
+    def _read_expansions(self, text: str) -> None:
+        """The substitutions in the text of a here-document."""
+        if "`" in text or "$(" in text or "${" in text:
+            reader = _Reader('"' + text.replace('"', " ") + '"', self._depth + 1)
+            reader.read_list("")
+            self.commands += reader.commands[:-1]
+
+    def _read_word(self) -> tuple[str, bool]:
+        """A word with unknown parts, and whether it has a quoted part."""
+        parts: list[str] = []
+        start, is_quoted = self._at, False
+        text = self._text
+        while self._at < len(text) and text[self._at] not in " \t\n;&|()<>":
+            letter = text[self._at]
+            if letter == "'":
+                end = text.find("'", self._at + 1)
+                if end < 0:
+                    raise _UnreadableCommand
+                parts.append(text[self._at + 1 : end])
+                self._at, is_quoted = end + 1, True
+            elif letter == '"':
+                self._at += 1
+                parts.append(self._read_double_quoted())
+                is_quoted = True
+            elif letter == "\\":
+                if self._at + 1 >= len(text):
+                    raise _UnreadableCommand
+                parts.append(text[self._at + 1].strip("\n"))
+                self._at += 2
+            elif letter == "$":
+                parts.append(self._read_dollar())
+            elif letter == "`":
+                parts.append(self._read_backticks())
+            else:
+                parts.append(_UNKNOWN if letter in "*?" or letter > "\x7f" else letter)
+                self._at += 1
+        raw = text[start : self._at]
+        if _BRACES.search(raw) or (_BRACKETS.search(raw) and not is_quoted):
+            parts.append(_UNKNOWN)
+        return "".join(parts), is_quoted
+
+    def _read_double_quoted(self) -> str:
+        """The text up to the closing quote."""
+        parts: list[str] = []
+        text = self._text
+        while self._at < len(text):
+            letter = text[self._at]
+            if letter == '"':
+                self._at += 1
+                return "".join(parts)
+            if letter == "\\" and self._at + 1 < len(text):
+                following = text[self._at + 1]
+                parts.append(following.strip("\n") if following in '$`"\\\n' else letter + following)
+                self._at += 2
+            elif letter == "$":
+                parts.append(self._read_dollar())
+            elif letter == "`":
+                parts.append(self._read_backticks())
+            else:
+                parts.append(letter)
+                self._at += 1
+        raise _UnreadableCommand
+
+    def _read_dollar(self) -> str:
+        """An expansion, with the commands in it."""
+        text = self._text
+        following = text[self._at + 1 : self._at + 2]
+        if arithmetic := _ARITHMETIC.match(text, self._at):
+            self._at = arithmetic.end()
+            self.commands.append(SimpleCommand((arithmetic[0][3:-2].casefold(),), frozenset()))
+            return _UNKNOWN
+        if following == "(":
+            self._at += 2
+            self._read_nested()
+            return _UNKNOWN
+        if following == "{":
+            return self._read_parameter()
+        if following == "'":
+            return self._read_ansi()
+        if following == '"':
+            self._at += 2
+            return self._read_double_quoted()
+        name = _NAME.match(text, self._at + 1)
+        self._at = name.end() if name else self._at + 1
+        return _UNKNOWN if name else "$"
+
+    def _read_parameter(self) -> str:
+        """`${…}`."""
+        self._at += 2
+        while self._at < len(self._text):
+            letter = self._text[self._at]
+            if letter == "}":
+                self._at += 1
+                return _UNKNOWN
+            if letter == "$":
+                self._read_dollar()
+            elif letter == "`":
+                self._read_backticks()
+            elif letter in "\"'\\":
+                break  # quotes in it follow other rules within double quotes
+            else:
+                self._at += 1
+        raise _UnreadableCommand
+
+    def _read_ansi(self) -> str:
+        """`$'…'`."""
+        end = self._text.find("'", self._at + 2)
+        inner = self._text[self._at + 2 : end]
+        if end < 0 or "\\" in inner:
+            raise _UnreadableCommand
+        self._at = end + 1
+        return inner
+
+    def _read_backticks(self) -> str:
+        end = self._text.find("`", self._at + 1)
+        inner = self._text[self._at + 1 : end]
+        if end < 0 or "\\" in inner:
+            raise _UnreadableCommand
+        reader = _Reader(inner, self._depth + 1)
+        reader.read_list("")
+        self.commands += reader.commands
+        self.texts += reader.texts
+        self._at = end + 1
+        return _UNKNOWN
+
+
+def _read_xargs(command: SimpleCommand) -> SimpleCommand:
+    """`xargs` as the command that it runs, with unknown words behind it."""
+    words = command.words
+    at = next((n for n, word in enumerate(words) if word.rpartition("/")[2] in ("xargs", "gxargs")), -1)
+    if at < 0:
+        return command
+    number = at + 1
+    while number < len(words) and words[number][:1] == "-" and len(words[number]) > 1:
+        option = words[number]
+        takes_next = len(option) == 2 and option[1] in _XARGS_VALUED.lower()
+        if (
+            option[:2] == "--"
+            and "=" not in option
+            and option not in ("--null", "--no-run-if-empty", "--verbose")
+        ):
+            takes_next = True
+        number += 2 if takes_next else 1
+    if number >= len(words):
+        return SimpleCommand((*words[:at], _UNKNOWN), frozenset())
+    replaced = tuple(_UNKNOWN if "{}" in word or "%" in word else word for word in words[number:])
+    quoted = frozenset(n - number + at for n in command.quoted if n >= number)
+    return SimpleCommand((*words[:at], *replaced, _UNKNOWN), quoted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from orgkernel.runtime.commands import may_begin_with, read_words
+from orgkernel.runtime.commands import SimpleCommand, may_begin_with, read_words
 from orgkernel.runtime.paths import is_inside, may_touch
 
 
@@ -39,12 +39,12 @@ class StatedPaths(NamedTuple):
 class StatedCommands(NamedTuple):
     """The shell commands of one request. The least permitted command decides."""
 
-    read: tuple[tuple[str, ...] | None, ...]
-    """The words of each command; None for one that cannot be parsed completely."""
+    read: tuple[tuple[SimpleCommand, ...] | None, ...]
+    """The simple commands of each command; None for one that could run others."""
 
     def may_begin(self, beginning: str) -> bool:
         """Whether one of the commands, or a command inside it, could begin with some words."""
-        return any(may_begin_with(words, beginning) for words in self.read)
+        return any(may_begin_with(commands, beginning) for commands in self.read)
 
 
 class StatedParts(NamedTuple):

@@ -22,15 +22,18 @@ BEGINNING = [
     "while rm; do ls; done", "! rm x", "command rm x", "builtin rm", "exec rm x", "env rm x", "env A=b rm x", "env -i rm", "env -S 'rm x'", "env '-Srm x'",
     "sudo rm x", "sudo -u a rm x", "doas rm", "nice -n 5 rm", "nohup rm x &", "timeout 5 rm x", "stdbuf -o0 rm", "setsid rm", "busybox rm", "watch rm x",
     "sh -c 'rm x'", "sh -c ls", "bash -c 'ls'", "bash a", "/bin/bash a", "bash5.1 a", "echo a | sh", "zsh", "dash -c a", "fish -c a", "eval ls", "eval 'r''m'",
-    "source a", ". a", ". ./a", "ls; . a", "then . a", "alias a=b", "alias rm=ls", "xargs rm", "ls | xargs", "ls | xargs wc", "find . | parallel a", "fd a -x git",
+    "source a", ". a", ". ./a", "ls; . a", "then . a", "alias a=b", "alias rm=ls", "xargs rm", "ls | xargs", "ls | xargs sudo", "ls | xargs -I{} {} x", "ls | xargs env A=b", "find . | parallel a", "fd a -x git",
     "find . -exec rm x +", "find . -exec rm {} +", "ssh a rm x", "ssh a 'rm x'", "ssh a 'r?'", "su -c 'rm x'", "su -c '/bin/r*'", "su -crm", "git rm x",
-    "rm\rx", "rm\x00", "r\x00m", "ｒm x", "rm\u00a0x", "rm #x", "#rm", "trap rm EXIT", "trap 'rm x' EXIT", "coproc rm", "f() { rm; }", "cat <<E\nrm\nE",
-    "rm<a", "rm>a", "<a rm", ">a rm x", "2>&1 rm", "a" * (MOST_CHARACTERS + 1), "powershell a", "bash.exe a", "'x'rm", "ls 'a'b",
+    "rm\rx", "rm\x00", "r\x00m", "ｒm x", "rm\u00a0x", "rm #x", "#rm", "trap rm EXIT", "trap 'rm x' EXIT", "coproc rm", "f() { rm; }", "python3 <<E\nrm\nE", "cat <<E | python3\nrm x\nE", "cat <<E\n$(rm x)\nE", "command . a",
+    "rm<a", "rm>a", "<a rm", ">a rm x", "2>&1 rm", "a" * (MOST_CHARACTERS + 1), "powershell a", "bash.exe a", "sudo $x", "find . -exec $x {} +", "nohup \"$x\"", "unheard-of $x",
 ]  # fmt: skip
 FREE = [
     "", " ", "ls", "ls -la src", "git status", "git log --format=%h --no-merges", "git diff | cat", "git commit -m 'the form of it (now)'", "cat a > b 2>&1",
     "grep -rn 'r*m' src | head -5", 'grep "[r]m; x" a', "npm run build && npm test", "cd a; make", "python3 -m pytest -q tests/a.py::test_b", "docker run --rm x",
     "find . -name '*.py' -type f", "ls .", "git add .", "FOO=bar make", "FOO='a b' make", "echo alarm", "echo a-rm", "curl https://a.example/x?", "format x",
+    "ls | xargs wc -l", "find . -name '*.py' | xargs -n 1 wc -l", "cat <<'E'\nrm x\nE", "git commit -m \"$(cat <<'E'\nWe rm what is old.\nE\n)\"", "ls *.md", "ls 'a'b",
+    "'x'rm", "cat \"$file\"", "echo \"$HOME/rm\"", "mkdir -p build/{a,b}", "cp *.py out/", "head -5 $(git ls-files)", "wc -l src/**/*.ts", "echo $((1 + 2))",
+    "grep -c '^$' a.txt", "git add src/*.py", "git commit -m 'say how to rm a file'", "for f in *.md; do wc -l \"$f\"; done", "test -f a && cat a",
     "./build.sh", "scripts/form.sh --now", "ssh a ls", "sed -n 1,5p a", "cp -r a b", "echo 'alarm'",
 ]  # fmt: skip
 
@@ -44,7 +47,7 @@ def test_what_may_begin_so_is_found(command: str) -> None:
 @pytest.mark.parametrize("command", FREE)
 def test_what_surely_does_not_begin_so_is_free(command: str) -> None:
     """What agents run all day is not taken for what it is not."""
-    assert may_begin(command, "rm") is ("?" in command)
+    assert not may_begin(command, "rm")
 
 
 @pytest.mark.parametrize(
