@@ -119,7 +119,9 @@ def _touch_files(call: ProgramCall, entry: Entry, options: Options, args: Sequen
     _note(call, entry, [each for each in outcomes if each.effect != "unknown"], uses)
     with _folder(call, entry, options):
         for word, role in uses:
-            if role in _CHANGING and word.text != "-" and not _is_remote(word.text):
+            if role == "path_read":
+                _read_path(call, word)
+            elif role in _CHANGING and word.text != "-" and not _is_remote(word.text):
                 call.owner(word)
     _record_unnamed(call, entry, cases)
 
@@ -549,14 +551,19 @@ def _write_path(call: ProgramCall, word: ShellWord) -> None:
 def _change_path(call: ProgramCall, word: ShellWord) -> None:
     if word.text == "-" or _is_remote(word.text):
         return
-    if call.owner(word) == "foreign" and shown(word.text).strip("./"):
+    if call.owner(word) == "foreign" and not _is_own_folder(word):
         call.unread(f"what this changes in {quote(shown(word.text))} of another owner cannot be seen", word)
+
+
+def _is_own_folder(word: ShellWord) -> bool:
+    """Whether a word names the folder in which the command runs."""
+    return not word.text.startswith("/") and not shown(word.text).strip("./") and ".." not in word.text
 
 
 def _fill_folder(call: ProgramCall, word: ShellWord) -> None:
     if _is_remote(word.text):
         return
-    if call.owner(word) in ("foreign", "variable") and shown(word.text).strip("./"):
+    if call.owner(word) in ("foreign", "variable") and not _is_own_folder(word):
         call.unread("whether this overwrites files of another owner cannot be seen", word)
 
 

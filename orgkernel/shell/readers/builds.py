@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.shell.marks import UNKNOWN
-from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
 
 _DB_DROPS: Final = re.compile(
@@ -70,74 +70,16 @@ def _alembic(call: ProgramCall) -> str | None:
     return UNKNOWN
 
 
-_RUNNERS: Final = names_in(
-    "aws-vault op doppler chamber infisical mise nix direnv dotenv granted saml2aws asdf env-cmd"
-)
-_RUN_OPTIONS: Final = names_in(
-    "--run --command --exec -x -c --shell -ex --eval-command --cmd --build --watch-when-idle"
-)
+_DEBUGGER_SHELLS: Final = re.compile(r"\s*(!|shell|platform shell|python|script|source)")
 
 
-def _runner(call: ProgramCall) -> str | None:
-    """A program that runs others: after `--`, as its operands, or as strings."""
-    texts = [word.text for word in call.args]
-    if call.name in (
-        "concurrently",
-        "npm-run-all",
-        "run-p",
-        "run-s",
-        "start-server-and-test",
-        "expect",
-        "nodemon",
-    ):
-        for number, word in enumerate(call.args):
-            before = texts[number - 1] if number else ""
-            is_given = call.name in ("concurrently", "expect") and " " in word.text
-            if not word.text.startswith("-") and (is_given or before in _RUN_OPTIONS):
-                if call.name == "expect":
-                    call.unread("what this script runs cannot be seen", word)
-                else:
-                    call.script(
-                        re.sub(r"^npm:", "npm run ", word.text) if word.text.startswith("npm:") else word
-                    )
-        return UNKNOWN
-    for number, text in enumerate(texts):
-        name, equals, value = text.partition("=")
-        if name in _RUN_OPTIONS and call.name in (
-            "nix-shell",
-            "nix",
-            "gdb",
-            "lldb",
-            "mise",
-            "direnv",
-            "asdf",
+def _debugger(call: ProgramCall) -> str | None:
+    """`gdb -ex COMMAND --args PROGRAM`."""
+    for option, command in pairwise(call.args):
+        if option.text in ("-ex", "--eval-command", "-o", "--one-line") and _DEBUGGER_SHELLS.match(
+            command.text
         ):
-            script = (
-                call.args[number].but(value)
-                if equals
-                else call.args[number + 1]
-                if number + 1 < len(texts)
-                else None
-            )
-            if script is not None and call.name in ("gdb", "lldb"):
-                runs = re.match(r"\s*(!|shell|platform shell|python|script|source)", script.text)
-                if runs:
-                    call.unread("what this command of the debugger runs cannot be seen", script)
-            elif script is not None and call.name == "nix":
-                call.run(call.args[number + 1 :])
-            elif script is not None:
-                call.script(script)
-    if "--" in texts:
-        call.run(call.args[texts.index("--") + 1 :])
-    elif call.name in ("entr", "watchexec", "valgrind", "perf", "direnv"):
-        options = read_options(
-            call.args, valued="eiwf", long_valued=("exts", "ignore", "watch"), first_operand_ends=True
-        )
-        skipped = 2 if call.name == "direnv" else 1 if call.name == "perf" else 0
-        words = options.operands[skipped:]
-        verb = options.operands[0].text if options.operands else ""
-        if words and (call.name not in ("perf", "direnv") or verb in ("stat", "record", "exec")):
-            call.run([word.but(word.text.replace("/_", "x")) for word in words])
+            call.unread("what this command of the debugger runs cannot be seen", command)
     return UNKNOWN
 
 
@@ -179,9 +121,7 @@ READERS: Final[Mapping[str, Program]] = {
         ["amtool", "ansible-doc", "ansible-inventory", "cosign", "crane", "createdb", "createuser", "kaniko", "kcat", "kubectx", "kubens", "kustomize", "jaeger", "k9s", "logcli", "mariadb-dump", "mongodump", "mongoexport", "mongostat", "mysqlcheck", "mysqldump", "pg_config", "pg_dump", "pg_dumpall", "pg_isready", "promtool", "redis-benchmark", "snow", "sqldiff", "sqlite-utils", "stern", "velero"], _read_only),
     "?": _unknown,
     "editor": _editor,
-    "debugger": _runner,
-    "script_runner": _runner,
-    "after_dashes_or_rest": _runner,
+    "debugger": _debugger,
     **dict.fromkeys(("rails", "rake", "artisan", "symfony", "console"), _rails),
     **dict.fromkeys(("prisma", "sequelize", "sequelize-cli", "typeorm", "drizzle-kit", "mikro-orm"), _prisma),
     **dict.fromkeys(("alembic", "flask", "flyway", "liquibase", "knex", "migrate", "goose", "dbmate", "sqlx", "diesel", "atlas"), _alembic),

@@ -137,7 +137,7 @@ def _copy(call: ProgramCall) -> None:
         )
     elif (
         owner in ("foreign", "variable")
-        and not _is_own_root(target.text)
+        and not is_own_root(target.text)
         and not (call.name == "ln" and not options.has("f", "force"))
     ):
         call.unread(
@@ -148,8 +148,9 @@ def _copy(call: ProgramCall) -> None:
         call.reader.write(target, call.reader.read_file(operands[0].text), appends=False)
 
 
-def _is_own_root(path: str) -> bool:
-    return not shown(path).strip("./") and ".." not in path
+def is_own_root(path: str) -> bool:
+    """Whether a path is the folder in which the command runs."""
+    return not path.startswith("/") and not shown(path).strip("./") and ".." not in path
 
 
 def _tee(call: ProgramCall) -> str | None:
@@ -350,7 +351,7 @@ def _permissions(call: ProgramCall) -> None:
         return
     for target in options.operands if options.has("reference") else options.operands[1:]:
         owner = call.owner(target)
-        if owner in ("foreign", "variable") and not _is_own_root(target.text):
+        if owner in ("foreign", "variable") and not is_own_root(target.text):
             call.unread("the former permissions of everything there would be lost", target)
 
 
@@ -369,7 +370,7 @@ def _archive(call: ProgramCall) -> None:
         if (
             folder is not None
             and call.owner(folder) in ("foreign", "variable")
-            and not _is_own_root(folder.text)
+            and not is_own_root(folder.text)
         ):
             call.unread("whether this overwrites files of another owner cannot be seen", folder)
 
@@ -397,9 +398,14 @@ def _sed(call: ProgramCall) -> str | None:
             call.unread("this script of `sed` runs commands that cannot be seen", script)
     if is_in_place:
         for target in operands:
-            if call.owner(target) == "foreign" and not _is_own_root(target.text):
-                call.unread("what this changes in a file of another owner cannot be seen", target)
+            change_file(call, target)
     return None if operands else _filtered(call)
+
+
+def change_file(call: ProgramCall, target: ShellWord) -> None:
+    """Change a file in place."""
+    if call.owner(target) == "foreign" and not is_own_root(target.text):
+        call.unread("what this changes in a file of another owner cannot be seen", target)
 
 
 def _runs_code(script: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from orgkernel.shell.marks import PRIVATE, UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
-from orgkernel.shell.readers.files import delete_tree
+from orgkernel.shell.readers.files import change_file, delete_tree
 from orgkernel.shell.readers.wrappers import judge_script, run_file
 
 LONGEST_CODE: Final = 8_000
@@ -249,6 +249,11 @@ def _inline(call: ProgramCall) -> str | None:
         elif text in ("-v", "--version", "-V", "-h", "--help", "--test", "--check", "-l"):
             return UNKNOWN
     if had_code:
+        if call.name in ("perl", "ruby") and any(
+            re.match(r"-[a-hj-zA-Z0-9]*i", word.text) for word in call.args
+        ):
+            for word in words[number:]:
+                change_file(call, word)
         return UNKNOWN
     if number < len(words) and words[number].text not in ("-", "--"):
         text = call.reader.read_file(words[number].text)

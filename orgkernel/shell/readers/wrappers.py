@@ -328,30 +328,11 @@ def _alias(call: ProgramCall) -> str | None:
     return None
 
 
-def _tmux(call: ProgramCall) -> str | None:
-    words = [word.text for word in call.args]
-    for verb in (
-        "send-keys",
-        "send",
-        "new-session",
-        "new",
-        "new-window",
-        "neww",
-        "split-window",
-        "respawn-pane",
-        "run-shell",
-        "-dmS",
-        "-c",
-    ):
-        if verb in words:
-            for word in call.args[words.index(verb) + 1 :]:
-                if " " in word.text or verb == "run-shell":
-                    call.script(word)
-    if call.name == "script" and "-c" not in words:
-        return None
-    if "kill-server" in words or "kill-session" in words:
-        call.unread("what runs in these sessions cannot be seen")
-    return None
+def _keys(call: ProgramCall) -> None:
+    """`tmux send-keys`: texts of several words are typed into a shell."""
+    for word in call.args:
+        if " " in word.text:
+            call.script(word)
 
 
 READERS: Final[Mapping[str, Program]] = {
@@ -368,5 +349,5 @@ READERS: Final[Mapping[str, Program]] = {
     "source": _script_of_file,
     "trap": _trap,
     "alias": _alias,
-    "terminal": _tmux,
+    "keys": _keys,
 }

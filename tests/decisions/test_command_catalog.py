@@ -1,0 +1,219 @@
+"""The command catalogue: its documents, what an organization adds to it, and how a command is explained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from manifest_api import create_app
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.shell.catalog import CommandPrograms, list_shipped_programs
+from orgkernel.shell.check import check_command, explain_command, find_writes
+from orgkernel.shell.ownership import Ground
+from orgkernel.shell.readers import READERS
+from tests.support.in_process import run_here
+from tests.support.trees import REPOSITORY
+
+ORG = """\
+_schema: orgkernel:organization
+org_id: shop
+hierarchy: {chief: {}}
+"""
+CHIEF = """\
+_schema: orgkernel:role_profile
+role_id: chief
+role_type: commander
+"""
+COMMANDS = """\
+_schema: orgkernel:command_catalog
+programs:
+  shopctl:
+    also: [sctl]
+    values: {path_written: [-o, --output], shell: [--then]}
+    harmless_with: [--dry-run]
+    subcommands:
+    - {names: [orders list, "stock *"], effect: reads}
+    - {names: [orders purge], operation: unbounded_delete, message: deletes old orders}
+    - {names: [exec], effect: reads, operands: {first: [text], rest: shell_words}, elsewhere: true}
+    - names: [sync]
+      effect: reads
+      cases:
+      - {options: [--mirror], effect: deletes, message: deletes what the source lacks}
+  git:
+    subcommands:
+    - {names: [fetch], effect: changes, message: starts the deployment}
+"""
+# Each was called harmless by the name of its program once.
+DESTRUCTIVE = [
+    "docker image prune -af", "pip uninstall -y requests", "npm publish", "mix ecto.drop", "dotnet ef database drop -f", "cmake -E rm -rf /srv",
+    "gpg --delete-secret-keys x", "dpkg -P nginx", "celery purge -f", "mlflow gc", "crane delete r/x", "tar xf a.tar -C / --overwrite", "chmod -R 777 /",
+    "perl -pi -e 's/a/b/' /etc/passwd", "screen -dm rm -rf /srv", "ffmpeg -y -i a.mp4 /srv/b.mp4", "git lfs prune",
+    "gh api graphql -f query='mutation { deleteIssue(input: {}) { id } }'",
+]  # fmt: skip
+# A command may remove what it made itself.
+OWN = [
+    "git branch tmp && git branch -D tmp",
+    "git switch -c tmp && git commit -am x && git switch main && git branch -D tmp",
+    "git tag tmp && git tag -d tmp",
+]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """An organization with a catalog of its own."""
+    for name, text in (("org.yaml", ORG), ("roles/chief.yaml", CHIEF), ("commands.yaml", COMMANDS)):
+        path = tmp_path / "shop" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_shipped_documents_have_no_findings() -> None:
+    """They are checked like the documents of a user."""
+    done = run_here("check", "ontology/commands", cwd=REPOSITORY)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no findings" in done.stdout + done.stderr
+
+
+def test_readers_that_entries_name_exist_and_are_used() -> None:
+    """A reader without an entry would never be asked, and an entry without its reader would fail."""
+    named = {
+        each["reader"]
+        for facts in list_shipped_programs().values()
+        for each in (facts, *facts.get("subcommands", ()))
+        if "reader" in each
+    }
+    words = {"run_script", "run_task", "sql", "delete_file", "delete_tree"}
+    assert named <= READERS.keys()
+    assert named | words | {"?", "./"} == set(READERS)
+
+
+@pytest.mark.parametrize("command", DESTRUCTIVE)
+def test_nothing_is_harmless_by_its_name(command: str) -> None:
+    """Harmless is claimed for each subcommand."""
+    assert check_command(command).outcome != "harmless"
+
+
+@pytest.mark.parametrize("command", OWN)
+def test_a_command_may_remove_what_it_made(command: str) -> None:
+    """And nothing else by the same words."""
+    assert check_command(command).outcome == "harmless"
+    assert check_command(command.replace("tmp", "old", 1)).outcome != "harmless"
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ("shopctl orders list", "harmless"),
+        ("sctl stock west", "harmless"),
+        ("shopctl orders purge", "destructive"),
+        ("shopctl orders purge --dry-run", "harmless"),
+        ("shopctl orders purge --dry-run=false", "destructive"),
+        ("shopctl orders archive", "cannot_tell"),
+        ("shopctl $VERB", "cannot_tell"),
+        ("shopctl exec web 'rm -rf /srv'", "destructive"),
+        ("shopctl exec web ls", "harmless"),
+        ("shopctl sync --mirror", "destructive"),
+        ("shopctl sync --mir", "destructive"),
+        ("shopctl sync $OPTIONS", "cannot_tell"),
+        ("shopctl sync --delete-all", "cannot_tell"),
+        ("shopctl orders list -o /etc/hosts", "destructive"),
+        ("shopctl orders list --then 'git push -f'", "destructive"),
+        ("git fetch", "cannot_tell"),
+        ("git status", "harmless"),
+        ("git push -f", "destructive"),
+    ],
+)
+def test_an_organization_adds_and_narrows_programs(shop: Path, command: str, outcome: str) -> None:
+    """The same through the command line and HTTP. Without the organization, the shipped catalogue answers."""
+    kernel = Kernel.open(shop / "shop")
+    with TestClient(
+        create_app(kernel), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
+    ) as client:
+        answer = client.post("/v1/commands/check", json={"command": command, "org": "shop"})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["outcome"] == outcome, answer.json()
+        explained = client.post("/v1/commands/explain", json={"command": command, "org": "shop"})
+        assert explained.json()["outcome"] == outcome
+
+
+def test_a_finding_names_the_line_of_its_entry(shop: Path) -> None:
+    """That of the organization, or that of the shipped catalogue."""
+    done = run_here("command", "check", "--org", "shop", "--", "shopctl orders purge; git push -f", cwd=shop)
+    assert done.returncode == 1, done.stderr
+    assert "deletes old orders [shop/commands.yaml:9]" in done.stdout
+    (line,) = [each for each in done.stdout.splitlines() if "force_push" in each]
+    place = line.rpartition("[")[2].rstrip("]")
+    file, _, number = place.partition(":")
+    assert "push" in (REPOSITORY / file).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+    assert run_here("command", "check", "--", "shopctl orders list", cwd=shop).returncode == 2
+
+
+def test_each_word_is_explained(shop: Path) -> None:
+    """With its role, through every program in between."""
+    done = run_here(
+        "command",
+        "explain",
+        "--org",
+        "shop",
+        "--format",
+        "json",
+        "--",
+        "sudo sctl orders purge -o out.txt x",
+        cwd=shop,
+    )
+    (outer, inner) = json.loads(done.stdout)["programs"]
+    assert (outer["entry"], inner["entry"], inner["through"]) == ("sudo", "sctl orders purge", ["sudo"])
+    assert inner["operations"] == ["unbounded_delete"]
+    assert {each["word"]: each["role"] for each in inner["uses"]} == {
+        "orders": "subcommand", "purge": "subcommand", "-o": "option", "out.txt": "path_written", "x": "text",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "changed", "unnamed"),
+    [
+        ("black src/a.py", ["src/a.py"], []),
+        ("black --check src/a.py", [], []),
+        ("ruff check --fix src", ["src"], []),
+        ("prettier -w a.ts b.ts", ["a.ts", "b.ts"], []),
+        ("pandoc a.md -o b.pdf", ["b.pdf"], []),
+        ("gcc -ob.out a.c", ["b.out"], []),
+        ("ffmpeg -i a.mp4 b.mp3", ["b.mp3"], []),
+        ("scp host:a.txt b.txt", ["b.txt"], []),
+        ("scp a.txt host:b.txt", [], []),
+        ("tar cf b.tar src", ["b.tar"], []),
+        ("git -C sub restore a.py", ["sub/a.py"], []),
+        ("npm install left-pad", [], ["package.json"]),
+        ("npm install", [], []),
+        ("cd web && yarn add left-pad", [], ["web/package.json"]),
+    ],
+)
+def test_files_that_a_program_changes_are_known(command: str, changed: list[str], unnamed: list[str]) -> None:
+    """By its options and operands, relative to the folder in which it runs."""
+    writes = find_writes(command, Ground(own=("**",)))
+    assert [path for path, _ in writes.touched] == changed
+    assert list(writes.unnamed) == unnamed
+
+
+def test_files_that_a_program_reads_are_known() -> None:
+    """So that rules about reads can decide them."""
+    assert find_writes("cat .env && head -3 a.txt | grep x b.txt").read == (".env", "a.txt", "b.txt")
+
+
+def test_an_entry_of_an_organization_counts_before_the_shipped_one() -> None:
+    """What it does not state is taken from the shipped entry."""
+    programs = CommandPrograms(
+        {
+            "npm": {
+                "subcommands": [{"names": ["run"], "effect": "changes", "at": "c.yaml:1"}],
+                "at": "c.yaml:1",
+            }
+        }
+    )
+    assert explain_command("npm run build", programs=programs).outcome == "cannot_tell"
+    assert explain_command("npm run build").outcome == "harmless"
+    assert explain_command("npm ls", programs=programs).outcome == "harmless"
