@@ -12,8 +12,10 @@ import msgspec
 from orgkernel.documents.records import CommandCatalog, ProgramEntry
 from orgkernel.loading.marks import Marks, find_mark, unpack_mark
 from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.project.hooks.write_hook import READING_PROGRAMS
 from orgkernel.runtime.commands import PLAIN_PROGRAMS
 from orgkernel.shell.catalog import COMPILED, compile_names, list_shipped_programs
+from orgkernel.shell.writing_options import list_harmless_readers
 
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENTS = REPOSITORY / "ontology/commands"
@@ -99,7 +101,16 @@ def render_plain_programs() -> str:
                     for words in below["names"]
                     if "*" not in words and " " not in words
                 }
-    return "".join(f"{each}\n" for each in sorted(names))
+    return json.dumps(sorted(names), indent=0) + "\n"
+
+
+READING_TARGET = f"orgkernel/project/hooks/{READING_PROGRAMS}"
+
+
+def render_reading_programs() -> str:
+    """The harmless programs that change no file, and the options with which they do, one row in a line."""
+    rows = ",\n".join(json.dumps(row) for row in list_harmless_readers())
+    return f"[\n{rows}\n]\n"
 
 
 def _is_plain(facts: Mapping[str, Any]) -> bool:

@@ -20,7 +20,13 @@ from orgkernel.runtime.trigger_names import ALIASES, NAMES
 from orgkernel.runtime.word_topics import TABLES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
-from tools.command_catalog import PLAIN_TARGET, render_command_catalog, render_plain_programs
+from tools.command_catalog import (
+    PLAIN_TARGET,
+    READING_TARGET,
+    render_command_catalog,
+    render_plain_programs,
+    render_reading_programs,
+)
 from tools.command_catalog import TARGET as COMMANDS
 from tools.learn_work import is_current
 from tools.plain_records import plain_record_modules
@@ -48,6 +54,7 @@ def generated_files() -> dict[str, str]:
     files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
     files[COMMANDS] = render_command_catalog()
     files[PLAIN_TARGET] = render_plain_programs()
+    files[READING_TARGET] = render_reading_programs()
     return files
 
 

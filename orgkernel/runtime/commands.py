@@ -4,7 +4,7 @@ runs commands.
 A command is read as the simple commands in it, regardless of pipes, lists, groups and substitutions around them. If the
 words of a prefix do not occur in one of them in their order, the command does not match the prefix. If a shell would
 build words only at run time (variables, substitutions, wildcards), they can be any word: as the program, or behind a
-program that runs what its words name. Behind a program that takes its words for data (`plain_programs.txt`), they are data.
+program that runs what its words name. Behind a program that takes its words for data (`plain_programs.json`), they are data.
 For programs that take commands from elsewhere (`sh`, `eval`, `parallel`, `alias`), a match cannot be ruled out.
 
 Standard library only: this module also runs inside hosts.
@@ -12,7 +12,6 @@ Standard library only: this module also runs inside hosts.
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 
 from .lazy_patterns import lazy_pattern
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_CHARACTERS = 10_000
-PLAIN_PROGRAMS = "plain_programs.txt"
+PLAIN_PROGRAMS = "plain_programs.json"
 _MOST_NESTED = 20
 # Text of a word that only a run shows.
 _UNKNOWN = "\x00"
@@ -185,12 +184,15 @@ def _is_in(name: str, word: str, *, is_whole: bool) -> bool:
 
 @lru_cache(maxsize=1)
 def _read_plain_programs() -> frozenset[str]:
-    """The programs, and the programs with a subcommand, that take their words for data."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), PLAIN_PROGRAMS)
+    """The programs, and the programs with a subcommand, that take their words for data. Empty if the file is missing
+    or damaged. Then a match is ruled out less often.
+    """
+    import json
+    import pkgutil
+
     try:
-        with open(path, encoding="utf-8") as file:
-            return frozenset(file.read().splitlines())
-    except OSError:
+        return frozenset(json.loads(pkgutil.get_data(__package__ or "", PLAIN_PROGRAMS) or b"[]"))
+    except (OSError, ValueError):
         return frozenset()
 
 

@@ -61,6 +61,36 @@ def list_readers() -> Sequence[Mapping[str, Any]]:
     return list(rows.values())
 
 
+def list_harmless_readers() -> Sequence[Mapping[str, Any]]:
+    """The programs of `list_readers` that are harmless as well, unless one of their `writing` options is given."""
+    rows = []
+    for row in list_readers():
+        names = [name for name in row["names"] if _is_harmless(name)]
+        if names:
+            rows.append({"names": names, "writing": row["writing"]})
+    return rows
+
+
+def _is_harmless(name: str) -> bool:
+    """Whether a program, or a program with a subcommand, only reads without an option that says otherwise."""
+    program, _, word = name.partition(" ")
+    facts = find_shipped(program)
+    if facts is None:
+        return False
+    if word:
+        node = build_tree(program, facts).find(word)
+        if node is None or node.children or node.patterns or node.facts is None:
+            return False
+        facts = node.facts
+    elif facts.get("subcommands"):
+        return False
+    return facts.get("effect") == "reads" and not any(
+        case.get("effect", "reads") != "reads" or "operation" in case
+        for case in facts.get("cases", ())
+        if not case.get("options")
+    )
+
+
 def _walk(root: Node, facts: Facts) -> Iterator[tuple[str, Node, list[Facts]]]:
     """The program, and its subcommands of one word."""
     yield root.name, root, [facts]

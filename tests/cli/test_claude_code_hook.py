@@ -231,6 +231,34 @@ def test_what_was_passed_once_is_passed_quickly_until_something_changes(project:
     assert project.writes("src/b/two.py", content="")[0] == "allow"
 
 
+READING = [
+    "ls -la src", "git status", "git log --oneline -5", "git diff HEAD", "grep -rn 'x' src | head -5", "cat src/a/one.py", "pytest -q src", "find src -name x",
+    "wc -l src/a/one.py 2>/dev/null", "rg -n x src 2>&1 | sort | uniq -c", "cd src && ls", "git -C src status", "sed -n 1,5p a", "ls *.py",
+]  # fmt: skip
+CHANGING = [
+    "git log --output=x", "git log -p --ext-diff", "sort -o src/b/x a", "sort -osrc/b/x a", "git branch x", "git branch -D x", "echo x > src/b/two.py", "ls >> a",
+    "rg --pre sh x", "find . -delete", "find . -exec rm {} +", "less -o x a", "uniq a src/b/two.py", "tee a", "ls; rm -rf /srv", "ls | xargs rm", "ls $(rm x)",
+    "cat <(rm x)", "env rm x", "ls && git push -f", "date -s x", "hostname x", "tree -o x", "xxd -r a b", "FOO=x ls", "git status;\nrm x", "grep x a &>src/b/two.py",
+    "unheard-of", "git unheard-of", "npm install x", "black src/b", "cp a b", "git -c core.pager=x log", "setenforce 0", "python -c 'x'", "ls > /dev/nullx",
+]  # fmt: skip
+
+
+def test_the_script_passes_commands_that_only_read(shared: AgentProject) -> None:
+    """At once, and never one that the whole hook would not allow."""
+    from orgkernel.project.hooks import write_hook
+
+    assert shared.writes("src/a/one.py", content="")[0] == "allow"
+    root = str(shared.folder)
+    passed = [each for each in READING if write_hook.does_surely_read(each, root)]
+    assert len(passed) >= len(READING) - 5
+    assert not [each for each in CHANGING if write_hook.does_surely_read(each, root)]
+    for each in passed:
+        assert shared.asks("Bash", {"command": each})[0] == "allow", each
+    (shared.folder / ".orgkernel/owned-files.json").unlink()
+    with pytest.raises(FileNotFoundError):
+        write_hook.does_surely_read("ls", root)
+
+
 def _script_passes(project: AgentProject, name: str) -> bool:
     from orgkernel.project.hooks import write_hook
 
