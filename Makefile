@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; without it each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo test check quick quick-cases lint types contracts unit nightly docs docs-site regenerate bench load gateway-bench differential lock dist sbom pin clean
+.PHONY: run demo test check quick quick-cases lint types contracts unit nightly command-marks docs docs-site regenerate bench load gateway-bench differential lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -62,9 +62,14 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/
 # documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in `make test`,
 # because one brings a gigabyte of packages, and the other half of one.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
+	$(MAKE) command-marks
+
+# Compare the command catalogue with what a public collection of command lines marks as dangerous.
+command-marks: $(VENV)/dev.stamp $(VENV)/marks.stamp
+	$(BIN)/python -m benchmarks.command_marks
 
 # Rewrite what is generated and checked in: record modules, JSON Schemas, OpenAPI by tag, tables in pages.
 regenerate: $(VENV)/dev.stamp
@@ -103,8 +108,8 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:claude -o requirements/claude.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:hosts -o requirements/hosts.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:clients -o requirements/clients.lock
-	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp
-	for each in conformance clients; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
+	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/marks.stamp
+	for each in conformance clients marks; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
 
 dist: $(VENV)/dev.stamp
 	$(BIN)/python -m hatchling build
@@ -147,6 +152,14 @@ $(VENV)/conformance.stamp $(VENV)/clients.stamp: $(VENV)/%.stamp: requirements/%
 	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
 	cp requirements/$*/package.json requirements/$*/package-lock.json $(VENV)/$*
 	cd $(VENV)/$* && PATH="$$PWD/bin:$$PATH" bin/npm ci --silent --ignore-scripts --no-audit --no-fund
+	touch $@
+
+# The specifications of command lines are a package of npm, read by the same Node.js.
+$(VENV)/marks.stamp: requirements/clients.lock requirements/marks/package.json requirements/marks/package-lock.json | $(VENV)/bin/python
+	$(BIN)/python -m venv $(VENV)/marks
+	$(VENV)/marks/bin/python -m pip install --quiet --require-hashes -r requirements/clients.lock
+	cp requirements/marks/package.json requirements/marks/package-lock.json $(VENV)/marks
+	cd $(VENV)/marks && PATH="$$PWD/bin:$$PATH" bin/npm ci --silent --ignore-scripts --no-audit --no-fund
 	touch $@
 
 clean:
