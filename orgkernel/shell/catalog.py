@@ -17,6 +17,8 @@ from functools import cache
 from typing import Any, Final
 
 COMPILED: Final = "commands.json"
+HARMLESS: Final = ("reads", "adds", "writes")
+"""The effects that are no finding."""
 Facts = Mapping[str, Any]
 """The fields of an entry that are not at their default, and `at`, its place."""
 
@@ -37,6 +39,8 @@ class Entry:
     harmless_with: frozenset[str]
     is_single_dash: bool
     """Whether long options begin with one dash."""
+    outer_cases: tuple[Facts, ...] = ()
+    """The cases of the words before it that are about options and are not harmless."""
 
     @property
     def letters(self) -> str:
@@ -206,7 +210,14 @@ def build_entry(name: str, facts: Facts, parent: Entry | None = None) -> Entry:
         flags=frozenset(flags),
         harmless_with=frozenset(harmless_with),
         is_single_dash=is_single_dash,
+        outer_cases=() if parent is None else (*parent.outer_cases, *_list_outer_cases(parent.facts)),
     )
+
+
+def _list_outer_cases(facts: Facts) -> Iterator[Facts]:
+    for case in facts.get("cases", ()):
+        if case.get("options") and ("operation" in case or case.get("effect", "reads") not in HARMLESS):
+            yield case
 
 
 def _list_flags(facts: Facts) -> Iterable[str]:

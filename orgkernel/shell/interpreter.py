@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.shell.catalog import (
+    HARMLESS,
     CommandPrograms,
     Entry,
     Facts,
@@ -28,8 +29,6 @@ from orgkernel.shell.ownership import join
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.verdict import ProgramReading, WordUse
 
-# The effects that are no finding.
-HARMLESS: Final = ("reads", "adds", "writes")
 # The operation of an effect that is always a destructive one.
 _OPERATIONS: Final = {
     "deletes": "delete_resource",
@@ -116,6 +115,8 @@ def _touch_files(call: ProgramCall, entry: Entry, options: Options, args: Sequen
     cases = _list_cases(call, entry, options, args)
     uses = _list_uses(entry, cases, options)
     outcomes = [_judge(entry, case, options) for case in cases] or [_judge(entry, entry.facts, options)]
+    for case in _list_outer_cases(call, entry, options, args):
+        _report(call, entry, _judge(entry, case, options))
     _note(call, entry, [each for each in outcomes if each.effect != "unknown"], uses)
     with _folder(call, entry, options):
         for word, role in uses:
@@ -131,6 +132,13 @@ def _list_cases(
 ) -> Sequence[Facts]:
     """The uses of the entry that apply."""
     return [case for case in entry.facts.get("cases", ()) if _holds(call, case, options, args)]
+
+
+def _list_outer_cases(
+    call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]
+) -> Sequence[Facts]:
+    """The uses of the words before it that apply, because options of the program are given."""
+    return [case for case in entry.outer_cases if _holds(call, case, options, args)]
 
 
 def _list_uses(entry: Entry, cases: Sequence[Facts], options: Options) -> Sequence[_Use]:
@@ -270,6 +278,7 @@ def _apply(call: ProgramCall, entry: Entry, options: Options, args: Sequence[She
     outcomes = [_judge(entry, case, options) for case in cases] or [_judge(entry, entry.facts, options)]
     uses = _list_uses(entry, cases, options)
     outcomes = [each for each in outcomes if not _removes_own(call, each, options)]
+    outcomes += [_judge(entry, case, options) for case in _list_outer_cases(call, entry, options, args)]
     _note(call, entry, outcomes, uses)
     for outcome in outcomes:
         _report(call, entry, outcome)

@@ -48,7 +48,7 @@ from orgkernel.documents.records import CommandCatalog, CommandEntry
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.shell.interpreter import HARMLESS
+from orgkernel.shell.catalog import HARMLESS
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:

@@ -45,8 +45,7 @@ from orgkernel.documents.records import ProgramEntry
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.shell.catalog import Facts, build_tree, find_shipped
-from orgkernel.shell.interpreter import HARMLESS
+from orgkernel.shell.catalog import HARMLESS, Facts, build_tree, find_shipped
 
 
 def check(view: OrgView) -> Iterator[Finding]:
