@@ -33,7 +33,7 @@ A pattern such as `orders *` that covers a listed subcommand is no repetition: t
 
 ## Since
 
-0.3
+0.1
 """
 
 from __future__ import annotations

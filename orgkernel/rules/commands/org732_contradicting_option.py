@@ -35,7 +35,7 @@ Options that a subcommand shares with its program are compared within each entry
 
 ## Since
 
-0.3
+0.1
 """
 
 from __future__ import annotations

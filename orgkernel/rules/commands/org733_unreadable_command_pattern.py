@@ -34,7 +34,7 @@ Whether the expression matches what its author means is not checked. `orgkernel 
 
 ## Since
 
-0.3
+0.1
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ Cases are not compared.
 
 ## Since
 
-0.3
+0.1
 """
 
 from __future__ import annotations
