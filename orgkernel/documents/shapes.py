@@ -143,7 +143,7 @@ ProgramName = Annotated[str, msgspec.Meta(pattern='^[!-.0-~]{1,99}\\Z')]
 SubcommandName = Annotated[str, msgspec.Meta(pattern='^[!-~]{1,99}( [!-~]{1,99}){0,5}\\Z')]
 CommandPattern = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 CommandEffect = Literal['reads', 'adds', 'writes', 'changes', 'deletes', 'sends', 'publishes', 'runs', 'changes_rights', 'disables_safeguard', 'needs_somebody', 'unknown']
-WordRole = Literal['text', 'host', 'url', 'path_read', 'path_added', 'path_written', 'path_changed', 'path_deleted', 'tree_deleted', 'folder_filled', 'folder', 'command', 'package', 'shell', 'shell_words', 'script', 'task', 'sql', 'code']
+WordRole = Literal['text', 'host', 'url', 'path_read', 'path_added', 'path_written', 'path_changed', 'path_deleted', 'tree_deleted', 'folder_filled', 'folder', 'command', 'package', 'shell', 'shell_words', 'script', 'task', 'sql', 'sql_file', 'code']
 CommandOperation = Literal['delete_directory', 'destroy_data', 'delete_resource', 'force_push', 'discard_changes', 'delete_branch', 'rewrite_history', 'drop_table', 'unbounded_delete', 'send_email', 'send_sms', 'make_payment', 'force_kill', 'disable_safeguard', 'publish']
 
 

@@ -67,11 +67,37 @@ class Node:
     patterns: list[tuple[str, Node]] = field(default_factory=list)
 
     def find(self, word: str) -> Node | None:
-        """The node of the next word."""
+        """The node of the next word: an exact name before a pattern.
+
+        If the exact name is only the beginning of longer ones, what follows the patterns counts, too.
+        """
         exact = self.children.get(word)
-        if exact is not None:
+        if exact is not None and exact.facts is not None:
             return exact
-        return next((node for pattern, node in self.patterns if fnmatchcase(word, pattern)), None)
+        patterns = [node for pattern, node in self.patterns if fnmatchcase(word, pattern)]
+        stated = next((node for node in patterns if node.facts is not None), None)
+        if exact is None and stated is not None:
+            return stated
+        return _unite(patterns if exact is None else [exact, *patterns])
+
+
+def _unite(nodes: Sequence[Node]) -> Node | None:
+    """One node with what follows each of several."""
+    if len(nodes) < 2:
+        return nodes[0] if nodes else None
+    first, rest = nodes[0], _unite(nodes[1:])
+    if rest is None:
+        return first
+    facts = first.facts if first.facts is not None else rest.facts
+    children = dict(rest.children)
+    for word, child in first.children.items():
+        children[word] = child if child.facts is not None else _unite([child, *_list(rest, word)]) or child
+    return Node(first.name, facts, children, [*first.patterns, *rest.patterns])
+
+
+def _list(node: Node, word: str) -> Sequence[Node]:
+    child = node.children.get(word)
+    return [] if child is None else [child]
 
 
 class CommandPrograms:
@@ -195,6 +221,11 @@ def build_entry(name: str, facts: Facts, parent: Entry | None = None) -> Entry:
         for option in options:
             roles[normalize_option(option)] = role
             is_single_dash |= is_single_dash_option(option)
+    stated = {normalize_option(each) for options in facts.get("values", {}).values() for each in options}
+    for option in facts.get("flags", ()):
+        # `docker compose -f FILE rm -f`: what is an option with a value before the subcommand can be a flag behind it.
+        if normalize_option(option) not in stated:
+            roles.pop(normalize_option(option), None)
     for option in _list_flags(facts):
         is_single_dash |= is_single_dash_option(option)
         if (plain := normalize_option(option)) not in roles:

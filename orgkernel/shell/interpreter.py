@@ -474,9 +474,13 @@ def _use_words(call: ProgramCall, entry: Entry, uses: Sequence[_Use], options: O
                 printed = _USES[role](call, word) or printed
         if shell_words:
             printed = call.script(_join(shell_words))
-        elif call.stdin and "piped" in entry.facts:
+        elif call.stdin and "piped" in entry.facts and not _has_sql(uses):
             printed = _USES[entry.facts["piped"]](call, call.word.but(call.stdin)) or printed
     return printed if printed is not None else _print(call, entry)
+
+
+def _has_sql(uses: Sequence[_Use]) -> bool:
+    return any(role in ("sql", "sql_file") for _, role in uses)
 
 
 def _take_from(entry: Entry, options: Options, word: ShellWord) -> Sequence[ShellWord]:
@@ -588,6 +592,10 @@ def _read_sql(call: ProgramCall, word: ShellWord) -> str | None:
     return call.reader.programs.readers["sql"](call.with_args((word,)))
 
 
+def _read_sql_file(call: ProgramCall, word: ShellWord) -> str | None:
+    return call.reader.programs.readers["sql_file"](call.with_args((word,)))
+
+
 def _delete_path(call: ProgramCall, word: ShellWord) -> str | None:
     return call.reader.programs.readers["delete_file"](call.with_args((word,)))
 
@@ -624,6 +632,7 @@ _USES: Final[Mapping[str, Callable[[ProgramCall, ShellWord], str | None]]] = {
     "script": _run_file,
     "task": _run_task,
     "sql": _read_sql,
+    "sql_file": _read_sql_file,
     "code": _doubt_code,
 }
 

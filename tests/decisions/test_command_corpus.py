@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.decisions.work.contracts.command_permission import permit_command
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.shell.catalog import build_entry, build_tree
 from orgkernel.shell.check import check_command
 from orgkernel.shell.ownership import Ground
 from orgkernel.shell.verdict import CATALOG
@@ -82,11 +83,12 @@ def test_corpus_has_500_commands_and_every_operation() -> None:
     assert {each.operation for each in both} == {"", *CATALOG}
 
 
-def test_disguises_and_everyday_commands() -> None:
+@pytest.mark.parametrize("name", ["disguises"])
+def test_disguises_and_everyday_commands(name: str) -> None:
     """What was tried against the recognizer keeps its outcome."""
     wrong = [
         (command, outcome, check_command(command).outcome)
-        for some in read_yaml_file(FOLDER / "disguises.yaml").values()
+        for some in read_yaml_file(FOLDER / f"{name}.yaml").values()
         for outcome, commands in some.items()
         for command in commands
         if check_command(command).outcome != outcome
@@ -157,3 +159,37 @@ def test_page_lists_the_catalog() -> None:
     page = (REPOSITORY / "docs" / "destructive-commands.md").read_text(encoding="utf-8")
     for name, sentence in CATALOG.items():
         assert f"| `{name}` | {sentence} |" in page
+
+
+def test_patterns_and_exact_names_of_subcommands_stand_side_by_side() -> None:
+    """What follows an exact name counts first, then what follows a pattern; an operand is no subcommand."""
+    facts = {
+        "subcommands": [
+            {"names": ["* list"], "effect": "reads"},
+            {"names": ["* delete"], "effect": "deletes"},
+            {"names": ["disks purge"], "effect": "deletes"},
+            {"names": ["* * list"], "effect": "reads"},
+        ]
+    }
+    root = build_tree("cloud", facts)
+    disks = root.find("disks")
+    assert disks is not None
+    found = {word: node.facts for word in ("list", "delete", "purge", "zones") if (node := disks.find(word))}
+    assert {word: facts and facts["effect"] for word, facts in found.items()} == {
+        "list": "reads",
+        "delete": "deletes",
+        "purge": "deletes",
+        "zones": None,
+    }
+    delete = disks.find("delete")
+    assert delete is not None
+    assert delete.find("list") is None
+
+
+def test_flag_of_a_subcommand_takes_no_value_that_it_takes_before_it() -> None:
+    """In `compose -f FILE rm -f`, the second `-f` is a flag."""
+    program = build_entry("compose", {"values": {"text": ["-f"]}})
+    assert program.roles == {"f": "text"}
+    below = build_entry("compose rm", {"flags": ["-f"]}, program)
+    assert below.roles == {}
+    assert below.knows("f")

@@ -56,6 +56,7 @@ WordRole = Literal[
     "script",
     "task",
     "sql",
+    "sql_file",
     "code",
 ]
 """What a word is taken for. `text`, `host`, `url`: data. `path_read`: a file that is read. `path_added`: a file or
@@ -64,7 +65,7 @@ folder that is deleted with everything in it. `folder_filled`: a folder in which
 in which the program runs. `command`: a program, and the words behind it are its own. `package`: the same, and the name
 can have a version. `shell`: text that a shell runs. `shell_words`:
 words that are one such text together. `script`: a file that is run. `task`: the name of a task of the
-project. `sql`: SQL. `code`: code of another language."""
+project. `sql`: SQL. `sql_file`: a file with SQL that is run. `code`: code of another language."""
 
 CommandOperation = Literal[
     "delete_directory",
@@ -173,7 +174,7 @@ class CommandEntry(Record):
     elsewhere: bool = False
     """Whether the commands that it runs are run on another machine or in a container."""
     piped: WordRole | None = None
-    """What text is that is piped into the program."""
+    """What text is that is piped into the program. SQL that is given by words or files counts instead of piped SQL."""
     prints: Literal["unknown", "word", "nothing", "input", "changed_input"] = "unknown"
     """What is known about its output: one `word` without separators, `nothing`, its `input`, or text that is empty if
     its input is."""
