@@ -83,7 +83,7 @@ def test_corpus_has_500_commands_and_every_operation() -> None:
     assert {each.operation for each in both} == {"", *CATALOG}
 
 
-@pytest.mark.parametrize("name", ["disguises"])
+@pytest.mark.parametrize("name", ["disguises", "services"])
 def test_disguises_and_everyday_commands(name: str) -> None:
     """What was tried against the recognizer keeps its outcome."""
     wrong = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
@@ -12,112 +11,6 @@ from orgkernel.shell.marks import GLOB, ONE, PRIVATE, UNKNOWN, ShellWord
 from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.sql import read_sql
-
-
-@dataclass(frozen=True, slots=True)
-class DatabaseClient:
-    """The ways in which a database client receives statements."""
-
-    valued: str
-    statements: tuple[str, ...]
-    """The options whose value is SQL."""
-    long_valued: tuple[str, ...] = ()
-    files: tuple[str, ...] = ("f", "file")
-    operand: int | None = None
-    """Index of the operand that is SQL, if there is one."""
-    single_dash_longs: bool = False
-    reads_stdin: bool = True
-
-
-_MYSQL: Final = DatabaseClient(
-    "uhPDSe",
-    ("e", "execute"),
-    (
-        "user",
-        "host",
-        "port",
-        "database",
-        "socket",
-        "execute",
-        "protocol",
-        "default-character-set",
-        "init-command",
-    ),
-    (),
-)
-_CLIENTS: Final[Mapping[str, DatabaseClient]] = {
-    "psql": DatabaseClient(
-        "cdfhpUvLoRFPT", ("c", "command"),
-        ("command", "dbname", "file", "host", "port", "username", "set", "variable", "output", "log-file", "pset"),
-    ),
-    "pgcli": DatabaseClient("hpUd", ("c", "command"), ("command",)),
-    "mysql": _MYSQL,
-    "mariadb": _MYSQL,
-    "mycli": DatabaseClient("hPuDe", ("e", "execute"), ("execute", "host", "user", "database")),
-    "sqlite3": DatabaseClient("", ("cmd",), ("cmd", "init", "separator", "nullvalue", "newline"), ("init",), 1, single_dash_longs=True),
-    "sqlite": DatabaseClient("", ("cmd",), ("cmd", "init", "separator"), ("init",), 1, single_dash_longs=True),
-    "duckdb": DatabaseClient("cf", ("c", "s", "cmd"), ("cmd", "init"), ("f", "init"), 1),
-    "clickhouse-client": DatabaseClient("qhud", ("q", "query"), ("query", "host", "user", "password", "port", "database", "queries-file"), ("queries-file",)),
-    "clickhouse": DatabaseClient("qhud", ("q", "query"), ("query", "host", "user", "password", "port", "database", "queries-file"), ("queries-file",)),
-    "cqlsh": DatabaseClient("efukp", ("e", "execute"), ("execute", "file", "username", "password", "keyspace")),
-    "snowsql": DatabaseClient("qfacudsrw", ("q", "query"), ("query", "filename", "connection"), ("f", "filename")),
-    "sqlcmd": DatabaseClient("QqiSUPdo", ("Q", "q"), (), ("i",)),
-    "bsql": DatabaseClient("q", ("q",), ()),
-    "spark-sql": DatabaseClient("ef", ("e",), ("database",)),
-    "hive": DatabaseClient("ef", ("e",), ("database", "hiveconf")),
-    "beeline": DatabaseClient("uefnp", ("e",), ()),
-    "impala-shell": DatabaseClient("qfid", ("q", "query"), ("query", "query_file"), ("f", "query_file")),
-    "trino": DatabaseClient("f", ("execute",), ("execute", "server", "catalog", "schema", "file"), ("f", "file")),
-    "presto": DatabaseClient("f", ("execute",), ("execute", "server", "catalog", "schema", "file"), ("f", "file")),
-    "cockroach": DatabaseClient("ef", ("e", "execute"), ("execute", "url", "host", "database", "file"), ("f", "file")),
-    "usql": DatabaseClient("cfo", ("c", "command"), ("command", "file", "out")),
-    "vsql": DatabaseClient("cfdhpUw", ("c", "command"), ("command", "file")),
-    "sqlplus": DatabaseClient("", (), ()),
-    "db2": DatabaseClient("f", (), (), ("f",), 0),
-    "influx": DatabaseClient("", ("execute",), ("execute", "host", "port", "database"), (), None, single_dash_longs=True),
-    "osqueryi": DatabaseClient("", (), (), (), 0),
-    "q": DatabaseClient("d", (), (), (), 0),
-}  # fmt: skip
-
-
-def _influx(call: ProgramCall) -> str | None:
-    words = [word.text for word in call.args if not word.text.startswith("-")]
-    if words[:1] == ["delete"]:
-        call.found("unbounded_delete", "deletes what a predicate matches")
-    elif words[1:2] == ["delete"]:
-        call.found("delete_resource", f"deletes a {words[0]}")
-    return _client(call)
-
-
-def _client(call: ProgramCall) -> str | None:
-    client = _CLIENTS[call.name]
-    options = read_options(
-        call.args,
-        valued=client.valued,
-        long_valued=client.long_valued,
-        single_dash_longs=client.single_dash_longs,
-    )
-    if options.has("version", "help", "V") or (call.name == "psql" and options.has("l", "list")):
-        return UNKNOWN
-    given = options.all_values(*client.statements)
-    if client.operand is not None:
-        rest = options.operands[client.operand :]
-        given += rest
-    for sql in given:
-        _read_text(call, sql)
-    if call.name == "mysql" and (script := options.value("init-command")):
-        _read_text(call, script)
-    for file in options.all_values(*client.files):
-        text = call.reader.read_file(file.text)
-        if file.text == "-":
-            text = call.stdin or ""
-        if text == UNKNOWN:
-            call.unread(f"the statements in {quote(file.text)} cannot be seen", file)
-        else:
-            _read_text(call, file.but(text))
-    if not given and call.stdin is not None and client.reads_stdin and not options.has(*client.files):
-        _read_text(call, call.word.but(call.stdin))
-    return UNKNOWN
 
 
 def _read_text(call: ProgramCall, text: ShellWord) -> None:
@@ -148,6 +41,15 @@ def _run_sql(call: ProgramCall) -> None:
     _read_text(call, call.args[0])
 
 
+def _run_sql_file(call: ProgramCall) -> None:
+    file = call.args[0]
+    text = (call.stdin or "") if file.text == "-" else call.reader.read_file(file.text)
+    if text == UNKNOWN:
+        call.unread(f"the statements in {quote(file.text)} cannot be seen", file)
+    else:
+        _read_text(call, file.but(text))
+
+
 def _meta(call: ProgramCall, name: str, rest: str, text: ShellWord) -> None:
     if name in ("\\!", ".shell", ".system", "\\system") and rest:
         call.script(text.but(rest), through=call.name)
@@ -159,21 +61,6 @@ def _meta(call: ProgramCall, name: str, rest: str, text: ShellWord) -> None:
         inner = re.search(r"(?i)\bprogram\s+'((?:[^']|'')*)'", rest)
         if inner:
             call.script(text.but(inner[1]), through=call.name)
-
-
-def _drops_database(call: ProgramCall) -> None:
-    options = read_options(call.args, valued="hpUW")
-    if not options.has("help", "version"):
-        call.found("drop_table", "drops a database")
-
-
-def _mysqladmin(call: ProgramCall) -> None:
-    options = read_options(call.args, valued="uhPS", long_valued=("user", "host", "port", "socket"))
-    words = [word.text for word in options.operands]
-    if "drop" in words:
-        call.found("drop_table", "drops a database")
-    elif "shutdown" in words or "kill" in words:
-        call.unread("whose work this ends cannot be seen")
 
 
 _MONGO_READS: Final = names_in(
@@ -214,15 +101,8 @@ def _mongo_script(call: ProgramCall, script: ShellWord) -> None:
         call.unread("what this script does to the database cannot be seen", script)
 
 
-_REDIS_READS: Final = names_in(
-    """get mget hget hgetall hmget hkeys hvals hlen exists ttl pttl type keys scan sscan hscan zscan strlen llen lrange lindex smembers
-    scard sismember zrange zcard zscore zrangebyscore info ping dbsize memory monitor slowlog client time echo set setex mset hset
-    lpush rpush sadd zadd incr decr expire publish subscribe psubscribe object randomkey command xlen xrange xread xinfo cluster
-    latency getrange bitcount select auth"""
-)
-
-
 def _redis(call: ProgramCall) -> None:
+    """A client of Redis: its words are a command, or its input has one in a line."""
     options = read_options(
         call.args,
         valued="hpanuirD",
@@ -231,98 +111,21 @@ def _redis(call: ProgramCall) -> None:
     )
     if options.has("eval"):
         call.unread("what this script does cannot be seen")
-    lines = [[word.text.lower() for word in options.operands]]
+    lines = [options.operands]
     if not options.operands:
-        lines = [line.lower().split() for line in (call.stdin or "").splitlines()]
+        text = call.stdin or ""
+        lines = [[call.word.but(word) for word in line.split()] for line in text.splitlines()]
+    if options.has("x") and options.operands:
+        lines[0].append(call.word.but(UNKNOWN))
+    read = call.reader.programs.get("redis-command")
     for words in lines:
-        verb = words[0] if words else ""
-        if (
-            verb in ("flushall", "flushdb")
-            or words[:2] == ["script", "flush"]
-            or words[:2] == ["function", "flush"]
-        ):
-            call.found("drop_table", "empties a database")
-        elif verb in (
-            "del",
-            "unlink",
-            "shutdown",
-            "eval",
-            "evalsha",
-            "debug",
-            "rename",
-            "config",
-            "replicaof",
-            "slaveof",
-            "migrate",
-            "restore",
-        ):
-            if verb == "config" and words[1:2] == ["get"]:
-                continue
-            if (
-                verb == "config"
-                and words[2:3]
-                and words[2] in ("save", "appendonly")
-                and words[-1] in ("", "no")
-            ):
-                call.found("disable_safeguard", "disables the persistence of a database")
-                continue
-            call.unread(f"what {quote(verb)} changes cannot be seen")
-        elif verb and verb not in _REDIS_READS:
-            call.unread(f"unknown operation {quote(verb)}")
+        if words and read is not None:
+            read(call.with_args([word.but(word.text.lower()) for word in words]))
 
 
-def _restores(call: ProgramCall) -> None:
-    options = read_options(
-        call.args, valued="dhpUjnt", long_valued=("dbname", "host", "port", "username", "jobs", "table")
-    )
-    if options.has("l", "list"):
-        return
-    if options.has("c", "clean", "drop"):
-        call.found("drop_table", "drops what is there before it restores")
-    else:
-        call.unread("what this writes over cannot be seen")
-
-
-def _bq(call: ProgramCall) -> None:
-    options = read_options(
-        call.args, longs=("force", "dry_run", "nouse_legacy_sql"), first_operand_ends=True,
-        long_valued=("project_id", "location", "format"),
-    )  # fmt: skip
-    verb = options.operands[0].text if options.operands else ""
-    rest = read_options(
-        options.operands[1:],
-        longs=("dry_run", "recursive", "force"),
-        long_valued=("destination_table", "max_rows", "format"),
-    )
-    if verb == "query" and not rest.has("dry_run"):
-        for word in rest.operands:
-            _read_text(call, word)
-        if not rest.operands and call.stdin:
-            _read_text(call, call.word.but(call.stdin))
-    elif verb == "rm":
-        call.found("delete_resource", "deletes a table or dataset")
-    elif verb in ("update", "cp", "partition"):
-        call.unread(f"what {quote(verb)} changes cannot be seen")
-
-
-def _topics(call: ProgramCall) -> None:
-    if any(word.text == "--delete" for word in call.args):
-        call.found("delete_resource", "deletes a topic with its messages")
-
-
-def _hdfs(call: ProgramCall) -> None:
-    words = [word.text for word in call.args]
-    if words[:1] in (["dfs"], ["fs"]):
-        words = words[1:]
-    if words and words[0] in ("-rm", "-rmr", "-expunge"):
-        call.found("delete_directory", "deletes files of a shared file system")
-
-
-PROGRAMS: Final[Mapping[str, Program]] = {
+READERS: Final[Mapping[str, Program]] = {
     "sql": _run_sql,
-    **dict.fromkeys(_CLIENTS, _client),
-    "influx": _influx,
-    "dropdb": _drops_database, "dropuser": _drops_database, "mysqladmin": _mysqladmin, "mongosh": _mongo, "mongo": _mongo,
-    "redis-cli": _redis, "valkey-cli": _redis, "keydb-cli": _redis, "pg_restore": _restores, "mongorestore": _restores,
-    "bq": _bq, "kafka-topics.sh": _topics, "kafka-topics": _topics, "hdfs": _hdfs, "hadoop": _hdfs,
-}  # fmt: skip
+    "sql_file": _run_sql_file,
+    "mongo": _mongo,
+    "redis": _redis,
+}

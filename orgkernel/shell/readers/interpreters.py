@@ -222,7 +222,7 @@ def _inline(call: ProgramCall) -> str | None:
     valued = letters.get(call.name, "e")
     words = list(call.args)
     if call.name == "php" and words and words[0].text.rsplit("/", 1)[-1] in ("artisan", "console"):
-        return call.reader.programs.readers["artisan"](call)
+        return call.run([words[0].but("artisan"), *words[1:]])
     number = 0
     had_code = False
     while (
