@@ -25,11 +25,13 @@ TARGET = f"orgkernel/shell/{COMPILED}"
 def render_command_catalog() -> str:
     """The compiled catalogue as JSON, one program in a line."""
     programs: dict[str, Any] = {}
-    words: dict[str, list[str]] = {
+    words: dict[str, list[Any]] = {
         "safeguards": [],
         "risky_words": [],
         "plain_words": [],
         "doubtful_options": [],
+        "trial_marks": [],
+        "providers": [],
     }
     for path in sorted(DOCUMENTS.glob("*.yaml")):
         parsed = parse_yaml(path.read_text(encoding="utf-8"))
@@ -37,7 +39,7 @@ def render_command_catalog() -> str:
         (document,) = parsed.documents
         catalog = msgspec.convert(document.value, CommandCatalog)
         for field in words:
-            words[field] += getattr(catalog, field)
+            words[field] += msgspec.to_builtins(getattr(catalog, field))
         for name, entry in catalog.programs.items():
             assert name not in programs, f"two documents have an entry for {name}"
             programs[name] = _compile_program(path.name, document.marks, name, entry)

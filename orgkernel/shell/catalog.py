@@ -161,6 +161,25 @@ def is_safeguard(name: str) -> bool:
     return _compile_safeguards().search(name) is not None
 
 
+def find_provider(host: str, url: str) -> str:
+    """The operation that a request which sends data to a host does, if the host is that of a provider."""
+    for provider in _read_compiled()["providers"]:
+        is_host = any(fnmatchcase(f".{host}", f"*.{pattern}") for pattern in provider["hosts"])
+        if is_host and re.fullmatch(provider.get("path", ".*"), url, re.DOTALL):
+            return str(provider["operation"])
+    return ""
+
+
+@cache
+def _compile_trial_marks() -> re.Pattern[str]:
+    return re.compile("|".join(_read_compiled()["trial_marks"]), re.IGNORECASE)
+
+
+def is_trial(text: str) -> bool:
+    """Whether a text has the mark of a trial account, in which nothing is sent or paid."""
+    return _compile_trial_marks().search(text) is not None
+
+
 @cache
 def read_words(name: str) -> frozenset[str]:
     """The `risky_words`, `plain_words` or `doubtful_options` of the shipped catalogue."""

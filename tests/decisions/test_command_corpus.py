@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.decisions.work.contracts.command_permission import permit_command
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.shell.catalog import build_entry, build_tree
+from orgkernel.shell.catalog import build_entry, build_tree, find_provider, is_trial
 from orgkernel.shell.check import check_command
 from orgkernel.shell.ownership import Ground
 from orgkernel.shell.verdict import CATALOG
@@ -193,3 +193,15 @@ def test_flag_of_a_subcommand_takes_no_value_that_it_takes_before_it() -> None:
     below = build_entry("compose rm", {"flags": ["-f"]}, program)
     assert below.roles == {}
     assert below.knows("f")
+
+
+def test_providers_are_known_by_their_hosts() -> None:
+    """A host below that of a provider counts, one that only ends alike does not, and some need an address."""
+    assert find_provider("api.eu.mailgun.net", "https://api.eu.mailgun.net/v3") == "send_email"
+    assert find_provider("notmailgun.net", "https://notmailgun.net/") == ""
+    assert (
+        find_provider("graph.microsoft.com", "https://graph.microsoft.com/v1.0/me/sendMail") == "send_email"
+    )
+    assert find_provider("graph.microsoft.com", "https://graph.microsoft.com/v1.0/me") == ""
+    assert is_trial("-u sk_test_1:")
+    assert not is_trial("-u sk_live_1:")

@@ -28,7 +28,7 @@ READERS: Final[Mapping[str, Program]] = {
     **files.READERS,
     **git.READERS,
     **databases.READERS,
-    **messages.PROGRAMS,
+    **messages.READERS,
     **processes.READERS,
     **cloud.READERS,
     **interpreters.READERS,
