@@ -53,23 +53,8 @@ def _unknown(call: ProgramCall) -> str | None:
     return UNKNOWN
 
 
-def _read_only(call: ProgramCall) -> str | None:
-    return UNKNOWN
-
-
 READERS: Final[Mapping[str, Program]] = {
-    **dict.fromkeys(
-        ["amtool", "ansible-doc", "ansible-inventory", "cosign", "crane", "createdb", "createuser", "kaniko", "kcat", "kubectx", "kubens", "kustomize", "jaeger", "k9s", "logcli", "mariadb-dump", "mongodump", "mongoexport", "mongostat", "mysqlcheck", "mysqldump", "pg_config", "pg_dump", "pg_dumpall", "pg_isready", "promtool", "redis-benchmark", "snow", "sqldiff", "sqlite-utils", "stern", "velero"], _read_only),
     "?": _unknown,
     "editor": _editor,
-<<<<<<< HEAD
     "debugger": _debugger,
-    **dict.fromkeys(("rails", "rake", "artisan", "symfony", "console"), _rails),
-    **dict.fromkeys(("prisma", "sequelize", "sequelize-cli", "typeorm", "drizzle-kit", "mikro-orm"), _prisma),
-    **dict.fromkeys(("alembic", "flask", "flyway", "liquibase", "knex", "migrate", "goose", "dbmate", "sqlx", "diesel", "atlas"), _alembic),
-=======
-    "debugger": _runner,
-    "script_runner": _runner,
-    "after_dashes_or_rest": _runner,
->>>>>>> 82a5d99b (Read clouds, containers, hosting and databases from the command catalogue)
-}  # fmt: skip
+}
