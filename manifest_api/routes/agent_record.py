@@ -12,21 +12,35 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.questions import KNOWN_PARAMETERS, Org
+from manifest_api.guards.caller import require_scope
+from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body
 from manifest_api.routes.agents import AgentPath
-from manifest_api.routes.documented import declare_change, declare_responses, declare_store_responses
-from manifest_api.store_requests import build_json_response, with_store, write
+from manifest_api.routes.documented import (
+    declare_body,
+    declare_change,
+    declare_responses,
+    declare_store_responses,
+)
+from manifest_api.store_requests import (
+    ReasonBody,
+    build_json_response,
+    with_store,
+    write,
+    write_with_reason,
+)
 from orgkernel.decisions.crew.vacancies import VacancyAnswer
-from orgkernel.decisions.evidence.crew_records import Episode, OrgStatus, Personality
+from orgkernel.decisions.evidence.crew_records import Episode, KeyRevocation, OrgStatus, Personality
 from orgkernel.decisions.evidence.service_record import PersonalityDrift
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.operations.commissions import (
+from orgkernel.operations.certificates import (
     BirthCertificate,
-    CommissionOrder,
-    CommissionReport,
-    commission_agents,
+    CertificateVerification,
     find_certificate,
+    renew_certificate,
+    revoke_certificate,
+    verify_against_store,
 )
+from orgkernel.operations.commissions import CommissionOrder, CommissionReport, commission_agents
 from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.crew import (
     EpisodeDraft,
@@ -55,6 +69,23 @@ class CommissionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     agents: Annotated[tuple[CommissionOrder, ...], msgspec.Meta(min_length=1, max_length=_MOST_AGENTS)]
     dry_run: bool = False
     """Only report what would be done."""
+    reason: Text = ""
+
+
+class CertificateBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A certificate that an agent presents."""
+
+    certificate: str
+    """The JSON text of the certificate, as it was received."""
+
+
+class RenewalBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The end of the new certificate, and the new key of an agent whose key was revoked."""
+
+    expires_at: float | None = None
+    """Seconds since 1970-01-01 UTC. By default, it ends after 365 days."""
+    public_key: str | None = None
+    """The new `did:key` of the agent, which keeps its private key itself. By default, a key is created next to the store."""
     reason: Text = ""
 
 
@@ -127,9 +158,52 @@ async def post_agents(request: Request, org: Org) -> Response:
     "/v1/orgs/{org}/agents/{agent}/certificate", responses=declare_store_responses(BirthCertificate, 404, 409)
 )
 async def get_certificate(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Get the signed birth certificate of an agent. It can be verified without this server."""
+    """Get the signed birth certificate of an agent. It can be verified without this server, except for its revocation."""
     return build_json_response(
         await _ask_store(request, lambda context: find_certificate(context, agent, org=org))
+    )
+
+
+@router.post(
+    "/v1/orgs/{org}/agents/{agent}/certificate/verify",
+    responses=declare_store_responses(CertificateVerification, 400, 401, 404, 409, 415),
+    openapi_extra=declare_body(CertificateBody, {"certificate": '{"type": "orgkernel:birth_certificate"}'}),
+)
+async def post_certificate_verification(request: Request, org: Org, agent: AgentPath) -> Response:
+    """Verify a certificate that an agent presents: its content, signature and end, whether it was revoked, and whether the
+    agent is suspended or decommissioned.
+    """
+    require_scope(request, "read")
+    body = await read_body(request, CertificateBody, '{"certificate": "…"}')
+    return build_json_response(
+        await _ask_store(
+            request, lambda context: verify_against_store(context, body.certificate, agent_id=agent, org=org)
+        )
+    )
+
+
+@router.post(
+    "/v1/orgs/{org}/agents/{agent}/certificate/renew",
+    **declare_change(BirthCertificate, RenewalBody, {"reason": "it expires next week"}),
+)
+async def post_certificate_renewal(request: Request, org: Org, agent: AgentPath) -> Response:
+    """Issue a new certificate for an agent. The agent keeps its key, or gets a new one if its key was revoked."""
+    return await write(
+        request, "rank", RenewalBody, '{"reason": "…"}',
+        lambda context, body: renew_certificate(
+            context, agent, expires_at=body.expires_at, public_key=body.public_key, org=org, reason=body.reason
+        ),
+    )  # fmt: skip
+
+
+@router.post(
+    "/v1/orgs/{org}/agents/{agent}/certificate/revoke",
+    **declare_change(KeyRevocation, ReasonBody, {"reason": "the private key was copied"}),
+)
+async def post_certificate_revocation(request: Request, org: Org, agent: AgentPath) -> Response:
+    """End the key of an agent, and all certificates for it, at once. It cannot be undone."""
+    return await write_with_reason(
+        request, "rank", lambda context, reason: revoke_certificate(context, agent, org=org, reason=reason)
     )
 
 

@@ -6,7 +6,6 @@ call are commissioned, or none. Repeating it changes nothing, even after an inte
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -19,6 +18,7 @@ from orgkernel.errors import Refused
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import require_authority
+from orgkernel.operations.certificates import CERTIFICATE_SECONDS, open_identity_keys
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import Right
@@ -27,26 +27,11 @@ from orgkernel.state.certificates import (
     BirthCertificate,
     decode_did,
     derive_did,
-    read_certificate,
     render_certificate,
     sign_certificate,
-    verify_certificate,
 )
-from orgkernel.state.crew import CommissionDraft, CommissionedAgent, require_certificate
-from orgkernel.state.identity_keys import IdentityKeys
-from orgkernel.state.location import StoreLocation
+from orgkernel.state.crew import CommissionDraft, CommissionedAgent
 
-__all__ = [
-    "BirthCertificate",
-    "CommissionOrder",
-    "CommissionOutcome",
-    "CommissionReport",
-    "commission_agents",
-    "find_certificate",
-    "find_issuer",
-    "preview_commissions",
-    "verify_birth_certificate",
-]
 MOST_AT_ONCE = 10_000
 
 
@@ -200,7 +185,7 @@ def _store(
     of the agent uses it, so nothing has to be undone.
     """
     store = context.store
-    keys = _open_keys(context, org_id)
+    keys = open_identity_keys(store, org_id)
     with keys.writing():
         stored = store.crew.identities(org_id)
         theirs = {order.agent: order.public_key for order in orders if order.public_key is not None}
@@ -212,7 +197,7 @@ def _store(
         issuer_did = derive_did(issuer) if issuer else ""
         drafts = []
         now = store.context.clock()
-        born = as_utc(now) or ""
+        born, expires_at = as_utc(now) or "", as_utc(now + CERTIFICATE_SECONDS) or ""
         for order, decision in zip(orders, decisions, strict=True):
             lifecycle: Lifecycle = "probationary" if order.probation else "active"
             known, right = stored.get(order.agent), rights[order.agent]
@@ -234,6 +219,7 @@ def _store(
                     context.actor.name,
                     snapshot,
                     issuer_did,
+                    expires_at,
                 ),
                 issuer,
             )
@@ -255,29 +241,3 @@ def _require_same_key(identity: AgentIdentity, order: CommissionOrder) -> None:
             "leave the public key out; an agent keeps its first key",
             "IDENTITY_CONFLICT",
         )
-
-
-def _open_keys(context: Context, org_id: str) -> IdentityKeys:
-    store = context.store
-    return IdentityKeys(store.location.checkpoints, org_id, store.context.tokens)
-
-
-def find_certificate(context: Context, agent_id: str, *, org: str | None = None) -> BirthCertificate:
-    """The birth certificate of an agent. Raises `UnknownRecord` if it was never commissioned."""
-    org_id = choose_organization(context, org)
-    require_one(org_id, "a certificate")
-    stored_certificate = require_certificate(context.store.crew.certificate(org_id, agent_id), agent_id)
-    return read_certificate(stored_certificate)
-
-
-def verify_birth_certificate(content: bytes | str, issuer: str | None = None) -> BirthCertificate:
-    """The content of a certificate with a valid signature of its issuer. Needs no store or network. Raises `Refused`."""
-    certificate = read_certificate(content)
-    verify_certificate(certificate, issuer)
-    return certificate
-
-
-def find_issuer(location: StoreLocation, org_id: str) -> str | None:
-    """The `did:key` with which an organization signs certificates next to a store; None if it has none yet."""
-    seed = IdentityKeys(location.checkpoints, org_id, os.urandom).find_issuer()
-    return None if seed is None else derive_did(seed)

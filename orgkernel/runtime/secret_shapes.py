@@ -67,9 +67,10 @@ _QUOTES: Final = frozenset("\"'`")
 _NAME: Final = r"_*[A-Za-z_]+[0-9]{0,3}(?:\.[A-Za-z_]+[0-9]{0,3})*"
 _CALL: Final = lazy_pattern(rf"{_NAME}\((?:{_NAME}(?:,{_NAME})*)?\Z")
 _UUID: Final = lazy_pattern(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\Z")
-# Addresses, paths, references to variables and placeholders, digests with their algorithm.
+# Addresses, paths, references to variables and placeholders, digests with their algorithm, public Ed25519 keys (`did:key`).
 _NOT_RANDOM: Final = lazy_pattern(
     r"[$<{%*/\[(]|arn:|.*EXAMPLE|\.{1,2}/|~/|[a-z][a-z0-9+.-]*://|(?:sha|md)[0-9]{1,3}[:-]|.*\.\.\.|.*…"
+    r"|(?:did:key:)?z6Mk[1-9A-HJ-NP-Za-km-z]{44}\Z"
 )
 _PLACEHOLDERS: Final = lazy_pattern(
     r"(?i:pass|password|passwd|secret|token|key|pw|pwd|xxx+|redacted|changeme)\Z|.*\*\*\*"

@@ -42,6 +42,7 @@ from orgkernel.state.tables import (
     file_claims,
     grants,
     handoffs,
+    key_revocations,
     org_status,
     outcome_counts,
     personality_observations,
@@ -70,7 +71,7 @@ _decode = msgspec.json.Decoder(prepared(AuditEntry)).decode
 _AUDITED: tuple[Table, ...] = (
     agents, api_keys, grants, qualification_results, requests, restrictions, skill_records, tool_locks,
     agent_identities, agent_service, commissions, org_status, outcome_counts, personality_observations,
-    contract_records, handoffs, file_claims,
+    contract_records, handoffs, file_claims, key_revocations,
 )  # fmt: skip
 """Tables in which nothing changes without a row of the audit."""
 _STREAMS: tuple[Stream, ...] = ("decision", "history")

@@ -19,6 +19,7 @@ from orgkernel.decisions.evidence.crew_records import (
     AgentIdentity,
     Commission,
     Episode,
+    KeyRevocation,
     OrgStatus,
     OrgStatusKind,
     OutcomeKind,
@@ -50,6 +51,7 @@ from orgkernel.state.tables import (
     agents,
     commissions,
     episodes,
+    key_revocations,
     org_status,
     outcome_counts,
     personality_observations,
@@ -60,6 +62,7 @@ from orgkernel.state.writer import Transaction
 
 EPISODE_CONFLICT = "EPISODE_CONFLICT"
 IDENTITY_CONFLICT = "IDENTITY_CONFLICT"
+KEY_REVOKED = "KEY_REVOKED"
 _MOST_NAMES = 500
 """Names in one statement."""
 _MOST_EPISODES = 1_000
@@ -174,6 +177,64 @@ class Crew:
         query = select(agent_identities).where(agent_identities.c.org_id == org_id)
         return {each.agent_id: each for each in self._context.read(AgentIdentity, query)}
 
+    # -- the end and the renewal of certificates ---------------------------------------------------------------
+
+    def find_revocation(self, org_id: str, did: str) -> KeyRevocation | None:
+        """The revocation of a key; None if it was not revoked."""
+        table = key_revocations
+        query = select(table).where(table.c.org_id == org_id, table.c.did == did)
+        return next(iter(self._context.read(KeyRevocation, query)), None)
+
+    def revoke_key(self, org_id: str, agent_id: str, *, actor: str, reason: str = "") -> KeyRevocation:
+        """Revoke the key of an agent, and all certificates for it. Raises `UnknownRecord`, and `Conflict` if it is revoked."""
+
+        def change(transaction: Transaction) -> KeyRevocation:
+            identity = _require_identity(transaction, org_id, agent_id)
+            _refuse_revoked(transaction, org_id, [identity.did], "ALREADY_REVOKED")
+            revocation = KeyRevocation(
+                org_id, identity.did, agent_id, transaction.now, clean_text(actor), clean_text(reason)
+            )
+            transaction.connection.execute(insert(key_revocations).values(encode_row(revocation)))
+            transaction.touch()
+            _note_key(transaction, org_id, agent_id, "key_revoked", actor, reason, identity.did)
+            return revocation
+
+        return self._context.change(change)
+
+    def renew_certificate(
+        self, org_id: str, replaced: str, identity: AgentIdentity, certificate: str, *, actor: str, reason: str = ""
+    ) -> None:  # fmt: skip
+        """Store a new certificate of an agent whose key was `replaced` so far, or is still the same.
+
+        Raises `UnknownRecord`, and `Conflict` if the agent is not at work, its key is another one by now, or the new key
+        was revoked or belongs to another agent.
+        """
+
+        def change(transaction: Transaction) -> None:
+            agent_id = identity.agent_id
+            known = _require_identity(transaction, org_id, agent_id)
+            if known.did != replaced:
+                raise Conflict(
+                    f"the agent {quote(agent_id)} has the key {quote(known.did)} by now, not {quote(replaced)}",
+                    "try again",
+                    IDENTITY_CONFLICT,
+                )
+            _refuse_stopped(transaction, org_id, [agent_id])
+            _refuse_revoked(transaction, org_id, [identity.did])
+            owner = _find_owners(transaction, org_id, [identity.did]).get(identity.did, agent_id)
+            _require_owner(identity.did, agent_id, owner)
+            table = agent_identities
+            transaction.connection.execute(
+                update(table)
+                .where(table.c.org_id == org_id, table.c.agent_id == agent_id)
+                .values(did=identity.did, certificate=certificate, version=transaction.touch())
+            )
+            _note_key(
+                transaction, org_id, agent_id, "certificate_renewed", actor, reason, identity.did, certificate
+            )
+
+        self._context.change(change)
+
     # -- episodes ----------------------------------------------------------------------------------------------
 
     def record_episode(
@@ -251,13 +312,7 @@ def _commission(
     """Commission agents within a transaction. Rows are read and inserted in bulk, so many agents need few statements."""
     names = list(dict.fromkeys(draft.agent_id for draft in drafts))
     now, actor, note = transaction.now, clean_text(actor), clean_text(reason)
-    stored = {
-        row.agent_id: row.lifecycle
-        for row in _find(transaction, agents, org_id, names, agents.c.agent_id, agents.c.lifecycle)
-    }
-    for agent_id, lifecycle in stored.items():
-        if lifecycle in STOPPED:
-            raise Conflict(f"{quote(agent_id)} is {lifecycle}", code="AGENT_INACTIVE")
+    stored = _refuse_stopped(transaction, org_id, names)
     identities = {
         row.agent_id: decode_record(AgentIdentity, row)
         for row in _find(transaction, agent_identities, org_id, names, *agent_identities.c)
@@ -272,6 +327,9 @@ def _commission(
     for row in _find(transaction, skills, org_id, names, skills.c.agent_id, skills.c.skill):
         held[row.agent_id].add(row.skill)
     owners = _find_owners(transaction, org_id, [draft.identity.did for draft in drafts])
+    _refuse_revoked(
+        transaction, org_id, [draft.identity.did for draft in drafts if draft.agent_id not in identities]
+    )
     rows: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     done: list[CommissionedAgent] = []
     for draft in drafts:
@@ -287,13 +345,7 @@ def _commission(
             rows[agents].append(encode_row(state))
         if born:
             # A key identifies one agent, within these drafts as well.
-            owner = owners.setdefault(draft.identity.did, agent_id)
-            if owner != agent_id:
-                raise Conflict(
-                    f"the key of {quote(agent_id)} belongs to the agent {quote(owner)}",
-                    "give each agent a key of its own",
-                    IDENTITY_CONFLICT,
-                )
+            _require_owner(draft.identity.did, agent_id, owners.setdefault(draft.identity.did, agent_id))
             identities[agent_id] = draft.identity
             rows[agent_identities].append({**encode_row(draft.identity), "certificate": draft.certificate})
         if assigned:
@@ -316,6 +368,79 @@ def _commission(
             stamp = {} if into is skill_assessments else {"version": version}
             transaction.connection.execute(insert(into), [{**each, **stamp} for each in values])
     return tuple(done)
+
+
+def _refuse_stopped(transaction: Transaction, org_id: str, names: Sequence[str]) -> dict[str, Lifecycle]:
+    """The lifecycles of agents that have stored state. Raises `Conflict` if one is suspended or decommissioned."""
+    stored: dict[str, Lifecycle] = {
+        row.agent_id: row.lifecycle
+        for row in _find(transaction, agents, org_id, names, agents.c.agent_id, agents.c.lifecycle)
+    }
+    for agent_id, lifecycle in stored.items():
+        if lifecycle in STOPPED:
+            raise Conflict(f"{quote(agent_id)} is {lifecycle}", code="AGENT_INACTIVE")
+    return stored
+
+
+def _refuse_revoked(
+    transaction: Transaction, org_id: str, dids: Sequence[str], code: str = KEY_REVOKED
+) -> None:
+    """Raise `Conflict` if one of the keys was revoked."""
+    table = key_revocations
+    for start in range(0, len(dids), _MOST_NAMES):
+        query = select(table).where(
+            table.c.org_id == org_id, table.c.did.in_(dids[start : start + _MOST_NAMES])
+        )
+        for row in transaction.connection.execute(query):
+            raise Conflict(
+                f"the key {quote(row.did)} of the agent {quote(row.agent_id)} is revoked already",
+                f"`orgkernel agent renew-certificate {row.agent_id}` gives the agent a new key",
+                code,
+            )
+
+
+def _require_owner(did: str, agent_id: str, owner: str) -> None:
+    if owner != agent_id:
+        raise Conflict(
+            f"the key {quote(did)} of {quote(agent_id)} belongs to the agent {quote(owner)}",
+            "give each agent a key of its own",
+            IDENTITY_CONFLICT,
+        )
+
+
+def _require_identity(transaction: Transaction, org_id: str, agent_id: str) -> AgentIdentity:
+    columns = agent_identities.c
+    for row in _find(transaction, agent_identities, org_id, [agent_id], *columns):
+        return decode_record(AgentIdentity, row)
+    raise _build_unknown_certificate(agent_id)
+
+
+def _note_key(
+    transaction: Transaction,
+    org_id: str,
+    agent_id: str,
+    activity: str,
+    actor: str,
+    reason: str,
+    did: str,
+    certificate: str = "",
+) -> None:
+    transaction.audit(
+        AuditEntry(
+            "agent",
+            transaction.now,
+            activity,
+            subject=f"agent:{agent_id}",
+            actor=actor,
+            org_id=org_id,
+            record_id=agent_id,
+            reason=reason,
+            detail={
+                "did": did,
+                **({"certificate_sha256": sha256(certificate.encode()).hexdigest()} if certificate else {}),
+            },
+        )
+    )
 
 
 def _find_owners(transaction: Transaction, org_id: str, dids: Sequence[str]) -> dict[str, str]:
@@ -361,7 +486,6 @@ def _note_commission(
             detail={
                 **({"rank": None, "trust": None, "lifecycle": draft.lifecycle} if result.added else {}),
                 "role": draft.role_id,
-                # A digest: a key in the text would be masked like a secret.
                 "certificate_sha256": sha256(draft.certificate.encode()).hexdigest() if result.born else None,
                 "skills": ", ".join(result.skills),
                 **draft.right,
@@ -507,7 +631,11 @@ def _count(
 def require_certificate(certificate: str | None, agent_id: str) -> str:
     """The certificate of an agent. Raises `UnknownRecord` if it was never commissioned."""
     if certificate is None:
-        raise UnknownRecord(
-            f"the agent {quote(agent_id)} has no certificate", "`orgkernel agent commission` creates it"
-        )
+        raise _build_unknown_certificate(agent_id)
     return certificate
+
+
+def _build_unknown_certificate(agent_id: str) -> UnknownRecord:
+    return UnknownRecord(
+        f"the agent {quote(agent_id)} has no certificate", "`orgkernel agent commission` creates it"
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -106,8 +106,9 @@ class IdentityKeys:
                     keys_by_agent[key.agent_id] = key
         return keys_by_agent
 
-    def make(self, agents: Sequence[str]) -> dict[str, AgentKey]:
-        """Create a key for each agent that has none. All keys are on the disk when this returns. Within `writing`.
+    def make(self, agents: Sequence[str], revoked: Collection[str] = ()) -> dict[str, AgentKey]:
+        """Create a key for each agent that has none, or whose `did:key` is `revoked`. All keys are on the disk when this
+        returns. Within `writing`.
 
         A key that was made for a commission that then failed is used by the next one. Raises `BadStore`; then no key
         was added.
@@ -115,7 +116,7 @@ class IdentityKeys:
         known = self.agents()
         new = {}
         for agent in dict.fromkeys(agents):
-            if agent not in known:
+            if agent not in known or known[agent].did in revoked:
                 seed = self._tokens(SEED_BYTES)
                 new[agent] = AgentKey(agent, derive_did(seed), seed.hex())
         if new:

@@ -25,7 +25,19 @@ from orgkernel.state.location import StoreLocation
 from orgkernel.state.store_lock import hold_lock
 from orgkernel.state.tables import metadata, state_version
 
-VERSIONS: Sequence[str] = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+VERSIONS: Sequence[str] = (
+    "0001",
+    "0002",
+    "0003",
+    "0004",
+    "0005",
+    "0006",
+    "0007",
+    "0008",
+    "0009",
+    "0010",
+    "0011",
+)
 """All versions, oldest first. This list exists so that opening a store does not import Alembic."""
 NEWEST = VERSIONS[-1]
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")

@@ -209,6 +209,18 @@ agent_identities = Table(
 )
 """Public keys and signed certificates; no private key is ever in a store."""
 
+key_revocations = Table(
+    "key_revocations",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("did", _WORDS, primary_key=True),
+    Column("agent_id", _WORDS, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("actor", _WORDS, nullable=False),
+    Column("reason", _WORDS, nullable=False),
+)
+"""Keys of agents whose certificates are no longer valid."""
+
 commissions = Table(
     "commissions",
     metadata,

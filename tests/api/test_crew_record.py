@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +11,7 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
-from orgkernel.operations.commissions import verify_birth_certificate
+from orgkernel.operations.certificates import verify_birth_certificate
 from orgkernel.state.location import parse_location
 from tests.support.trees import copy_template
 
@@ -71,7 +72,8 @@ def test_agents_are_commissioned_from_what_is_declared(server: Server) -> None:
     assert [(each["outcome"], each["did"], each["new_skills"]) for each in again] == [
         ("already", first["did"], [])
     ] * 2
-    certificate = verify_birth_certificate(server.get("/v1/orgs/active/agents/butler/certificate").content)
+    content = server.get("/v1/orgs/active/agents/butler/certificate").content
+    certificate = verify_birth_certificate(content, time.time()).certificate
     assert (certificate.did, certificate.agent_id, certificate.role_id) == (first["did"], "butler", "steward")
 
 

@@ -30,7 +30,7 @@ QUESTIONS = {
         f"{INSIDE}/{name}"
         for name in (
             "why", "who-can", "what-can", "envelope", "dispatch", "handoffs/check", "handle", "batches/plan", "contracts/check",
-            "ownership/audit", "bills/{bill}/fill", "bills/{bill}/next",
+            "ownership/audit", "bills/{bill}/fill", "bills/{bill}/next", "agents/{agent}/certificate/verify",
         )
     ),
 }  # fmt: skip
@@ -42,6 +42,7 @@ ACTS = {
         for act in ("exercise", "assess", "suspend", "resume")
     ),
     f"{INSIDE}/agents/{{agent}}/results/{{result}}/invalidate",
+    *(f"{INSIDE}/agents/{{agent}}/certificate/{act}" for act in ("renew", "revoke")),
     *(f"{INSIDE}/grants/{{grant}}/{act}" for act in ("revoke", "wake")),
     f"{INSIDE}/restrictions/{{restriction}}/lift",
     *(f"{INSIDE}/requests/{{request_id}}/{act}" for act in ("approve", "deny")),

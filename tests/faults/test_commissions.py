@@ -13,20 +13,15 @@ import pytest
 
 from orgkernel.errors import Refused, StoreError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.operations.commissions import (
-    CommissionOrder,
-    commission_agents,
-    find_certificate,
-    find_issuer,
-    verify_birth_certificate,
-)
+from orgkernel.operations.certificates import find_certificate, find_issuer, verify_birth_certificate
+from orgkernel.operations.commissions import CommissionOrder, commission_agents
 from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.upkeep import copy_store
 from orgkernel.state import identity_keys
 from orgkernel.state.certificates import decode_did, derive_did, render_certificate
 from orgkernel.state.identity_keys import IdentityKeys
 from orgkernel.state.location import StoreLocation, parse_location
-from tests.state.opening import opened
+from tests.state.opening import Clock, opened
 from tests.support.patience import PATIENCE
 from tests.support.trees import write_tree
 
@@ -85,17 +80,23 @@ def test_a_certificate_proves_who_an_agent_is(kernel: Kernel, place: StoreLocati
     with opened(place) as store:
         certificate = find_certificate(Context(kernel.with_store(store), store, Actor("")), "a0")
     issuer = find_issuer(place, "shop")
-    text = render_certificate(certificate)
-    assert verify_birth_certificate(text, issuer) == certificate
-    for field, value in (("agent_id", "a1"), ("org_id", "yard"), ("did", issuer), ("signature", "00" * 64)):
+    text, now = render_certificate(certificate), Clock().now
+    assert verify_birth_certificate(text, now, issuer=issuer).certificate == certificate
+    for field, value in (
+        ("agent_id", "a1"), ("org_id", "yard"), ("did", issuer), ("expires_at", "2999-01-01T00:00:00Z"),
+        ("signature", "00" * 64),
+    ):  # fmt: skip
         forged = msgspec.structs.replace(certificate, **{field: value})
-        with pytest.raises(Refused, match="the signature on the certificate of"):
-            verify_birth_certificate(render_certificate(forged), issuer)
-    with pytest.raises(Refused, match="was issued by"):
-        verify_birth_certificate(text, derive_did(bytes(32)))
-    for other in ("", "{}", "[1]", text[:-9]):
+        with pytest.raises(
+            Refused, match=f"the signature of `{issuer}` on the certificate of .* is not valid"
+        ) as refusal:
+            verify_birth_certificate(render_certificate(forged), now, issuer=issuer)
+        assert forged.did in refusal.value.message
+    with pytest.raises(Refused, match=f"{certificate.did}.* was issued by `{issuer}`"):
+        verify_birth_certificate(text, now, issuer=derive_did(bytes(32)))
+    for other in ("", "{}", "[1]", text[:-9], "[" * 9_000, " " * 20_000 + text):
         with pytest.raises(Refused, match="is not a birth certificate"):
-            verify_birth_certificate(other)
+            verify_birth_certificate(other, now)
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,43 @@ class CrewRecords:
             assert len({each.identity.did for each in done}) == 1
             assert one.read_view("shop").identities == other.read_view("shop").identities
 
+    def test_a_revoked_key_is_renewed_by_another(self, store: Store, place: StoreLocation) -> None:
+        """Each change names the key that it replaces, so of two at once one is told; no revoked key comes back."""
+        commission(store, draft("worf"), draft("data"))
+        born = store.read_view("shop").identities["worf"]
+        store.crew.renew_certificate("shop", born.did, born, "second", actor="a")
+        assert store.crew.certificate("shop", "worf") == "second"
+        assert store.crew.find_revocation("shop", born.did) is None
+        revoked = store.crew.revoke_key("shop", "worf", actor="a", reason="copied")
+        assert (revoked.did, revoked.agent_id, revoked.reason) == (born.did, "worf", "copied")
+        assert store.crew.find_revocation("shop", born.did) == revoked
+        assert store.crew.find_revocation("yard", born.did) is None
+        new = AgentIdentity("worf", "shop", "did:key:znew", born.born_at)
+        with pytest.raises(Conflict, match=r"`did:key:zworf` .* is revoked already"):
+            store.crew.revoke_key("shop", "worf", actor="a")
+        with pytest.raises(Conflict, match=r"`did:key:zworf` .* is revoked already"):
+            store.crew.renew_certificate("shop", born.did, born, "third", actor="a")
+        taken = AgentIdentity("worf", "shop", "did:key:zdata", born.born_at)
+        with pytest.raises(Conflict, match="belongs to the agent `data`"):
+            store.crew.renew_certificate("shop", born.did, taken, "third", actor="a")
+        with pytest.raises(UnknownRecord, match="has no certificate"):
+            store.crew.revoke_key("shop", "picard", actor="a")
+        with opened(place) as other:
+            other.crew.renew_certificate("shop", born.did, new, "third", actor="a")
+        with pytest.raises(Conflict, match=r"the key `did:key:znew` by now, not `did:key:zworf`"):
+            store.crew.renew_certificate("shop", born.did, new, "fourth", actor="a")
+        assert store.read_view("shop").identities["worf"] == new
+        assert store.crew.certificate("shop", "worf") == "third"
+        with pytest.raises(Conflict, match="is revoked already"):
+            commission(store, draft("picard", did=born.did))
+        store.agents.move("data", "decommissioned", org_id="shop", actor="a")
+        data = store.read_view("shop").identities["data"]
+        with pytest.raises(Conflict, match="`data` is decommissioned"):
+            store.crew.renew_certificate("shop", data.did, data, "second", actor="a")
+        rows = audited(store, "agent")
+        assert rows.count(("certificate_renewed", "worf")) == 2
+        assert rows.count(("key_revoked", "worf")) == 1
+
     def test_an_episode_is_one_write(self, store: Store, clock: Clock) -> None:
         """It exercises, counts trust and outcomes, and is audited; the same again changes nothing."""
         commission(store, draft("worf"))

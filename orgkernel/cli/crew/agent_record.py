@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,15 +26,18 @@ from orgkernel.cli.stores import (
     by_option,
     echo_record,
     echo_records,
+    find_declared,
+    is_there,
     locate_current_store,
     open_question,
+    parse_until,
     show_time,
     store_option,
 )
 from orgkernel.decisions.evidence.crew_records import OUTCOMES, Personality
 from orgkernel.decisions.evidence.service_record import PersonalityDrift
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.errors import Refused, UsageError
+from orgkernel.errors import UsageError
 from orgkernel.operations.crew import (
     EpisodeDraft,
     ServiceRecord,
@@ -44,6 +49,7 @@ from orgkernel.operations.crew import (
 from orgkernel.prepared_types import prepared
 
 if TYPE_CHECKING:
+    from orgkernel.operations.certificates import CertificateVerification
     from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, CommissionReport
 
 _SAID = {
@@ -152,7 +158,7 @@ def _step_lines(outcome: CommissionOutcome) -> Iterator[str]:
 @click.command("certificate", short_help="Print or verify the birth certificate of an agent.")
 @agent_argument
 @click.option(
-    "--verify", "file", metavar="FILE", help="Verify the certificate in FILE instead; needs no store."
+    "--verify", "file", metavar="FILE", help="Verify the certificate in FILE instead; `-` for stdin."
 )
 @click.option(
     "--issuer",
@@ -166,8 +172,12 @@ def _step_lines(outcome: CommissionOutcome) -> Iterator[str]:
 def certificate(
     agent_id: str, file: str | None, issuer: str | None, org: str | None, store: str | None, **where: Any
 ) -> None:
-    """Print the signed birth certificate of an agent as JSON, or verify one."""
-    from orgkernel.operations.commissions import find_certificate, find_issuer, verify_birth_certificate
+    """Print the signed birth certificate of an agent as JSON, or verify one.
+
+    The store of the organization, if it is here, is asked whether the certificate was revoked and whether the agent is
+    suspended or decommissioned. Without it, only the content, the end and the signature are verified.
+    """
+    from orgkernel.operations.certificates import find_certificate
 
     if file is None:
         kernel, _ = open_agent_question(org, store=store, **where)
@@ -175,19 +185,79 @@ def certificate(
             stored_certificate = find_certificate(context, agent_id, org=org)
         click.echo(msgspec.json.encode(stored_certificate))
         return
-    content = _read(file)
-    birth = verify_birth_certificate(content)
-    trusted = issuer or find_issuer(locate_current_store(store), birth.org_id)
-    birth = verify_birth_certificate(content, trusted)
-    if birth.agent_id != agent_id:
-        raise Refused(f"the certificate belongs to {quote(birth.agent_id)}", code="BAD_CERTIFICATE")
-    if trusted is None:
+    verification = _verify(_read(file), agent_id, issuer, org, store, **where)
+    birth = verification.certificate
+    if verification.issuer == "not_checked":
         click.echo(
             f"note: whether {birth.issuer} is the key of {birth.org_id} was not checked; pass `--issuer`",
             err=True,
         )
+    if verification.revocation == "not_checked":
+        click.echo(
+            f"note: not checked for revocation, because the store of {birth.org_id} is not here", err=True
+        )
     click.echo(
-        f"{birth.agent_id} was commissioned as {birth.role_id} of {birth.org_id}: the signature is valid"
+        f"{birth.agent_id} was commissioned as {birth.role_id} of {birth.org_id}: "
+        f"the certificate is valid until {birth.expires_at}"
+    )
+
+
+def _verify(
+    content: str,
+    agent_id: str,
+    issuer: str | None,
+    org: str | None,
+    store: str | None,
+    paths: tuple[str, ...],
+    no_cache: bool,
+) -> CertificateVerification:
+    """Verify a certificate, with the store if there is one."""
+    from orgkernel.operations.certificates import verify_against_store, verify_birth_certificate
+
+    if not is_there(store) and not os.path.isdir(locate_current_store(store).checkpoints):
+        return verify_birth_certificate(content, time.time(), agent_id=agent_id, issuer=issuer)
+    with open_question(store, find_declared(paths, no_cache=no_cache)) as context:
+        return verify_against_store(context, content, agent_id=agent_id, org=org, issuer=issuer)
+
+
+@click.command("renew-certificate", short_help="Issue a new certificate for an agent.")
+@agent_argument
+@click.option(
+    "--expires",
+    metavar="WHEN",
+    help="When it ends: `30m`, `24h`, `7d`, or a date.  [default: after 365 days]",
+)
+@click.option(
+    "--public-key",
+    metavar="DID",
+    help="The agent's own new `did:key`, after its key was revoked.  [default: a new key, kept beside the store]",
+)
+@agent_change_options
+def renew_certificate_(
+    agent_id: str, expires: str | None, public_key: str | None, org: str | None, reason: str, form: str, **where: Any
+) -> None:  # fmt: skip
+    """Issue a new certificate for an agent. The agent keeps its key, or gets a new one if its key was revoked."""
+    from orgkernel.operations.certificates import renew_certificate
+
+    until = parse_until(expires)
+    with open_agent_operation(**where) as context:
+        issued = renew_certificate(
+            context, agent_id, expires_at=until, public_key=public_key, org=org, reason=reason
+        )
+    echo_record(form, issued, f"{agent_id} has a certificate until {issued.expires_at} for {issued.did}")
+
+
+@click.command("revoke-certificate", short_help="End the key and the certificates of an agent.")
+@agent_argument
+@agent_change_options
+def revoke_certificate_(agent_id: str, org: str | None, reason: str, form: str, **where: Any) -> None:
+    """End the key of an agent, and all certificates for it, at once. It cannot be undone."""
+    from orgkernel.operations.certificates import revoke_certificate
+
+    with open_agent_operation(**where) as context:
+        revocation = revoke_certificate(context, agent_id, org=org, reason=reason)
+    echo_record(
+        form, revocation, f"the key {revocation.did} of {agent_id} is revoked, and its certificates with it"
     )
 
 
@@ -314,4 +384,6 @@ def personality(agent_id: str, org: str | None, reason: str, form: str, **where:
     )
 
 
-COMMANDS = (commission, certificate, record, episodes, service_record, personality)
+COMMANDS = (
+    commission, certificate, renew_certificate_, revoke_certificate_, record, episodes, service_record, personality,
+)  # fmt: skip

@@ -83,6 +83,17 @@ class AgentIdentity(msgspec.Struct, frozen=True, gc=False):
     born_at: float
 
 
+class KeyRevocation(msgspec.Struct, frozen=True, gc=False):
+    """The end of an agent's key and of all certificates for it."""
+
+    org_id: str
+    did: str
+    agent_id: str
+    at: float
+    actor: str
+    reason: str
+
+
 class Commission(msgspec.Struct, frozen=True, gc=False):
     """A stored commission of an agent in a role."""
 

@@ -48,6 +48,15 @@ def test_a_header_of_other_words_is_no_secret() -> None:
     )
 
 
+def test_a_public_key_is_no_secret() -> None:
+    """A message can name a `did:key`; a longer value is masked."""
+    did = "did:key:z6Mknk2Shj6ZbQxiZBgzsbST7dhzkHvph6uCNFvQtFJsvPQz"
+    for text in (did, f"`{did}`, {did}.", f'{{"did": "{did}", "key": "{did}"}}', f"the key {did}"):
+        assert mask_secrets(text) == text
+        assert list(find_secrets(text)) == []
+    assert mask_secrets(f"{did}x") == f"did:key:{'*' * 49}"
+
+
 @pytest.mark.parametrize(
     "text",
     sample_every(
