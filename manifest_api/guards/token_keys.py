@@ -21,6 +21,7 @@ from jwt.utils import base64url_decode
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadProject
+from orgkernel.runtime.ed25519 import find_key_fault
 from orgkernel.runtime.regular_files import find_identity, read_regular
 
 logger = logging.getLogger("orgkernel.server")
@@ -75,8 +76,8 @@ def _get_stated_algorithm(key: PyJWK) -> Any:
 
 
 def build_key_set(document: Any) -> PyJWKSet:
-    """The keys of a set that verify signatures (RFC 7517): those with another `use`, without `verify` in `key_ops`, or with an RSA
-    modulus of less than 2048 bits are left out. Raises `ValueError` for a set with private or symmetric keys, or with two keys of
+    """The keys of a set that verify signatures (RFC 7517): those with another `use`, without `verify` in `key_ops`, with an RSA
+    modulus of less than 2048 bits, or with an Ed25519 key that anyone can sign for are left out. Raises `ValueError` for a set with private or symmetric keys, or with two keys of
     one id, and `PyJWTError` for one that has no key.
     """
     listed = document.get("keys") if isinstance(document, dict) else None
@@ -93,13 +94,22 @@ def build_key_set(document: Any) -> PyJWKSet:
             if key_id in taken:
                 raise ValueError(f"two keys have the id {quote(key_id)}")
             taken.add(key_id)
-        if (
-            each.get("use", "sig") == "sig"
-            and "verify" in each.get("key_ops", ("verify",))
-            and _is_long(each)
-        ):
+        if _is_for_verifying(each) and _is_long(each) and _is_sound(each):
             kept.append(each)
     return PyJWKSet.from_dict({**document, "keys": kept})
+
+
+def _is_for_verifying(key: dict[str, Any]) -> bool:
+    operations = key.get("key_ops", ["verify"])
+    return key.get("use", "sig") == "sig" and isinstance(operations, list) and "verify" in operations
+
+
+def _is_sound(key: dict[str, Any]) -> bool:
+    """Whether a key is no Ed25519 key of small order or in a second spelling."""
+    public = key.get("x")
+    if key.get("crv") != "Ed25519" or not isinstance(public, str):
+        return True
+    return find_key_fault(base64url_decode(public)) is None
 
 
 def _is_long(key: dict[str, Any]) -> bool:

@@ -8,16 +8,20 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.error import URLError
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from jwt.utils import base64url_encode
 
 from manifest_api.guards import token_keys
 from manifest_api.guards.token_keys import build_key_set, fetch, find_key
+from tests.cli.running import run
 from tests.support.certificates import make_certificate
+from tests.support.trees import copy_template
 
 KEY = jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()).public_key(), as_dict=True)
 ANSWERS = {
@@ -129,11 +133,26 @@ def test_a_set_that_must_not_be_is_refused(keys: object) -> None:
         build_key_set({"keys": keys})
 
 
+def _make_ed25519_key(public: int) -> dict[str, str]:
+    return {"kty": "OKP", "crv": "Ed25519", "x": base64url_encode(public.to_bytes(32, "little")).decode()}
+
+
+LONG = _make_rsa_key(2_048)
+
+
 @pytest.mark.parametrize(
     "key",
-    [{**KEY, "use": "enc"}, {**KEY, "key_ops": ["encrypt"]}, _make_rsa_key(1_024)],
-    ids=["use", "key_ops", "short"],
-)
+    [
+        {**KEY, "use": "enc"}, {**KEY, "use": None}, {**KEY, "key_ops": ["encrypt"]}, {**KEY, "key_ops": []},
+        {**KEY, "key_ops": "verify"}, {**KEY, "key_ops": None}, _make_rsa_key(1_024), {**LONG, "e": "AQ"}, {**LONG, "e": "Ag"},
+        {**LONG, "alg": "HS256"}, {**LONG, "alg": "ES256"}, _make_ed25519_key(1), _make_ed25519_key(2**255 - 19 + 3),
+        {**_make_ed25519_key(9), "crv": "X25519"},
+    ],
+    ids=[
+        "use", "no use", "key_ops", "no key_ops", "key_ops that is no list", "key_ops that is null", "short", "exponent 1", "exponent 2",
+        "symmetric algorithm", "algorithm of another type", "small order", "second spelling", "key agreement",
+    ],
+)  # fmt: skip
 def test_a_key_for_something_else_verifies_nothing(key: dict[str, str]) -> None:
     """It is left out of the set, and another key of the set is used."""
     keys = build_key_set({"keys": [{**key, "kid": "one"}, {**KEY, "kid": "two"}]})
@@ -148,3 +167,41 @@ def test_a_key_is_for_its_algorithm() -> None:
     assert find_key(keys, "one", "RS256") is not None
     assert find_key(keys, "one", "PS256") is None
     assert find_key(keys, None, "PS256") is None
+
+
+def test_an_algorithm_has_its_own_curve() -> None:
+    """RFC 7518, section 3.4: `ES256` is for P-256 only, also if the key states no algorithm."""
+    private = ec.generate_private_key(ec.SECP384R1())
+    public = jwt.algorithms.ECAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    key = find_key(build_key_set({"keys": [public]}), None, "ES256")
+    signed = jwt.encode({}, private, "ES384")
+    with pytest.raises(jwt.PyJWTError):
+        jwt.decode(signed.replace(signed.partition(".")[0], _ES256_HEADER), key, algorithms=["ES256"])
+
+
+_ES256_HEADER = base64url_encode(b'{"alg":"ES256","typ":"JWT"}').decode()
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ([PRIVATE], "contains a private or symmetric key"),
+        ([{"kty": "oct", "k": "c2VjcmV0"}], "contains a private or symmetric key"),
+        ([{**KEY, "kid": "a"}, {**KEY, "kid": "a"}], "two keys have the id `a`"),
+        ([_make_rsa_key(1_024)], "is not a set of public keys"),
+    ],
+    ids=["private", "symmetric", "two of one id", "none that is long"],
+)
+def test_the_server_does_not_start_with_such_a_set(tmp_path: Path, keys: object, message: str) -> None:
+    """The installed command states the reason, and never the key."""
+    copy_template(tmp_path / "shop", "blank")
+    (tmp_path / "jwks.json").write_text(json.dumps({"keys": keys}), encoding="utf-8")
+    (tmp_path / "orgkernel.toml").write_text(
+        '[oidc]\nissuer = "https://id.invalid"\naudience = "orgkernel"\njwks = "jwks.json"\n',
+        encoding="utf-8",
+    )
+    done = run("serve", "--path", "shop", "--port", "0", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "`[oidc]`" in done.stderr
+    assert PRIVATE["d"] not in done.stderr

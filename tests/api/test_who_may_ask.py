@@ -15,7 +15,7 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.testclient import TestClient
 
@@ -522,6 +522,60 @@ def test_a_token_with_other_claims_opens_nothing(trusting: TestClient, claims: d
         shown = token(**claims)
     except TypeError:  # PyJWT itself refuses to make it
         return
+    problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        "1e999",
+        "-1e999",
+        "1e308",
+        "9" * 400,
+        "9" * 5_000,
+        "NaN",
+        "Infinity",
+        "true",
+        '"4102444800"',
+        "[4102444800]",
+        "null",
+        "{}",
+    ],
+    ids=lambda ends: ends[:12],
+)
+@pytest.mark.parametrize("claim", ["exp", "nbf"])
+def test_a_time_that_no_clock_reaches_opens_nothing(trusting: TestClient, claim: str, ends: str) -> None:
+    """The numbers are in the token as they are written here, which PyJWT itself would not make."""
+    claims = {
+        "iss": ISSUER,
+        "aud": AUDIENCE,
+        "sub": "worker",
+        "exp": time.time() + 60,
+        "scope": "orgkernel:read",
+    }
+    text = json.dumps({name: value for name, value in claims.items() if name != claim})
+    shown = jwt.PyJWS().encode(
+        f'{text[:-1]}, "{claim}": {ends}}}'.encode(), KEY, "ES256", headers={"kid": "one", "typ": "JWT"}
+    )
+    problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
+
+
+@pytest.mark.parametrize(
+    "headers", [{"crit": ["zzz"], "zzz": 1}, {"crit": ["exp"]}, {"crit": "exp"}, {"crit": []}, {"typ": None}, {"typ": ["JWT"]}],
+    ids=str,
+)  # fmt: skip
+def test_a_header_that_is_not_understood_opens_nothing(trusting: TestClient, headers: dict[str, Any]) -> None:
+    """RFC 7515, section 4.1.11: a token with a critical header that the reader does not know is refused."""
+    payload = {
+        "iss": ISSUER,
+        "aud": AUDIENCE,
+        "sub": "worker",
+        "exp": time.time() + 60,
+        "scope": "orgkernel:read",
+    }
+    head, body = (_part(part) for part in ({"alg": "ES256", "kid": "one", **headers}, payload))
+    signature = jwt.algorithms.ECAlgorithm(hashes.SHA256).sign(f"{head}.{body}".encode(), KEY)
+    shown = f"{head}.{body}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
     problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
 
 
