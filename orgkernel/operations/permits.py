@@ -151,8 +151,10 @@ class Permits:
                 await await_in_time(run_in_store_thread(self._store.refresh))
         raise AssertionError
 
-    def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:
-        """Use up a permit for exactly this call. Raises `PermitRefused`."""
+    def redeem(
+        self, permit: object, *, org: str, subject: str, tool_id: str, action: str, tool_input: bytes
+    ) -> Terms:
+        """Use up a permit for exactly this call of this subject in this organization. Raises `PermitRefused`."""
         with self._lock:
             entry = self._book.get(id(permit))
             if entry is None or entry[0] is not permit:
@@ -165,8 +167,8 @@ class Permits:
         if terms.until <= self._clock():
             raise PermitRefused(f"the permit to call {quote(tool_id)} has expired", "ask again")
         tool = terms.resource.split(":", 2)[1]
-        if terms.process != os.getpid() or (tool, terms.action, terms.digest) != (
-            tool_id, action, digest_input(tool_input),
+        if terms.process != os.getpid() or (terms.org_id, terms.subject, tool, terms.action, terms.digest) != (
+            org, subject, tool_id, action, digest_input(tool_input),
         ):  # fmt: skip
             raise PermitRefused(
                 f"the permit is not for this call of {quote(tool_id)}", "it is now void; request a new one"

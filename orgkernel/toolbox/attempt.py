@@ -168,7 +168,10 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
             text = f"nothing serves `{planned.tool_id}` here"
             return planned.step("unavailable", codes.NOTHING_SERVES, text, audit_id=ruling.audit_id), None
         credentials = _hand_out(parts, ruling.decision)
-        call = Call(planned.request.action, planned.tool_input, planned.is_sole_action, credentials, threads)
+        call = Call(
+            planned.request.action, planned.tool_input, planned.org, planned.request.subject, planned.is_sole_action,
+            credentials, threads,
+        )  # fmt: skip
         step, reply = await _call(
             parts, planned, planned.adapter, call, ruling, None if lock is None else tasks
         )

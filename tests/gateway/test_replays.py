@@ -80,7 +80,9 @@ def test_a_permit_calls_one_server_once(tmp_path: Path) -> None:
 
         def run(permit: Any, tool: str, arguments: dict[str, Any]) -> Any:
             adapter = UpstreamAdapter(tool, permits.redeem, server, "send")
-            return asyncio.run(adapter.run(permit, Call("use", encode_input(arguments), True)))
+            return asyncio.run(
+                adapter.run(permit, Call("use", encode_input(arguments), "shop", "role:clerk"))
+            )
 
         given = permit({"to": "ann"})
         assert run(given, "mcp__box__send", {"to": "ann"}).outcome == "done"

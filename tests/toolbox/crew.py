@@ -105,9 +105,16 @@ def adapter(permits: Permits, tool: str, provider: Provider) -> Adapter:
     return make_adapter(tool, provider, permits.redeem)
 
 
-def call(action: str, tool_input: bytes = b"{}", credentials: Mapping[str, str] | None = None) -> Call:
+def call(
+    action: str,
+    tool_input: bytes = b"{}",
+    credentials: Mapping[str, str] | None = None,
+    *,
+    org: str = "post",
+    subject: str = "agent:ann",
+) -> Call:
     """A call of an action of several."""
-    return Call(action, tool_input, is_sole_action=True, credentials=credentials or {})
+    return Call(action, tool_input, org, subject, is_sole_action=True, credentials=credentials or {})
 
 
 def brief(result: Any) -> list[tuple[str, str, str, str]]:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
+import os
 import pickle
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +23,8 @@ from orgkernel.errors import PermitRefused
 from orgkernel.operations.permits import Permit, Permits
 from orgkernel.toolbox import PythonFunction
 from orgkernel.toolbox.adapters.adapter import Adapter
-from tests.state.opening import opened, sqlite_at
+from tests.state.opening import Clock, opened, sqlite_at
+from tests.support.patience import PATIENCE
 from tests.toolbox.crew import adapter, call, organization
 
 INPUT = encode_input({"id": "1"})
@@ -74,6 +81,10 @@ def permitted(permits: Permits, tool: str = "mail", action: str = "read", tool_i
     return ruling.permit
 
 
+def redeem(tool: Adapter, permit: object) -> None:
+    tool._redeem(permit, org="post", subject="agent:ann", tool_id="mail", action="read", tool_input=INPUT)
+
+
 def run(tool: Adapter, permit: object, action: str = "read", tool_input: bytes = INPUT) -> Any:
     return asyncio.run(tool.run(permit, call(action, tool_input)))
 
@@ -123,6 +134,19 @@ def test_a_permit_is_for_one_tool(permits: Permits, mails: Mails) -> None:
     other = adapter(permits, "files", PythonFunction(mails))
     with pytest.raises(PermitRefused, match="not for this call of `files`"):
         run(other, permitted(permits))
+    assert mails.done == []
+
+
+@pytest.mark.parametrize(("org", "subject"), [("yard", "agent:ann"), ("post", "agent:bob"), ("", "")])
+def test_a_permit_is_for_one_subject_in_one_organization(
+    org: str, subject: str, permits: Permits, mail: Adapter, mails: Mails
+) -> None:
+    """Two organizations of one kernel share its tools: that of one does not call, with the credentials of the other."""
+    permit = permitted(permits)
+    with pytest.raises(PermitRefused, match="not for this call"):
+        asyncio.run(mail.run(permit, call("read", INPUT, org=org, subject=subject)))
+    with pytest.raises(PermitRefused):
+        run(mail, permit)
     assert mails.done == []
 
 
@@ -210,7 +234,7 @@ def test_two_calls_at_once_with_one_permit_are_one_call(permits: Permits, mails:
         def use(permit: object = permit, gate: Any = gate, refused: list[int] = refused) -> None:
             gate.wait()
             try:
-                tool._redeem(permit, tool_id="mail", action="read", tool_input=INPUT)
+                redeem(tool, permit)
             except PermitRefused:
                 refused.append(1)
 
@@ -220,6 +244,75 @@ def test_two_calls_at_once_with_one_permit_are_one_call(permits: Permits, mails:
         for thread in threads:
             thread.join()
         assert len(refused) == 31, number
+
+
+def test_a_permit_is_used_once_by_a_thousand_in_threads_and_processes(permits: Permits, mails: Mails) -> None:
+    """Forked processes have the memory of the permit, and use it not once; the threads of its own process use it once."""
+    tool, permit = adapter(permits, "mail", PythonFunction(mails)), permitted(permits)
+    children = [fork(lambda: count_uses(tool, permit, 50)) for _ in range(8)]
+    used = count_uses(tool, permit, 600)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 8
+    assert used == 1
+
+
+def fork(work: Callable[[], int]) -> int:
+    """The id of a process that does the work, and ends with its result."""
+    child = os.fork()
+    if child == 0:
+        code = 99
+        with contextlib.suppress(BaseException):
+            code = work()
+        os._exit(code)
+    return child
+
+
+def count_uses(tool: Adapter, permit: object, number: int) -> int:
+    """How many of so many threads could use a permit."""
+    gate, used = threading.Barrier(number), []
+
+    def use() -> None:
+        gate.wait(PATIENCE)
+        with contextlib.suppress(PermitRefused):
+            redeem(tool, permit)
+            used.append(1)
+
+    threads = [threading.Thread(target=use) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(used)
+
+
+CALLER = """
+import sys
+from orgkernel import AccessRequest, Kernel
+from orgkernel.kernel.stored import open_store
+from orgkernel.operations.permits import Permits
+from orgkernel.state.location import parse_location
+with open_store(parse_location(sys.argv[2], "/")) as store:
+    permits = Permits(Kernel.open(sys.argv[1]).with_store(store), store)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    asked = AccessRequest("agent:ann", "use", "tool:vault")
+    print(sum(permits.decide("post", asked, b"{}").permit is not None for _ in range(100)))
+"""
+
+
+def test_a_grant_of_one_use_is_one_permit_of_a_thousand_in_processes(kernel: Kernel, tmp_path: Path) -> None:
+    """Ten processes ask a hundred times each: one is permitted, once."""
+    place = sqlite_at(tmp_path)
+    with opened(place, Clock(time.time())) as store:
+        store.grants.issue("agent:ann", ["tool:vault"], issued_by="person:user", uses=1)
+    command = [sys.executable, "-c", CALLER, str(tmp_path / "post"), str(place.path)]
+    callers = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(10)
+    ]
+    for each in callers:
+        assert each.stdout is not None
+        assert each.stdout.readline() == "ready\n"
+    permitted_calls = [each.communicate("now\n", timeout=PATIENCE)[0] for each in callers]
+    assert sorted(map(int, permitted_calls)) == [0] * 9 + [1]
 
 
 def test_what_expired_is_forgotten(permits: Permits, clock: Time) -> None:

@@ -27,6 +27,9 @@ class Call:
     action: str
     tool_input: bytes
     """The input as JSON bytes, so it cannot change between the check and the call."""
+    org: str
+    """The organization in which `subject` is permitted to call."""
+    subject: str
     is_sole_action: bool = True
     """Whether the tool has no other action."""
     credentials: Mapping[str, str] = field(default_factory=dict)
@@ -65,7 +68,10 @@ class Adapter(ABC):
     @final
     async def run(self, permit: object, call: Call) -> Reply:
         """Use up the permit and call the tool. Raises `PermitRefused` if nothing was called."""
-        self._redeem(permit, tool_id=self.tool_id, action=call.action, tool_input=call.tool_input)
+        self._redeem(
+            permit, org=call.org, subject=call.subject, tool_id=self.tool_id, action=call.action,
+            tool_input=call.tool_input,
+        )  # fmt: skip
         return await self._call(call)
 
     @abstractmethod
