@@ -111,7 +111,9 @@ lock: $(VENV)/dev.stamp
 	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/marks.stamp
 	for each in conformance clients marks; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
 
+# Whatever lies in the folders of the package gets into it, so a file that git does not know, such as a key, is refused.
 dist: $(VENV)/dev.stamp
+	! git status --porcelain --ignored orgkernel manifest_api ontology templates extension | grep -E '^(\?\?|!!)' | grep -v __pycache__
 	$(BIN)/python -m hatchling build
 
 # A software bill of materials (CycloneDX) of what a user installs, and of what the container holds besides its base.

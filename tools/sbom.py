@@ -1,11 +1,14 @@
 """`make sbom`: a software bill of materials of a lock file, in the JSON form of CycloneDX.
 
-cyclonedx-py reads the lock with its hashes. What it lacks is added: which packages orgkernel itself requires.
+cyclonedx-py reads the lock with its hashes. What it lacks is added: which packages orgkernel itself requires, and under which
+condition a package is installed (the property `orgkernel:marker`, PEP 508). A package can be locked in several versions, each
+with its condition.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -16,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = "pyproject.toml"
+_MARKER = re.compile(r"==\S+ ; (.*?)(?=\s--hash=|\Z)", re.DOTALL)
 
 
 def build_bill(lock: Path) -> dict[str, Any]:
@@ -24,21 +28,23 @@ def build_bill(lock: Path) -> dict[str, Any]:
     options = ["--pyproject", PROJECT, "--output-reproducible", "--spec-version", "1.6", "-o", "-"]
     done = subprocess.run([*command, *options, str(lock)], check=True, capture_output=True, text=True)
     bill: dict[str, Any] = json.loads(done.stdout)
-    parts = {canonicalize_name(part["name"]): part for part in bill["components"]}
-    renamed = {}
-    for part in parts.values():
-        renamed[part["bom-ref"]] = part["bom-ref"] = part["purl"]
-        del part["description"]  # the line of the lock, which the hashes say again
+    parts = bill["components"]
+    for part in parts:
+        part["bom-ref"] = part["purl"]
+        # The line of the lock, which the hashes say again, except for its condition.
+        line = part.pop("description")
+        if marker := _MARKER.search(line):
+            part["properties"] = [{"name": "orgkernel:marker", "value": marker[1].strip()}]
     root = bill["metadata"]["component"]["bom-ref"]
     project = tomllib.loads(Path(PROJECT).read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"].values()
     required = {
         canonicalize_name(Requirement(each).name) for each in sum(optional, [*project["dependencies"]])
     }
-    direct = sorted(parts[name]["purl"] for name in required & parts.keys())
+    direct = sorted(part["purl"] for part in parts if canonicalize_name(part["name"]) in required)
     bill["dependencies"] = [
         {"ref": root, "dependsOn": direct},
-        *({"ref": part["purl"]} for part in parts.values()),
+        *({"ref": part["purl"]} for part in parts),
     ]
     return bill
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from fastapi.testclient import TestClient
 
@@ -19,7 +20,8 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
-from orgkernel.state.chain import encode_entry, link
+from orgkernel.state.chain import decode_entry, encode_entry, link
+from orgkernel.state.checkpoints import Folder, Link
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, Tokens, opened, sqlite_at
 from tests.support.in_process import run_here
@@ -182,6 +184,55 @@ def append_row(attacked: Attacked) -> None:
     connection.close()
 
 
+def sign_again(attacked: Attacked, links: dict[str, Link] | None = None) -> Path:
+    """Sign all checkpoints with another key, and return its file. `links` are new ends of the chains of decisions."""
+    mine, other = (
+        Folder(str(folder), Tokens(), Clock()) for folder in (attacked.audit, attacked.folder / "other")
+    )
+    (attacked.folder / "other").mkdir()
+    other.signing.create()
+    for writer, head in mine.read_trusted_heads().items():
+        ends = {**head.heads, **({"decision": links[writer]} if links and writer in links else {})}
+        other.write_head(msgspec.structs.replace(head, heads=ends))
+        shutil.copy(attacked.folder / "other" / f"writer-{writer}.head", attacked.head(writer))
+    for path in attacked.audit.glob("*.jsonl"):
+        lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+        unsigned = ({name: value for name, value in line.items() if name != "mac"} for line in lines)
+        path.write_bytes(b"".join(other.signing.sign(line) + b"\n" for line in unsigned))
+    return attacked.folder / "other" / "key"
+
+
+def sign_heads_again(attacked: Attacked) -> None:
+    roster = attacked.audit / "writers.jsonl"
+    content = roster.read_bytes()
+    sign_again(attacked)
+    roster.write_bytes(content)
+
+
+def rewrite_rows(attacked: Attacked) -> Link:
+    """A denial becomes a permission, and every later row of its chain follows from it. Returns the new end."""
+    connection = sqlite3.connect(attacked.place.path)
+    connection.row_factory = sqlite3.Row
+    chain = f"writer = '{FIRST}' AND stream = 'decision'"
+    with connection:
+        rows = connection.execute(f"SELECT * FROM audit WHERE {chain} ORDER BY sequence").fetchall()
+        previous = rows[0]["previous"]
+        for row in rows:
+            entry, body = encode_entry(msgspec.structs.replace(decode_entry(row["body"]), activity="allow"))
+            digest = link(previous, FIRST, "decision", row["sequence"], body)
+            connection.execute(
+                f"UPDATE audit SET previous = ?, digest = ?, body = ?, activity = ? WHERE {chain} AND sequence = ?",
+                (previous, digest, body, entry.activity, row["sequence"]),
+            )
+            previous = digest
+    connection.close()
+    return Link(rows[-1]["sequence"], previous)
+
+
+def rewrite_and_sign_again(attacked: Attacked) -> None:
+    sign_again(attacked, {FIRST: rewrite_rows(attacked)})
+
+
 Attack = Callable[[Attacked], Any]
 KEY, NO_CHECKPOINT = ("unproven", "key"), ("unproven", SECOND)
 ATTACKS: dict[str, tuple[Attack, str, list[tuple[str, str]]]] = {
@@ -212,6 +263,20 @@ ATTACKS: dict[str, tuple[Attack, str, list[tuple[str, str]]]] = {
     ),
     "older checkpoints are put back": (
         roll_back_checkpoints, "unproven", [("unproven", f"{FIRST}:decision:5"), ("unproven", f"{SECOND}:decision:2")],
+    ),
+    "the heads are signed with another key": (
+        sign_heads_again, "unproven", [("unproven", FIRST), NO_CHECKPOINT],
+    ),
+    "all checkpoints are signed with another key": (
+        sign_again, "unproven",
+        [("unproven", "roster:1"), ("unproven", "roster:2"), ("unproven", FIRST), NO_CHECKPOINT],
+    ),
+    "rows are rewritten and signed with another key": (
+        rewrite_and_sign_again, "unproven",
+        [("unproven", "roster:1"), ("unproven", "roster:2"), ("unproven", FIRST), NO_CHECKPOINT],
+    ),
+    "rows are rewritten without a signature": (
+        rewrite_rows, "changed", [("changed", f"{FIRST}:decision:8")],
     ),
     "a row with the right digest is added": (append_row, "unproven", [("unproven", f"{FIRST}:decision:9")]),
 }  # fmt: skip
@@ -252,6 +317,22 @@ def test_a_roll_back_of_all_is_told_by_a_copy_elsewhere(attacked: Attacked) -> N
     done = run_here(*verified, "--checkpoints", str(elsewhere), cwd=attacked.folder)
     assert done.returncode == 1
     assert done.stdout.startswith(f"cut_off: the chain ends before row {FIRST}:decision:5, but had reached")
+
+
+def test_a_key_that_was_replaced_is_told_by_a_copy_elsewhere(attacked: Attacked) -> None:
+    """Whoever can write the store and the whole folder signs everything anew, and the key with it: a copy of the checkpoints
+    finds the rows that are not the signed ones.
+    """
+    elsewhere = attacked.folder / "elsewhere"
+    shutil.copytree(attacked.audit, elsewhere)
+    key = sign_again(attacked, {FIRST: rewrite_rows(attacked)})
+    shutil.copy(key, attacked.audit / "key")
+    verified = ("audit", "verify", "--store", attacked.place.path)
+    done = run_here(*verified, "--checkpoints", str(elsewhere), cwd=attacked.folder)
+    assert done.returncode == 1
+    assert (
+        f"changed: row {FIRST}:decision:8 is not the signed one: rows up to it were rewritten" in done.stdout
+    )
 
 
 def test_a_verification_meanwhile_finds_nothing(quick_folder: Path) -> None:

@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from packaging.markers import Marker
+from packaging.utils import canonicalize_name
 
 from orgkernel.cli import cli
 from orgkernel.cli.author.check import FORMATS
+from tests.architecture.test_default_install import DEFAULT, EXTRAS, PROJECT, find_all
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.cli.test_check import ERROR, WARNING
 from tests.support.patience import PATIENCE
@@ -126,12 +129,68 @@ def test_the_bill_of_materials_lists_what_is_locked() -> None:
     lock = REPOSITORY / "requirements/serve.lock"
     bill = build_bill(lock)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
-    locked = dict(re.findall(r"(?m)^([a-z0-9._-]+)(?:\[.*?\])?==(\S+)", lock.read_text(encoding="utf-8")))
-    assert {part["name"]: part["version"] for part in bill["components"]} == locked
+    locked = re.findall(r"(?m)^([a-z0-9._-]+)(?:\[.*?\])?==(\S+)", lock.read_text(encoding="utf-8"))
+    assert sorted((part["name"], part["version"]) for part in bill["components"]) == sorted(locked)
     for part in bill["components"]:
         assert all(each["hashes"] for each in part["externalReferences"])
-    (root, *_) = bill["dependencies"]
-    assert f"pkg:pypi/sqlalchemy@{locked['sqlalchemy']}" in root["dependsOn"]
+    (root, *others) = bill["dependencies"]
+    assert f"pkg:pypi/sqlalchemy@{dict(locked)['sqlalchemy']}" in root["dependsOn"]
+    assert len(others) == len(locked)
+
+
+@pytest.mark.parametrize(
+    ("lock", "extras"),
+    [("run", ()), ("serve", ("postgres", "oidc", "signing", "uvloop"))],
+    ids=["run", "serve"],
+)
+def test_the_bill_of_materials_is_what_is_installed(
+    tmp_path: Path, lock: str, extras: tuple[str, ...]
+) -> None:
+    """`make sbom` names each package that the metadata of this environment says orgkernel needs, in its version; and of what it
+    names for this machine, everything is installed.
+    """
+    target = tmp_path / "bill.json"
+    command = [sys.executable, "-m", "tools.sbom", f"requirements/{lock}.lock", str(target)]
+    subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, timeout=PATIENCE)
+    components = json.loads(target.read_text(encoding="utf-8"))["components"]
+    named = {
+        (canonicalize_name(part["name"]), part["version"]) for part in components if is_for_this_machine(part)
+    }
+    needed = find_all([*DEFAULT, *(each for extra in extras for each in EXTRAS[extra])])
+    installed = {(name, package.version) for name, package in needed.items()}
+    assert installed <= named
+    # The lock also has what the package is built with.
+    build = find_all(PROJECT["dependency-groups"]["build"])
+    assert named - installed <= {(name, package.version) for name, package in build.items()}
+
+
+@pytest.mark.parametrize("left", ["templates/shop/.orgkernel/state.db.audit/key", "orgkernel/notes.txt"])
+def test_a_release_is_not_built_with_a_file_that_git_does_not_know(tmp_path: Path, left: str) -> None:
+    """The first line of `make dist` ends it, whether the file is ignored or not; compiled modules are no matter."""
+    recipe = (REPOSITORY / "Makefile").read_text(encoding="utf-8").partition("\ndist:")[2].splitlines()[1]
+    folders = ("orgkernel", "manifest_api", "ontology", "templates", "extension")
+    write_tree(
+        tmp_path,
+        {f"{folder}/known.txt": "" for folder in folders} | {".gitignore": ".orgkernel/\n__pycache__/\n"},
+    )
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=PATIENCE)
+    (tmp_path / "orgkernel/__pycache__").mkdir()
+    (tmp_path / "orgkernel/__pycache__/known.pyc").touch()
+
+    def run_guard() -> int:
+        script = recipe.strip().replace("$$", "$")
+        return subprocess.run(["sh", "-c", script], cwd=tmp_path, check=False, timeout=PATIENCE).returncode
+
+    assert run_guard() == 0
+    write_tree(tmp_path, {left: "secret"})
+    assert run_guard() != 0
+
+
+def is_for_this_machine(part: dict[str, Any]) -> bool:
+    """Whether the condition of a component is true here."""
+    conditions = [each["value"] for each in part.get("properties", ()) if each["name"] == "orgkernel:marker"]
+    return all(Marker(each).evaluate() for each in conditions)
 
 
 def test_every_night_a_hundred_thousand_cases_are_decided() -> None:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pathspec import GitIgnoreSpec
 
 from tests.api.running import until
 from tests.cli.running import ORGKERNEL
@@ -177,6 +178,49 @@ def test_the_container_has_no_rights_and_a_lock() -> None:
     assert all(port.startswith("127.0.0.1:") for port in SERVE["ports"])
     assert COMPOSE["networks"]["inside"]["internal"] is True
     assert COMPOSE["services"]["database"]["networks"] == ["inside"]
+
+
+def test_no_secret_beside_the_sources_gets_into_a_layer() -> None:
+    """The build sees what git knows of the folders that it copies, and no store, key or environment that lies there.
+
+    The second stage copies only what the first one has installed, and neither has a secret among its settings.
+    """
+    ignored = GitIgnoreSpec.from_lines(
+        (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    )
+    copied = [
+        each for line in re.findall(r"(?m)^COPY (?!--from)(.+) \S+$", CONTAINER) for each in line.split()
+    ]
+    tracked = subprocess.run(
+        ["git", "ls-files", *copied],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    ).stdout.splitlines()
+    assert len(tracked) > 1_000
+    assert [name for name in tracked if ignored.match_file(name)] == []
+    for folder in (each for each in copied if (REPOSITORY / each).is_dir()):
+        for secret in (
+            ".orgkernel/state.db", ".orgkernel/state.db.audit/key", "shop/.orgkernel/state.db.audit/identities/shop/organization.key",
+            ".env", "shop/.env.local", "shop/card.pem", "shop/state.db", "shop/state.db.audit/key", ".git/config",
+        ):  # fmt: skip
+            assert ignored.match_file(f"{folder}/{secret}"), secret
+    for name in (
+        ".git/config",
+        ".venv/bin/python",
+        ".orgkernel/state.db",
+        "deploy/.env",
+        "tests/conftest.py",
+        "orgkernel.toml",
+    ):
+        assert ignored.match_file(name), name
+    assert re.findall(r"(?m)^COPY (.+)$", CONTAINER.rpartition("\nFROM ")[2]) == [
+        "--from=build /opt/orgkernel /opt/orgkernel"
+    ]
+    assert not re.search(r"(?mi)^(ARG|ENV) .*(secret|token|passw|key)", CONTAINER)
+    assert not re.search(r"(?m)^ADD ", CONTAINER)
 
 
 def test_no_password_is_in_the_files() -> None:
