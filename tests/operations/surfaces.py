@@ -26,6 +26,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
 from orgkernel.operations import (
     agents,
+    certificates,
     claims,
     commissions,
     contracts,
@@ -41,6 +42,7 @@ from orgkernel.operations.permissions import GrantDraft, RequestDraft, Restricti
 from orgkernel.operations.reports import submission as reports
 from orgkernel.runtime.salute_format import read_report
 from orgkernel.state.audit import read_rows
+from orgkernel.state.crew import CommissionDraft
 from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.store import Store
 from tests.api.running import until
@@ -82,6 +84,8 @@ def prepare(store: Store, before: list[list[Any]]) -> list[str]:
         with_ids = _filled(given, ids)
         if "terms" in with_ids:
             with_ids["terms"] = SkillTerms(with_ids["terms"], 14)
+        if "drafts" in with_ids:
+            with_ids["drafts"] = msgspec.convert(with_ids["drafts"], list[CommissionDraft])
         done = getattr(getattr(store, part), method)(**with_ids)
         record = done[0] if isinstance(done, tuple) else done
         if method in ("issue", "create"):
@@ -190,6 +194,12 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
         org=said.get("org"),
         reason=said.get("reason", ""),
     ),
+    "agent.renew_certificate": lambda context, said: certificates.renew_certificate(
+        context, **_renamed(said, agent="agent_id")
+    ),
+    "agent.revoke_certificate": lambda context, said: certificates.revoke_certificate(
+        context, **_renamed(said, agent="agent_id")
+    ),
     "agent.record": lambda context, said: crew.record_episode(
         context,
         said["agent"],
@@ -290,6 +300,8 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
         f"/v1/orgs/{said['org']}/agents",
         {"agents": [_without(said, "org", "reason")], "reason": said.get("reason", "")},
     ),
+    "agent.renew_certificate": _route("/v1/orgs/{org}/agents/{agent}/certificate/renew"),
+    "agent.revoke_certificate": _route("/v1/orgs/{org}/agents/{agent}/certificate/revoke"),
     "agent.record": lambda said: (
         f"/v1/orgs/{said['org']}/agents/{said['agent']}/episodes",
         _without(said, "org", "agent"),
@@ -342,7 +354,7 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
 _OPTIONS = {
     "expires_at": "--expires", "org_id": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
     "input_digest": "--input-digest", "sample_size": "--sample-size", "digests": "--digest",
-    "person_id": "--person",
+    "person_id": "--person", "public_key": "--public-key",
 }  # fmt: skip
 _OF_DECISIONS = {
     "classification": "class", "written_by": "written-by", "corrects_premise": "corrects-premise",
@@ -384,6 +396,8 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "agent.suspend_skill": _command("agent suspend-skill {agent} {skill}"),
     "agent.resume_skill": _command("agent resume-skill {agent} {skill}"),
     "agent.commission": _command("agent commission {agent}"),
+    "agent.renew_certificate": _command("agent renew-certificate {agent}"),
+    "agent.revoke_certificate": _command("agent revoke-certificate {agent}"),
     "agent.record": lambda said: _command("agent record {agent}")(
         {{"skills": "skill", "tools": "tool"}.get(name, name): value for name, value in said.items()}
     ),
@@ -443,6 +457,8 @@ _NOT_ALIKE = (
     "key",
     "body",
     "did",
+    "issuer",
+    "signature",
     "certificate_sha256",
     "since",
     "set_by",
