@@ -6,6 +6,7 @@ to the store of its organization, so a verification states whether that store wa
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +20,7 @@ from orgkernel.operations.agents import require_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import list_views, open_noted_store
-from orgkernel.runtime.utc import as_utc
+from orgkernel.runtime.utc import as_seconds, as_utc
 from orgkernel.state.certificates import (
     BAD_CERTIFICATE,
     BirthCertificate,
@@ -44,6 +45,7 @@ __all__ = [
     "CertificateVerification",
     "find_certificate",
     "find_issuer",
+    "list_ending_certificates",
     "open_identity_keys",
     "renew_certificate",
     "revoke_certificate",
@@ -52,6 +54,8 @@ __all__ = [
 ]
 CERTIFICATE_SECONDS = 365 * 86_400.0
 """The lifetime of a certificate, unless another end is given."""
+ENDING_SECONDS = 30 * 86_400.0
+"""A certificate that ends within this time is reported."""
 _INACTIVE: tuple[Lifecycle, ...] = ("registered", *STOPPED)
 
 
@@ -76,6 +80,20 @@ def find_certificate(context: Context, agent_id: str, *, org: str | None = None)
         # Certificates of earlier versions had no end.
         help = f"`orgkernel agent renew-certificate {agent_id}` issues a new one"
         raise Refused(error.message, help, error.code) from None
+
+
+def list_ending_certificates(store: Store, now: float) -> tuple[BirthCertificate, ...]:
+    """The certificates that have ended or end soon, of agents that are not decommissioned."""
+    certificates = []
+    for content in store.crew.list_certificates():
+        with contextlib.suppress(Refused):  # one of an earlier version, which is refused where it is shown
+            certificates.append(read_certificate(content))
+    return tuple(
+        each
+        for each in certificates
+        if (as_seconds(each.expires_at) or 0) - now < ENDING_SECONDS
+        and store.read_view(each.org_id).get_lifecycle(each.agent_id) != "decommissioned"
+    )
 
 
 def renew_certificate(

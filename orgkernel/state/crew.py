@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, Select, insert, select, update
+from sqlalchemy import Column, Select, exists, insert, select, update
 
 from orgkernel.decisions.evidence.crew_records import (
     OUTCOMES,
@@ -171,6 +171,18 @@ class Crew:
         query = select(table.c.certificate).where(table.c.org_id == org_id, table.c.agent_id == agent_id)
         with self._context.reading() as connection:
             return connection.scalar(query)
+
+    def list_certificates(self) -> tuple[str, ...]:
+        """The certificates of all organizations, as JSON, except those for revoked keys."""
+        revoked = exists().where(
+            key_revocations.c.org_id == agent_identities.c.org_id,
+            key_revocations.c.did == agent_identities.c.did,
+        )
+        query = select(agent_identities.c.certificate).where(~revoked)
+        with self._context.reading() as connection:
+            return tuple(
+                connection.scalars(query.order_by(agent_identities.c.org_id, agent_identities.c.agent_id))
+            )
 
     def identities(self, org_id: str) -> dict[str, AgentIdentity]:
         """All identities of an organization, keyed by agent id."""

@@ -323,3 +323,33 @@ def test_functions_of_a_toolbox_are_not_imported(shop: Path) -> None:
     asked = Asked(str(shop), {"HOME": str(shop)}, ("roles",))
     found = {each.check: each for each in check_everything(asked)}
     assert found["toolbox"].message == "1 tool in the settings; 1 function not imported"
+
+
+def test_a_certificate_that_ends_soon_is_reported_until_it_is_renewed(tmp_path: Path) -> None:
+    """Not one that was revoked, and not one of an agent that was decommissioned."""
+    roster = "_schema: orgkernel:crew_roster\nagents:\n  ann: {assignments: [{role: dev}]}\n"
+    folder = write_tree(tmp_path / "shop", {**SHOP, "crew.yaml": roster})
+    commission = ("agent", "commission", "ann", "--role", "dev")
+    renew = ("agent", "renew-certificate", "ann")
+
+    def find_warnings() -> list[str]:
+        return [each["message"] for each in doctor(folder)[1] if each["check"] == "certificates"]
+
+    def run(*words: str) -> None:
+        done = run_here(*words, "--path", ".", cwd=folder)
+        assert done.returncode == 0, done.stderr
+
+    run(*commission)
+    assert find_warnings() == []
+    run(*renew, "--expires", "7d")
+    (warning,) = find_warnings()
+    assert warning.startswith("the certificate of `ann` in `shop` ends at 20")
+    run(*renew)
+    assert find_warnings() == []
+    run(*renew, "--expires", "7d")
+    run("agent", "revoke-certificate", "ann")
+    assert find_warnings() == []
+    run(*renew, "--expires", "7d")
+    assert len(find_warnings()) == 1
+    run("agent", "move", "ann", "decommissioned")
+    assert find_warnings() == []

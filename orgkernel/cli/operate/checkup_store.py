@@ -44,6 +44,7 @@ def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Itera
         yield from run_check("clock", lambda: _check_clock(store))
         yield from run_check("audit", lambda: _check_audit(store))
         yield from run_check("keys", lambda: _check_keys(store, has_keys))
+        yield from run_check("certificates", lambda: _check_certificates(store))
 
 
 def _check_missing(location: StoreLocation, options: Asked) -> Checked:
@@ -154,6 +155,25 @@ def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
             "ok",
             "no valid API key: only callers on loopback are answered, and nothing can be changed over HTTP",
             "",
+        )
+
+
+def _check_certificates(store: Store) -> Lines:
+    from orgkernel.operations.certificates import list_ending_certificates
+
+    ending = list_ending_certificates(store, time.time())
+    for each in ending[:_MOST_SHOWN]:
+        yield (
+            "warning",
+            f"the certificate of {quote(each.agent_id)} in {quote(each.org_id)} ends at {each.expires_at}",
+            f"issue a new one with `orgkernel agent renew-certificate {each.agent_id}`",
+        )
+    if len(ending) > _MOST_SHOWN:
+        more = format_count(len(ending) - _MOST_SHOWN, "more certificate")
+        yield (
+            "warning",
+            f"{more} of agents within 30 days of the end",
+            "`orgkernel agent renew-certificate` renews one",
         )
 
 
