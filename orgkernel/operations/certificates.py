@@ -15,7 +15,7 @@ import msgspec
 from orgkernel.decisions.evidence.crew_records import AgentIdentity, KeyRevocation
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Refused
+from orgkernel.errors import BadStore, Refused
 from orgkernel.operations.agents import require_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
@@ -48,6 +48,7 @@ __all__ = [
     "list_ending_certificates",
     "open_identity_keys",
     "renew_certificate",
+    "require_issuer",
     "revoke_certificate",
     "verify_against_store",
     "verify_birth_certificate",
@@ -63,8 +64,10 @@ class CertificateVerification(msgspec.Struct, frozen=True, kw_only=True):
     """A certificate that is valid as far as it was verified."""
 
     certificate: BirthCertificate
-    issuer: Literal["trusted", "not_checked"]
-    """Whether `issuer` of the certificate was compared with the key of the organization."""
+    issuer: Literal["trusted", "stored", "not_checked"]
+    """With what `issuer` of the certificate was compared: with the key of the organization, or, where that key is not at
+    hand, with the issuer of the stored certificate of the agent.
+    """
     revocation: Literal["not_revoked", "not_checked"]
     """Whether the store of the organization was asked for a revocation and for the lifecycle of the agent."""
 
@@ -125,7 +128,7 @@ def renew_certificate(
         identity = view.identities[agent_id]
         did = _choose_key(store, keys, identity, public_key)
         first = min(view.commissions[agent_id], key=lambda each: each.at)
-        issuer = keys.issuer()
+        issuer = require_issuer(store, keys, org_id)
         certificate = sign_certificate(
             BirthCertificate(
                 did,
@@ -206,22 +209,25 @@ def verify_against_store(
     """Verify a certificate, and ask the store for its key, a revocation and the lifecycle of its agent.
 
     `agent_id` and `org` are the agent that presents the certificate, and its organization. The store of another
-    organization is not asked. Without `issuer`, the key of the organization next to the store is the trusted one. Raises
-    `Refused`, and `StoreError`.
+    organization is not asked. Without `issuer`, the key of the organization next to the store is the trusted one; where
+    it is not, as on another machine with the same database, the issuer of the stored certificate. Raises `Refused`, and
+    `StoreError`.
     """
     store = context.store
     certificate = read_certificate(content)
     _require_holder(certificate, agent_id, None if org is None else choose_organization(context, org))
     own_issuer = find_issuer(store.location, certificate.org_id)
     trusted = issuer or own_issuer
-    verify_certificate(certificate, store.context.clock(), trusted)
+    stored = None if trusted is not None else store.crew.certificate(certificate.org_id, certificate.agent_id)
+    expected = trusted if stored is None else read_certificate(stored).issuer
+    verify_certificate(certificate, store.context.clock(), expected)
     identities = store.crew.identities(certificate.org_id)
     is_known = bool(identities) or own_issuer is not None
     if is_known:
         _refuse_ended(context, certificate, identities.get(certificate.agent_id))
     return CertificateVerification(
         certificate=certificate,
-        issuer="not_checked" if trusted is None else "trusted",
+        issuer="not_checked" if expected is None else "trusted" if stored is None else "stored",
         revocation="not_revoked" if is_known else "not_checked",
     )
 
@@ -263,6 +269,23 @@ def _refuse_ended(context: Context, certificate: BirthCertificate, identity: Age
     if any(agent_id not in view.records.agents for view in views):
         text = f"{name}, issued by {quote(certificate.issuer)}, is not valid: no roster of {quote(org_id)} declares the agent"
         raise Refused(text, "declare the agent in a roster, or decommission it", BAD_CERTIFICATE)
+
+
+def require_issuer(store: Store, keys: IdentityKeys, org_id: str) -> bytes:
+    """The key of the organization, created if it has issued no certificate. Within `IdentityKeys.writing`.
+
+    Raises `BadStore` if its key is on another machine or was lost: a second key would make all its certificates invalid.
+    """
+    if keys.find_issuer() is None:
+        for content in store.crew.list_certificates():
+            with contextlib.suppress(Refused):
+                certificate = read_certificate(content)
+                if certificate.org_id == org_id:
+                    raise BadStore(
+                        f"the key {quote(certificate.issuer)} with which {quote(org_id)} signs certificates is not here",
+                        "use the machine that has it, or restore it from a backup",
+                    )
+    return keys.issuer()
 
 
 def open_identity_keys(store: Store, org_id: str) -> IdentityKeys:

@@ -18,7 +18,7 @@ from orgkernel.errors import Refused
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import require_authority
-from orgkernel.operations.certificates import CERTIFICATE_SECONDS, open_identity_keys
+from orgkernel.operations.certificates import CERTIFICATE_SECONDS, open_identity_keys, require_issuer
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import Right
@@ -193,7 +193,8 @@ def _store(
             decode_did(did)
         lacking = [order.agent for order in orders if order.agent not in stored and order.agent not in theirs]
         made = keys.make(lacking) if lacking else {}
-        issuer = keys.issuer() if any(order.agent not in stored for order in orders) else b""
+        is_any_new = any(order.agent not in stored for order in orders)
+        issuer = require_issuer(store, keys, org_id) if is_any_new else b""
         issuer_did = derive_did(issuer) if issuer else ""
         drafts = []
         now = store.context.clock()

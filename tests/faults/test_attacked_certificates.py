@@ -237,6 +237,25 @@ def test_offline_it_is_said_that_nothing_was_asked(place: Place) -> None:
     assert "not checked for revocation" in done.stderr
 
 
+def test_another_machine_with_the_same_database_knows_the_issuer(place: Place) -> None:
+    """Without the key of the organization, the issuer is compared with that of the stored certificate."""
+    text = place.print_certificate()
+    forged = sign_with_another_key(place, text)
+    (identities,) = place.folder.rglob("identities")
+    shutil.rmtree(identities)
+    status, answer = place.ask(VERIFY, text)
+    assert (status, answer["issuer"], answer["revocation"]) == (200, "stored", "not_revoked")
+    assert place.verify(text)[0] == 0
+    for message in (place.verify(forged)[2], place.ask(VERIFY, forged)[1]["detail"]):
+        assert "was issued by" in message
+        assert json.loads(forged)["issuer"] in message
+    # A second key of the organization would make all its certificates invalid.
+    for words in (("renew-certificate", "clerk"), ("commission", "butler", "--role", "steward")):
+        code, _, err = place.orgkernel("agent", *words)
+        assert (code, f"{json.loads(text)['issuer']}` with which `household` signs" in err) == (2, True), err
+    assert list(place.folder.rglob("organization.key")) == []
+
+
 def test_a_store_that_was_removed_is_not_offline(place: Place) -> None:
     """Whoever removes the store does not bring a revoked certificate back."""
     text = place.print_certificate()
