@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,32 +20,29 @@ from orgkernel.shell.writing_options import list_harmless_readers
 
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENTS = REPOSITORY / "ontology/commands"
+WORDS = "words.yaml"
 TARGET = f"orgkernel/shell/{COMPILED}"
 
 
 def render_command_catalog() -> str:
     """The compiled catalogue as JSON, one program in a line."""
     programs: dict[str, Any] = {}
-    words: dict[str, list[Any]] = {
-        "safeguards": [],
-        "risky_words": [],
-        "plain_words": [],
-        "doubtful_options": [],
-        "trial_marks": [],
-        "providers": [],
-    }
+    words: Mapping[str, Any] = {}
     for path in sorted(DOCUMENTS.glob("*.yaml")):
         parsed = parse_yaml(path.read_text(encoding="utf-8"))
         assert not parsed.refusals, (path.name, parsed.refusals)
         (document,) = parsed.documents
+        if path.name == WORDS:
+            words = document.value
+            continue
         catalog = msgspec.convert(document.value, CommandCatalog)
-        for field in words:
-            words[field] += msgspec.to_builtins(getattr(catalog, field))
         for name, entry in catalog.programs.items():
             assert name not in programs, f"two documents have an entry for {name}"
             programs[name] = _compile_program(path.name, document.marks, name, entry)
     _refuse_repeated_names(programs)
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in sorted(programs.items()))
+    for pattern in (*words["safeguards"], *words["trial_marks"]):
+        re.compile(pattern)
     shared = {**words, "names": dict(sorted(compile_names(programs).items()))}
     head = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in shared.items())
     return f'{{{head},\n"programs": {{\n{rows}\n}}}}\n'

@@ -213,24 +213,11 @@ class ProgramEntry(CommandEntry, frozen=True, kw_only=True):
     otherwise: Literal['reads', 'changes', 'runs', 'unknown', 'task', 'script', 'command'] = 'unknown'
 
 
-class MessageProvider(Record, frozen=True, kw_only=True):
-    """An online service to which a request that sends data has an effect in the real world."""
-    operation: CommandOperation
-    hosts: tuple[CommandPattern, ...]
-    path: CommandPattern = '.*'
-
-
 class CommandCatalog(Document, frozen=True, kw_only=True):
     """Programs and their effects."""
     kind: "Literal['orgkernel:command_catalog']" = msgspec.field(default='orgkernel:command_catalog', name='_schema')
     description: str = ''
     source: str = ''
-    safeguards: tuple[CommandPattern, ...] = ()
-    risky_words: tuple[str, ...] = ()
-    plain_words: tuple[str, ...] = ()
-    doubtful_options: tuple[CommandOption, ...] = ()
-    providers: tuple[MessageProvider, ...] = ()
-    trial_marks: tuple[CommandPattern, ...] = ()
     programs: dict[ProgramName, ProgramEntry] = msgspec.field(default_factory=dict)
 WrittenTime = str
 Confidence = float

@@ -213,24 +213,11 @@ class ProgramEntry(CommandEntry, frozen=True, kw_only=True):
     otherwise: Literal['reads', 'changes', 'runs', 'unknown', 'task', 'script', 'command'] = 'unknown'
 
 
-class MessageProvider(Record, frozen=True, kw_only=True):
-    """An online service to which a request that sends data has an effect in the real world."""
-    operation: CommandOperation
-    hosts: Annotated[tuple[CommandPattern, ...], msgspec.Meta(min_length=1)]
-    path: CommandPattern = '.*'
-
-
 class CommandCatalog(Document, frozen=True, kw_only=True):
     """Programs and their effects."""
     kind: "Literal['orgkernel:command_catalog']" = msgspec.field(default='orgkernel:command_catalog', name='_schema')
     description: str = ''
     source: str = ''
-    safeguards: tuple[CommandPattern, ...] = ()
-    risky_words: tuple[str, ...] = ()
-    plain_words: tuple[str, ...] = ()
-    doubtful_options: tuple[CommandOption, ...] = ()
-    providers: tuple[MessageProvider, ...] = ()
-    trial_marks: tuple[CommandPattern, ...] = ()
     programs: dict[ProgramName, ProgramEntry] = msgspec.field(default_factory=dict)
 WrittenTime = Annotated[str, msgspec.Meta(pattern='^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(T| )([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]|:[0-5][0-9][.][0-9]{1,9})?(Z|(-|[+])([01][0-9]|2[0-3]):?[0-5][0-9])?\\Z')]
 Confidence = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]

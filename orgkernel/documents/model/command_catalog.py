@@ -211,17 +211,6 @@ class ProgramEntry(CommandEntry):
     another `command`."""
 
 
-class MessageProvider(Record):
-    """An online service to which a request that sends data has an effect in the real world."""
-
-    operation: CommandOperation
-    """The destructive operation that such a request does."""
-    hosts: Annotated[tuple[CommandPattern, ...], Field(min_length=1)]
-    """Its hosts, with those below them. A `*` stands for any text."""
-    path: CommandPattern = ".*"
-    """A regular expression that matches the whole address of such a request."""
-
-
 class CommandCatalog(Document):
     """Programs and their effects."""
 
@@ -229,16 +218,4 @@ class CommandCatalog(Document):
     description: str = ""
     source: str = ""
     """Where the facts are from, with a date or versions."""
-    safeguards: tuple[CommandPattern, ...] = ()
-    """Regular expressions that are found in names of services, files and jobs that keep backups or records."""
-    risky_words: tuple[str, ...] = ()
-    """Words in the name of a task or a script whose effect cannot be told from its name."""
-    plain_words: tuple[str, ...] = ()
-    """Words in the name of a script of the project that builds, tests, checks, serves or shows something."""
-    doubtful_options: tuple[CommandOption, ...] = ()
-    """Options with which a program that has no entry may write files or start another program."""
-    providers: tuple[MessageProvider, ...] = ()
-    """Providers of email, text messages and payments."""
-    trial_marks: tuple[CommandPattern, ...] = ()
-    """Regular expressions that are found in requests to a trial account, in which nothing is sent or paid."""
     programs: dict[ProgramName, ProgramEntry] = Field(default_factory=dict)

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-`value`, `operand` and the `safeguards` of a command catalog are regular expressions of Python without a repetition of a
-repetition, such as `(a+)+`. A `reader` is one of those that orgkernel has.
+`value` and `operand` in a command catalog are regular expressions of Python without a repetition of a repetition, such as
+`(a+)+`. A `reader` is one of those that orgkernel has.
 
 ## Why it matters
 
@@ -58,8 +58,6 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     catalog = document.record
     if not isinstance(catalog, CommandCatalog):
         return
-    for number, pattern in enumerate(catalog.safeguards):
-        yield from _check_pattern(document, pattern, ("safeguards", number), "")
     for name, program in catalog.programs.items():
         yield from _check_entry(document, name, program, ("programs", name))
         for number, below in enumerate(program.subcommands):
