@@ -187,11 +187,11 @@ class _Tools(UpstreamTools):
             raise without_path(error) from None
 
     async def decide(
-        self, org: str, request: AccessRequest, tool_input: bytes, actor: str = ""
+        self, org: str, request: AccessRequest, tool_input: bytes, actor: str, about: Mapping[str, str]
     ) -> AccessDecision:
-        """Decide about something else than a call. Raises `OrgkernelError`."""
+        """Decide about reading a prompt or a resource. Raises `OrgkernelError`."""
         try:
-            return await super().decide(org, request, tool_input, actor)
+            return await super().decide(org, request, tool_input, actor, about)
         except StoreError as error:
             raise without_path(error) from None
 

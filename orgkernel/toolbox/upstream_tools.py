@@ -95,12 +95,18 @@ class UpstreamTools:
         return step, None if reply is None else reply.output
 
     async def decide(
-        self, org: str, request: AccessRequest, tool_input: bytes, actor: str = ""
+        self, org: str, request: AccessRequest, tool_input: bytes, actor: str, about: Mapping[str, str]
     ) -> AccessDecision:
-        """Decide about something else than a call, and write it down. Raises `OrgkernelError`."""
+        """Decide about reading a prompt or a resource, and write it down. Raises `OrgkernelError`.
+
+        As for a call, grants with a limited number of uses are used up.
+        """
         self._require_same_file()
         permits = self._parts.permits
-        ruling = await asyncio.to_thread(permits.decide, org, request, tool_input, permit=False, actor=actor)
+        ruling = await asyncio.to_thread(permits.decide, org, request, tool_input, actor=actor, about=about)
+        if ruling.permit is not None:
+            _, tool_id = request.resource.split(":", 1)
+            permits.redeem(ruling.permit, tool_id=tool_id, action=request.action, tool_input=tool_input)
         return ruling.decision
 
     def _require_same_file(self) -> None:

@@ -103,7 +103,7 @@ def main() -> None:
             case "tools/list" | "prompts/list" | "resources/list":
                 write(id=id, result=listed(method.partition("/")[0], params.get("cursor")))
             case "resources/templates/list":
-                write(id=id, result={"resourceTemplates": []})
+                write(id=id, result={"resourceTemplates": script().get("templates", [])})
             case "prompts/get":
                 note("prompt", params["name"])
                 text = {"type": "text", "text": "prompt"}

@@ -1,7 +1,8 @@
 """Pass prompts and resources on: a caller that may use a tool of a server may read the server's prompts and
 resources.
 
-Reading is decided like the use of the server's tool with the lowest requirement. Names of prompts begin with the
+Reading is decided like the use of the server's tool with the lowest requirement, and uses up grants like it. The decision is
+recorded with the server and the URI or the prompt. A URI that no server lists, and no listed template matches, is refused. Names of prompts begin with the
 server, like those of tools. A resource keeps its URI, because results refer to it. If two servers list the same URI,
 the server is put in front (`SERVER+URI`), and the plain URI is unknown.
 """
@@ -16,13 +17,14 @@ from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused, UnknownRecord
-from orgkernel.mcp.gateway.bindings import ToolBinding, map_server_tools
+from orgkernel.mcp.gateway.bindings import ToolBinding, map_server_tools, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import McpGateway, make_visible
 from orgkernel.mcp.gateway.listing import Usable, find_usable
 from orgkernel.mcp.gateway.names import build_exposed_name
 from orgkernel.mcp.gateway.refusals import write_refusal
 from orgkernel.mcp.gateway.servers import ReviewedServer
+from orgkernel.mcp.gateway.uri_templates import does_template_match
 from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError, build_call_request
 
 Listed = Sequence[Mapping[str, Any]]
@@ -52,7 +54,8 @@ async def find_prompt(
         for each in listed:
             name = each.get("name")
             if isinstance(name, str) and build_exposed_name(opened.server.name, name) == exposed:
-                await _decide_reading(caller, opened, {"prompt": name, "arguments": dict(arguments)})
+                tool_input = {"prompt": name, "arguments": dict(arguments)}
+                await _decide_reading(caller, opened, tool_input, {"prompt": name})
                 pending_prompt = opened.server.upstream.get_prompt(name, dict(arguments))
                 return await _get_answer(opened.server, pending_prompt)
     raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
@@ -80,15 +83,13 @@ async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) ->
         _list_all(open_to, lambda upstream: upstream.resources()),
         _list_all(open_to, lambda upstream: upstream.resource_templates()),
     )
-    owners = [opened for opened, entries in listed if any(each.get("uri") == uri for each in entries)]
-    if not owners:
-        owners = [
-            opened
-            for opened, entries in templates
-            if any(_does_template_match(each.get("uriTemplate"), uri) for each in entries)
-        ]
+    owners = _find_owners(listed, templates, uri)
     front, _, rest = uri.partition("+")
-    if not owners and rest and (named := [opened for opened in open_to if opened.server.name == front]):
+    if (
+        not owners
+        and rest
+        and (named := [each for each in _find_owners(listed, templates, rest) if each.server.name == front])
+    ):
         owners, uri = named, rest
     if not owners:
         raise UnknownRecord(f"there is no resource {quote(clean(uri))}", "see `resources/list`")
@@ -100,7 +101,7 @@ async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) ->
             "AMBIGUOUS_RESOURCE",
         )
     (owner,) = owners
-    await _decide_reading(caller, owner, {"uri": uri})
+    await _decide_reading(caller, owner, {"uri": uri}, {"uri": uri})
     return await _get_answer(owner.server, owner.server.upstream.read_resource(uri))
 
 
@@ -145,12 +146,22 @@ def _find_least_use(
     return ToolBinding(min(candidates)[1], (min(candidates)[2],)) if candidates else None
 
 
-async def _decide_reading(caller: GatewayCaller, opened: _Opened, tool_input: dict[str, Any]) -> None:
-    """Decide about reading from a server, and record the decision. Raises `Refused`."""
+async def _decide_reading(
+    caller: GatewayCaller, opened: _Opened, tool_input: dict[str, Any], about: Mapping[str, str]
+) -> None:
+    """Decide about reading from a server, and record the decision with the server and what is read. Raises `Refused`."""
     use = opened.least_use
-    request = build_call_request(caller.base, use.tool_id, use.actions[0], encode_input(tool_input))
+    encoded = encode_input(tool_input)
+    request = build_call_request(caller.base, use.tool_id, use.actions[0], encoded)
+    named = {"server": opened.server.name, **about}
     tools = await caller.tools()
-    decision = await tools.decide(caller.org_id, request, encode_input(tool_input), caller.actor_name)
+    decision = await tools.decide(
+        caller.org_id,
+        request,
+        encoded,
+        caller.actor_name,
+        {name: shorten_text(text) for name, text in named.items()},
+    )
     if decision.outcome != "allow":
         raise Refused(await write_refusal(caller, request), "", decision.code)
 
@@ -182,10 +193,12 @@ def _drop_ambiguous(listings: Sequence[tuple[_Opened, Listed]], field: str) -> l
     return sorted(shown, key=lambda each: str(each[field]))
 
 
-def _does_template_match(template: object, uri: str) -> bool:
-    """Whether a URI begins as a template does. What follows is the server's to judge."""
-    return (
-        isinstance(template, str)
-        and bool(template.partition("{")[0])
-        and uri.startswith(template.partition("{")[0])
-    )
+def _find_owners(
+    resources: Sequence[tuple[_Opened, Listed]], templates: Sequence[tuple[_Opened, Listed]], uri: str
+) -> list[_Opened]:
+    """The servers that list a resource. If there are none, those with a template that it matches."""
+    return [opened for opened, entries in resources if any(each.get("uri") == uri for each in entries)] or [
+        opened
+        for opened, entries in templates
+        if any(does_template_match(each.get("uriTemplate"), uri) for each in entries)
+    ]
