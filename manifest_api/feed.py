@@ -22,6 +22,7 @@ from manifest_api.guards.caller import get_caller
 from manifest_api.guards.middleware import IS_HEAD
 from manifest_api.problems import TOO_MANY_FOLLOWERS, RequestRefused
 from manifest_api.store_access import StoreAccess
+from manifest_api.store_log import log_store_failure
 from orgkernel.decisions.evidence.state_view import StoredReport
 from orgkernel.errors import OrgkernelError
 
@@ -238,7 +239,7 @@ class EventStream(EventSourceResponse):
             try:
                 reports = await self._feed.after(self._number, min(HEARTBEAT_SECONDS, self._lasts))
             except OrgkernelError as error:
-                logger.error("reports cannot be followed: %s", error.message)
+                log_store_failure(f"reports cannot be followed: {error.message}")
                 return
             events = []
             for report in reports:

@@ -15,6 +15,7 @@ from manifest_api.auditing import Auditor
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.metrics import count_decision
 from manifest_api.problems import RequestRefused
+from manifest_api.store_log import log_store_failure
 from manifest_api.store_requests import operate
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tables import get_access_tables
@@ -76,7 +77,7 @@ class HttpAsker(Asker):
 
 def without_path(error: StoreError) -> Refused:
     """The error without the path of the store, which is for the log only."""
-    logger.error("the store failed: %s", error.message)
+    log_store_failure(f"the store failed: {error.message}")
     kind = problems.KINDS.get(error.code, problems.STORE_FAILED)
     return Refused(kind.title.lower(), "try again later", kind.code)
 

@@ -21,6 +21,7 @@ from manifest_api.problems import (
 )
 from manifest_api.shapes import DiagnosticRow, InvalidValue, OrganizationStanding
 from manifest_api.status import build_finding, build_standings
+from manifest_api.store_log import log_store_failure
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import (
@@ -89,7 +90,7 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
         case UsageError():
             pass
         case StoreError():
-            logger.error("the store failed: %s", error.message)
+            log_store_failure(f"the store failed: {error.message}")
             return build_store_problem(error)
         case Refused():
             return build_store_problem(error)

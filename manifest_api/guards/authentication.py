@@ -42,7 +42,9 @@ _MOST_BUCKETS = 4_096
 _BURST_SECONDS = 2
 DEFAULT_RATE = 1_000.0
 """Requests per second for each credential, and for each address without one."""
-_PROBES = ("/livez", "/readyz")
+LIVENESS = "/livez"
+"""Says that the process runs. It never asks the store, so it does not check a credential: it tells nothing else."""
+_PROBES = (LIVENESS, "/readyz")
 """Never limited: a supervisor that is refused would end a server that works."""
 
 
@@ -134,6 +136,8 @@ class Authenticator:
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
         """The caller of a request. Raises `RequestRefused`, and `StoreError` if the keys cannot be read."""
         stranger = refuse_strangers(scope, head)
+        if scope["path"] == LIVENESS and (head.authorization or stranger is None):
+            return ANYBODY
         if not head.authorization:
             if scope["path"] not in _PROBES:
                 self._take(self.addresses, _get_address(scope), "this address")
@@ -147,7 +151,7 @@ class Authenticator:
                     "this server requires a key for every request",
                     "send `Authorization: Bearer KEY`",
                 )
-            if self.tokens is None:
+            if self.tokens is None and scope["path"] != LIVENESS:
                 await self.keys.refresh()
                 if not self.keys.has_keys:
                     raise RequestRefused(*stranger)

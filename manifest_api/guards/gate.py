@@ -5,7 +5,6 @@ The order matters: the cache never answers a request that a guard has not accept
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import getrandbits
@@ -15,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manifest_api.current_request import REQUEST_ID, ROUTE, set_current
-from manifest_api.guards.authentication import Authenticator, refuse_reading
+from manifest_api.guards.authentication import LIVENESS, Authenticator, refuse_reading
 from manifest_api.guards.caller import note_caller
 from manifest_api.guards.limits import MAX_BODY, refuse_too_long
 from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
@@ -28,12 +27,12 @@ from manifest_api.problems import (
 )
 from manifest_api.response_cache import Representation
 from manifest_api.store_access import StoreAccess
+from manifest_api.store_log import log_store_failure
 from orgkernel.errors import StoreError
 
-logger = logging.getLogger("orgkernel.server")
 _STATELESS = frozenset(
     {
-        "/livez",
+        LIVENESS,
         "/readyz",
         "/version",
         "/metrics",
@@ -114,7 +113,8 @@ class Gate:
 
     async def _meet(self, scope: Scope, head: RequestHead) -> Response | Representation | None:
         """The response of the gate. None for a request that is passed on."""
-        if head.authorization or scope["path"] not in _STATELESS:
+        path = scope["path"]
+        if path != LIVENESS and (head.authorization or path not in _STATELESS):
             await self._store_access.refresh()
         try:
             caller = await self._authenticator.identify(scope, head)
@@ -123,7 +123,7 @@ class Gate:
         except RequestRefused as error:
             refused = error
         except StoreError as error:
-            logger.error("the keys cannot be read: %s", error.message)
+            log_store_failure(f"the keys cannot be read: {error.message}")
             return build_store_problem(error)
         if refused is not None:
             return build_refusal_response(refused)

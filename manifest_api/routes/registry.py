@@ -15,6 +15,7 @@ from manifest_api.routes.documented import PROBLEM, build_content, declare_respo
 from manifest_api.shapes import FindingList, Liveness, ProgramVersion, Readiness, RegistrySnapshot
 from manifest_api.status import build_finding, build_standings, count_severity, list_not_fresh
 from manifest_api.store_access import StoreAccess
+from manifest_api.store_log import log_store_failure
 from manifest_api.store_requests import build_json_response
 from orgkernel import __version__
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -90,12 +91,12 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     try:
         store = stored.held()
     except StoreError as error:
-        logger.error("not ready: %s", error.message)
+        log_store_failure(f"not ready: {error.message}")
         return build_store_problem(error)
     low = "" if store is None else stored.capacity.find_problem()
     unproven = None if store is None else store.problem
     if unproven is not None:
-        logger.error("checkpoints of the audit cannot be written: %s", unproven)
+        log_store_failure(f"checkpoints of the audit cannot be written: {unproven}")
     if not state.served:
         diagnostics = tuple(map(build_finding, state.latest.diagnostics[:MOST_SHOWN]))
         return build_problem_response(
