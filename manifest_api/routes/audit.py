@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,7 @@ from orgkernel.decisions.evidence.state_records import (
     AuditFinding,
     AuditKind,
     AuditVerdict,
+    OpenRows,
 )
 from orgkernel.errors import StoreBusy, UnknownRecord
 from orgkernel.operations.upkeep import read_audit, verify
@@ -50,6 +52,17 @@ class AuditPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
+class KnownFolder(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder of checkpoints that the server compares the rows with."""
+
+    folder: str
+    """Its name, without the folders above it."""
+    has_key: bool
+    """Whether it has the key that signs checkpoints. Without it, the folder proves nothing."""
+    writers: tuple[str, ...]
+    """The processes whose checkpoints it has. Each one has written chains of its own, named `WRITER:STREAM`."""
+
+
 class AuditVerification(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the audit is unchanged."""
 
@@ -68,6 +81,14 @@ class AuditVerification(msgspec.Struct, frozen=True, kw_only=True):
     """Beyond those listed."""
     accepted: tuple[AcceptedFinding, ...]
     """Accepted findings. They do not affect the verdict."""
+    open: tuple[OpenRows, ...]
+    """Rows that are signed one by one and that no checkpoint covers yet, such as after a process was killed. They do not
+    affect the verdict.
+    """
+    folders: tuple[KnownFolder, ...]
+    """The folders of checkpoints that the server knows. Rows of other writers, such as those of a machine with a folder of its
+    own, are unproven here.
+    """
 
 
 @router.get("/v1/audit", responses=declare_store_responses(AuditPage, 409))
@@ -122,8 +143,12 @@ async def get_verification(request: Request) -> Response:
         finally:
             verifying.release()
         # Clients need not know the location of the store.
+        folders = tuple(
+            msgspec.structs.replace(each, folder=os.path.basename(each.folder))
+            for each in verification.folders
+        )
         public_fields = msgspec.json.decode(
-            msgspec.json.encode(verification).replace(
+            msgspec.json.encode(msgspec.structs.replace(verification, folders=folders)).replace(
                 _quote_path(store.folder.path), b"the folder of checkpoints"
             )
         )
@@ -135,7 +160,7 @@ async def get_verification(request: Request) -> Response:
     lost = await run_in_threadpool(access.find_lost)
     nothing = AuditVerification(
         is_whole=not lost, verdict="changed" if lost else "whole", rows=0, chains=0, dropped=0, findings=lost,
-        more_findings=0, accepted=(),
+        more_findings=0, accepted=(), open=(), folders=(),
     )  # fmt: skip
     return build_json_response(await with_store(request, check, nothing, _VERIFYING_SECONDS))
 

@@ -19,14 +19,16 @@ from orgkernel.decisions.evidence.state_records import (
 )
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UnknownRecord
-from orgkernel.state.chain import GENESIS, decode_entry
+from orgkernel.state.chain import decode_entry, find_ends
 from orgkernel.state.checkpoints import Folder, Segment
 from orgkernel.state.grants import use_grants
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.tables import audit
+from orgkernel.state.verify import select_proven
 from orgkernel.state.writer import Ticket, Transaction
 
 _AT_ONCE = 1_000
+_CHAIN = (audit.c.writer, audit.c.stream)
 _NEWEST_FIRST = tuple(
     column.desc() for column in (audit.c.at, audit.c.writer, audit.c.stream, audit.c.sequence)
 )
@@ -212,23 +214,24 @@ def drop_old(
 ) -> tuple[Segment, ...]:
     """Seal and drop the expired rows at the beginning of each chain. Returns the dropped segments.
 
-    The newest row of a chain always stays, so that it can be continued. The segment is on the disk before its rows
-    go: when that fails, or we are killed, the rows are still there and the next time takes them.
+    The newest row of a chain always stays, so that it can be continued, and so do rows that are not proven: a signed segment
+    would hide what happened to them. The segment is on the disk before its rows go: when that fails, or we are killed, the
+    rows are still there and the next time takes them.
     """
+    now = context.clock()
+    proven = select_proven(context, folder, _find_expired(context, {name: now - kept[name] for name in kept}))
+    if not proven:
+        return ()
 
     def change(transaction: Transaction) -> tuple[Segment, ...]:
-        connection = transaction.connection
-        chains = connection.execute(select(audit.c.writer, audit.c.stream).distinct()).all()
         dropped = []
-        for writer, stream in sorted(tuple(chain) for chain in chains):
-            segment = _find_oldest_segment(
-                transaction, folder, writer, stream, transaction.now - kept[stream]
-            )
-            if segment is not None:
-                folder.add_segment(segment)
-                upto = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence <= segment.last)
-                connection.execute(delete(audit).where(*upto))
-                dropped.append(segment)
+        for segment in proven:
+            if _read_segment(transaction.connection, segment) != segment:
+                continue  # another process has just dropped it
+            noted = msgspec.structs.replace(segment, dropped_at=transaction.now)
+            folder.add_segment(noted)
+            transaction.connection.execute(delete(audit).where(*_up_to(segment)))
+            dropped.append(noted)
         if dropped:
             number = sum(each.last - each.first + 1 for each in dropped)
             transaction.audit(
@@ -241,29 +244,46 @@ def drop_old(
     return context.change(change)
 
 
-def _find_oldest_segment(
-    transaction: Transaction, folder: Folder, writer: str, stream: Stream, before: float
-) -> Segment | None:
-    def scalar(what: Any, *where: Any) -> Any:
-        return transaction.connection.scalar(
-            select(what).where(audit.c.writer == writer, audit.c.stream == stream, *where)
-        )
+def _find_expired(context: StoreContext, before: Mapping[Stream, float]) -> list[Segment]:
+    """The rows at the beginning of each chain that are older than a time, but not the newest row."""
+    expired = []
+    with context.reading() as connection:
+        for writer, stream in sorted(map(tuple, connection.execute(select(*_CHAIN).distinct()))):
+            if stream not in before:
+                continue
+            own = (audit.c.writer == writer, audit.c.stream == stream)
+            newest = connection.scalar(select(func.max(audit.c.sequence)).where(*own))
+            young = connection.scalar(
+                select(func.min(audit.c.sequence)).where(*own, audit.c.at >= before[stream])
+            )
+            last = (newest if young is None else young) - 1
+            segment = _read_segment(connection, Segment(writer, stream, 0, last, "", ""))
+            if segment is not None:
+                expired.append(segment)
+    return expired
 
-    newest = scalar(func.max(audit.c.sequence))
-    young = scalar(func.min(audit.c.sequence), audit.c.at >= before)
-    last = (newest if young is None else young) - 1
-    first = scalar(func.min(audit.c.sequence))
-    if last < first:
+
+def _up_to(segment: Segment) -> tuple[Any, ...]:
+    return (
+        audit.c.writer == segment.writer, audit.c.stream == segment.stream, audit.c.sequence <= segment.last,
+    )  # fmt: skip
+
+
+def _read_segment(connection: Connection, segment: Segment) -> Segment | None:
+    """The rows of a chain up to the last one of a segment, as they are now. None if there are none."""
+    ends = [
+        connection.execute(
+            select(audit.c.sequence, audit.c.previous, audit.c.digest)
+            .where(*_up_to(segment))
+            .order_by(order)
+            .limit(1)
+        ).first()
+        for order in (audit.c.sequence, audit.c.sequence.desc())
+    ]
+    first, last = ends
+    if first is None or last is None or last.sequence != segment.last:
         return None
-    return Segment(
-        writer,
-        stream,
-        first,
-        last,
-        scalar(audit.c.previous, audit.c.sequence == first) or GENESIS,
-        scalar(audit.c.digest, audit.c.sequence == last),
-        transaction.now,
-    )
+    return Segment(segment.writer, segment.stream, first.sequence, last.sequence, first.previous, last.digest)
 
 
 def accept_findings(
@@ -288,8 +308,14 @@ def accept_findings(
 def rotate_signing_key(
     context: StoreContext, folder: Folder, until: float, *, actor: str, reason: str
 ) -> None:
-    """Sign checkpoints with a new key. The old key remains valid until a time."""
-    folder.rotate_key(until)
+    """Sign checkpoints with a new key. The old key remains valid until a time.
+
+    The new checkpoints cover rows that the old key has sealed, because their seals end with the old key.
+    """
+    with context.reading() as connection:
+        folder.rotate_key(
+            until, lambda head: find_ends(connection, folder.signing.read_trusted(), head.writer, head.heads)
+        )
 
     def change(transaction: Transaction) -> None:
         detail = {"until": until}

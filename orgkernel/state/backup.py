@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Event
 from urllib.parse import quote as urlquote
 
@@ -18,11 +18,13 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, StoreError
 from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import read_regular
+from orgkernel.state.chain import GENESIS, follow_sealed
 from orgkernel.state.checkpoints import Folder, Head, Link
 from orgkernel.state.database import open_for_reading, translate_error
 from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import read_store_version
+from orgkernel.state.seals import ChainRow
 from orgkernel.state.signing import Tokens
 from orgkernel.state.store import Store
 from orgkernel.state.store_lock import hold_lock
@@ -157,22 +159,30 @@ def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
 
     INVARIANT: only rows that the checkpoints of the store prove are signed. Others stay after the last checkpoint.
     """
+    keys = copied.signing.read()
     with contextlib.closing(sqlite3.connect(path)) as rows:
-        query = "SELECT sequence, digest FROM audit WHERE writer = ? AND stream = ? ORDER BY sequence DESC LIMIT 1"
         for writer, after in copied.read_trusted_heads().items():
             known = before[writer].heads if writer in before else {}
             heads: dict[Stream, Link] = {}
             for stream, reached in after.heads.items():
-                row = rows.execute(query, (writer, stream)).fetchone()
-                end = Link(*row) if row else Link(0, "")
-                first = known.get(stream, Link(0, ""))
-                signed = (
-                    first if end.sequence < first.sequence else min(end, reached, key=lambda at: at.sequence)
-                )
+                end = _find_end(rows, keys, writer, stream, known.get(stream, Link(0, GENESIS)))
+                signed = reached if end.sequence >= reached.sequence else end
                 if signed.sequence:
                     heads[stream] = signed
             if heads != after.heads:
                 copied.write_head(Head(writer, heads, copied.measure_roster()))
+
+
+def _find_end(
+    rows: sqlite3.Connection, keys: Sequence[bytes], writer: str, stream: Stream, known: Link
+) -> Link:
+    """The last row of a chain in a copy that its seal proves, from a checkpoint on. If there is none, the checkpoint."""
+    query = (
+        "SELECT sequence, previous, digest, body FROM audit"
+        " WHERE writer = ? AND stream = ? AND sequence > ? ORDER BY sequence"
+    )
+    found = rows.execute(query, (writer, stream, known.sequence))
+    return follow_sealed(keys, writer, stream, known, (ChainRow(*row) for row in found)) or known
 
 
 def measure_size(store: Store) -> int:

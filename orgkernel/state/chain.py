@@ -1,13 +1,13 @@
 """The chains of the audit: each row carries the digest of the previous row in the same chain of the same writer.
 
 Every process writes its own chains, so writers need not wait for each other. A digest covers the place in the chain
-and the entry as canonical JSON. Strings are masked and cut here, before anything is written.
+and the body: the entry as canonical JSON, with a seal. Strings are masked and cut here, before anything is written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from math import isfinite
@@ -30,6 +30,7 @@ from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
 from orgkernel.state.database import translate_error
 from orgkernel.state.engine.row_inserts import make_insert
+from orgkernel.state.seals import ChainRow, read_seal, seal_body
 from orgkernel.state.tables import (
     AuditValues,
     agent_identities,
@@ -94,7 +95,7 @@ def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
 
 
 def decode_entry(body: str) -> AuditEntry:
-    """Decode the entry of a row. Raises msgspec.ValidationError or DecodeError if the row was changed."""
+    """Decode the entry in the body of a row. Raises msgspec.ValidationError or DecodeError if the row was changed."""
     return _decode(body)
 
 
@@ -176,7 +177,8 @@ class Chains:
         self._folder = folder
         self._insert_rows = make_insert(engine) if is_on("row_inserts") else insert_plainly
         self._file: HeadFile | None = None
-        self.unsigned: dict[Stream, tuple[int, int]] = {}
+        self._key = b""
+        self.open_rows: dict[Stream, tuple[int, int]] = {}
         """Rows after the last checkpoint that were there when the chains were resumed: the first and the last."""
         self.problem: Exception | None = None
         """Why a checkpoint could not be written although the rows are; None while all is well."""
@@ -184,25 +186,39 @@ class Chains:
     def resume(self, connection: Connection) -> dict[Stream, Link]:
         """Find the ends of our chains in the table.
 
-        A writer whose chains were cut is not continued, because it is evidence.
+        Chains that were cut, or that have rows which we did not seal, are not continued, because they are evidence.
         """
-
-        def is_whole(head: Head) -> bool:
-            for stream, known in head.heads.items():
-                if known.sequence and _link_at(connection, head.writer, stream, known.sequence) != known:
-                    return False
-            return True
-
-        if self._file is None:
-            self._file = self._folder.lease(is_whole, lambda: is_bare(connection))
-        links = {stream: read_last_link(connection, self._file.writer, stream) for stream in _STREAMS}
-        signed = {stream: known.sequence for stream, known in self._file.heads.items()}
-        self.unsigned = {
+        signing, file, links = self._folder.signing, self._file, None
+        if file is not None:
+            links = find_ends(connection, signing.read_trusted(), file.writer, file.heads)
+        if file is None or links is None:
+            self.close()
+            file, links = self._lease(connection)
+            self._file = file
+        signed = {stream: known.sequence for stream, known in file.heads.items()}
+        self.open_rows = {
             stream: (signed.get(stream, 0) + 1, last.sequence)
             for stream, last in links.items()
             if last.sequence > signed.get(stream, 0)
         }
+        self.read_key()
         return links
+
+    def read_key(self) -> None:
+        """Read the key that seals the next rows, which can have been replaced. Raises `BadStore`."""
+        self._key = self._folder.signing.get()
+
+    def _lease(self, connection: Connection) -> tuple[HeadFile, dict[Stream, Link]]:
+        """A writer, and the ends of its chains."""
+        ends_by_writer: dict[str, dict[Stream, Link] | None] = {}
+
+        def is_continued(head: Head) -> bool:
+            ends = find_ends(connection, self._folder.signing.read_trusted(), head.writer, head.heads)
+            ends_by_writer[head.writer] = ends
+            return ends is not None
+
+        file = self._folder.lease(is_continued, lambda: is_bare(connection))
+        return file, ends_by_writer.get(file.writer) or {stream: Link(0, GENESIS) for stream in _STREAMS}
 
     def checkpoint(self, links: dict[Stream, Link]) -> None:
         assert self._file is not None
@@ -217,6 +233,10 @@ class Chains:
         writer, stream = self._file.writer, get_stream(entry.kind)
         last = links[stream]
         sequence = last.sequence + 1
+        covered = self._file.heads.get(stream)
+        body = seal_body(
+            self._key, last.digest, writer, stream, sequence, covered.sequence if covered else 0, body
+        )
         digest = link(last.digest, writer, stream, sequence, body)
         links[stream] = Link(sequence, digest)
         rows.append(
@@ -250,10 +270,51 @@ def insert_plainly(connection: Connection, rows: list[AuditValues]) -> None:
     connection.execute(insert(audit), [dict(zip(audit.columns.keys(), row, strict=True)) for row in rows])
 
 
-def _link_at(connection: Connection, writer: str, stream: Stream, sequence: int) -> Link | None:
+def follow_sealed(
+    keys: Sequence[bytes], writer: str, stream: str, start: Link, rows: Iterable[ChainRow]
+) -> Link | None:
+    """The end of the rows that follow a row. None if one of them is not sealed, or does not follow the one before."""
+    end = start
+    for row in rows:
+        if row.sequence != end.sequence + 1 or row.previous != end.digest:
+            return None
+        if link(row.previous, writer, stream, row.sequence, row.body) != row.digest:
+            return None
+        if read_seal(keys, writer, stream, row) is None:
+            return None
+        end = Link(row.sequence, row.digest)
+    return end
+
+
+def find_ends(
+    connection: Connection, keys: Sequence[bytes], writer: str, heads: Mapping[Stream, Link]
+) -> dict[Stream, Link] | None:
+    """The last rows of the chains of a writer, from a checkpoint on. None if a row is missing or not proven."""
+    ends: dict[Stream, Link] = {}
+    for stream in _STREAMS:
+        known = heads.get(stream, Link(0, GENESIS))
+        if known.sequence and _read_link(connection, writer, stream, known.sequence) != known:
+            return None
+        end = follow_sealed(
+            keys, writer, stream, known, _read_after(connection, writer, stream, known.sequence)
+        )
+        if end is None:
+            return None
+        ends[stream] = end
+    return ends
+
+
+def _read_link(connection: Connection, writer: str, stream: Stream, sequence: int) -> Link | None:
     where = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence == sequence)
     digest = connection.scalar(select(audit.c.digest).where(*where))
     return None if digest is None else Link(sequence, digest)
+
+
+def _read_after(connection: Connection, writer: str, stream: Stream, sequence: int) -> Iterator[ChainRow]:
+    where = (audit.c.writer == writer, audit.c.stream == stream, audit.c.sequence > sequence)
+    columns = (audit.c.sequence, audit.c.previous, audit.c.digest, audit.c.body)
+    for row in connection.execute(select(*columns).where(*where).order_by(audit.c.sequence)):
+        yield ChainRow(*row)
 
 
 def read_last_link(connection: Connection, writer: str, stream: Stream) -> Link:

@@ -177,10 +177,10 @@ class Folder:
         with one_at_a_time(self.path):
             self.accepted.add(*findings)
 
-    def rotate_key(self, until: float) -> None:
+    def rotate_key(self, until: float, find_ends: Callable[[Head], Mapping[Stream, Link] | None]) -> None:
         """Sign with a new key, including what is already signed. The old key remains valid until a time.
 
-        The head of a process that is running is signed with the new key by its next commit.
+        `find_ends` finds the last proven rows of a writer that no process uses; None if it is evidence. The head of a process that is running is signed with the new key by its next commit.
         """
         with one_at_a_time(self.path), self.signing.rotate_until(until):
             self.roster.sign_again(Enrollment)
@@ -193,7 +193,8 @@ class Folder:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         head, _ = self._read_head(os.path.join(self.path, name))
                         if head is not None:
-                            HeadFile(head.writer, file, self, head.heads).write(head.heads)
+                            ends = find_ends(head) or head.heads
+                            HeadFile(head.writer, file, self, head.heads).write(ends)
                     finally:
                         os.close(file)
 

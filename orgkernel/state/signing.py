@@ -57,6 +57,10 @@ class SigningKey:
         now = self._clock()
         return tuple(key for key, until in self._lines if now < until)
 
+    def read_trusted(self) -> tuple[bytes, ...]:
+        """The keys whose signatures are trusted: the valid ones, and while a new key is made also those of before."""
+        return (*self.read(), *self._before)
+
     @property
     def edition(self) -> object:
         """A value that changes when the file changes."""
@@ -85,8 +89,8 @@ class SigningKey:
         write_new(new, "".join(f"{line}\n" for line in (self._draw(), *lines)).encode())
         os.rename(new, self.path)
 
-    def sign(self, value: dict[str, Any]) -> bytes:
-        """Sign a value as one line of JSON. Raises `BadStore` if there is no key."""
+    def get(self) -> bytes:
+        """The key to sign with. Raises `BadStore` if there is none."""
         # A process that has signed continues if the key is removed: its rows can be proven once the key is restored.
         key = next(iter(self.read()), self._lines[0][0] if self._lines else None)
         if key is None:
@@ -94,6 +98,11 @@ class SigningKey:
                 f"there is no usable key in {quote(self.path)}",
                 "restore it from a backup, or move the file away: the next change creates a new key",
             )
+        return key
+
+    def sign(self, value: dict[str, Any]) -> bytes:
+        """Sign a value as one line of JSON. Raises `BadStore` if there is no key."""
+        key = self.get()
         return _canonical({**value, "mac": _compute_mac(key, value)})
 
     def verify_line(self, line: bytes, kind: type[T]) -> T | None:
@@ -101,9 +110,7 @@ class SigningKey:
         try:
             value = msgspec.json.decode(line)
             mac = value.pop("mac")
-            if any(
-                hmac.compare_digest(mac, _compute_mac(key, value)) for key in (*self.read(), *self._before)
-            ):
+            if any(hmac.compare_digest(mac, _compute_mac(key, value)) for key in self.read_trusted()):
                 return msgspec.convert(value, prepared(kind))
         except (msgspec.MsgspecError, UnicodeDecodeError, AttributeError, KeyError, TypeError, ValueError):
             pass

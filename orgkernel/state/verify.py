@@ -1,8 +1,9 @@
 """`audit verify`: check that no row of the audit is missing, moved or changed.
 
 Each chain is followed from its first row, or from the deleted segment before it, to its last row, and compared with
-the signed checkpoints outside of the table. The audit is whole only if every row is proven by a checkpoint: a row
-without proof is a finding too. It cannot detect a change by an attacker who can write the store and read the key
+the signed checkpoints outside of the table. The audit is whole only if every row is proven: by a checkpoint, or by a seal
+if it is after the last checkpoint, as a process leaves it that is killed. Such rows are open. A row without proof is a finding
+too. Nothing is waited for. It cannot detect a change by an attacker who can write the store and read the key
 (docs/how-to/store.md).
 """
 
@@ -10,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain as chain_of
-from threading import Event
 from typing import Any
 
 import msgspec
@@ -21,6 +21,8 @@ from orgkernel.decisions.evidence.state_records import (
     AuditFinding,
     AuditProblem,
     AuditVerdict,
+    CheckpointFolder,
+    OpenRows,
     Stream,
     audit_id,
 )
@@ -28,14 +30,13 @@ from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import GENESIS, decode_entry, is_bare, link
 from orgkernel.state.checkpoints import Enrollment, Folder, Head, Link, Segment
 from orgkernel.state.rows import StoreContext
+from orgkernel.state.seals import ChainRow, read_seal
 from orgkernel.state.tables import audit
 
 _MOST = 100
 """Findings that are listed; the rest is counted."""
 _COPIES = ("at", "kind", "activity", "subject", "channel", "relationship", "record_id")
 _AT_ONCE = 5_000
-_LOOKS, _PAUSE = 10, 0.05
-"""Number of attempts, and seconds between them, to read checkpoints that another process is writing."""
 
 
 class Verification(msgspec.Struct, frozen=True):
@@ -53,13 +54,20 @@ class Verification(msgspec.Struct, frozen=True):
     """Beyond those listed."""
     accepted: tuple[AcceptedFinding, ...] = ()
     """Accepted findings. They do not affect the outcome."""
+    open: tuple[OpenRows, ...] = ()
+    """Rows that no checkpoint covers yet. Their seals prove them, and they do not affect the outcome."""
+    folders: tuple[CheckpointFolder, ...] = ()
+    """The folders of checkpoints that the rows were compared with."""
 
 
 class _Chain:
     """One chain, followed row by row."""
 
-    def __init__(self, writer: str, stream: Stream, segments: list[Segment]) -> None:
+    def __init__(
+        self, writer: str, stream: Stream, segments: Sequence[Segment], keys: Sequence[bytes]
+    ) -> None:
         self.writer, self.stream, self.segments = writer, stream, segments
+        self._keys = keys
         self.dropped = max((each.last for each in segments if each.dropped_at is not None), default=0)
         self.last: Link | None = None
         self.signed: dict[int, set[str]] = {}
@@ -68,6 +76,14 @@ class _Chain:
         """The digests that they have."""
         self.broken: list[Any] = []
         """Rows that do not have the digest they should have."""
+        self.reached = self.dropped
+        """The last row that a checkpoint or a dropped segment names."""
+        self._sealed: list[tuple[int, int]] = []
+        self._unsealed: list[tuple[int, int]] = []
+        """Rows after the last checkpoint: those with a valid seal, and the others. The first and the last of each range."""
+        self._covered = Link(0, "")
+        """The last row that, by a seal, had a checkpoint."""
+        self.open: list[OpenRows] = []
         self.findings: list[AuditFinding] = []
 
     def name(self, sequence: int) -> str:
@@ -94,12 +110,16 @@ class _Chain:
         """Compare the chain with a checkpoint."""
         if signed.sequence:
             self.signed.setdefault(signed.sequence, set()).add(signed.digest)
+            self.reached = max(self.reached, signed.sequence)
 
     def catch_up(self, signed: Link) -> None:
         """Compare the chain with a later checkpoint. Rows after the last one read are from a later moment."""
         if self.last is not None and signed.sequence >= self.last.sequence:
             self.expect(signed if signed.sequence == self.last.sequence else self.last)
             self.at_signed[self.last.sequence] = self.last.digest
+        elif signed.sequence == self._covered.sequence and self._covered.digest:
+            self.expect(signed)
+            self.at_signed[signed.sequence] = self._covered.digest
 
     def follow(self, row: Any) -> None:
         before = self.last or self.start(row.sequence)
@@ -125,9 +145,12 @@ class _Chain:
             self.find("changed", before.sequence or row.sequence, what)
         if row.sequence in self.signed:
             self.at_signed[row.sequence] = row.digest
+        if row.sequence > self.reached:
+            self._check_seal(row)
         self.last = Link(row.sequence, row.digest)
 
-    def finish(self, restored: list[_Restored], has_head: bool) -> None:
+    def finish_broken(self) -> None:
+        """Find the rows that do not have their digest."""
         for row in self.broken:
             place = self._find_place(row)
             if place is None:
@@ -135,6 +158,9 @@ class _Chain:
             else:
                 text = f"row {self.name(row.sequence)} was written as {self.name(place)}"
                 self.find("reordered", row.sequence, text)
+
+    def finish(self, restored: list[_Restored], has_head: bool) -> None:
+        self.finish_broken()
         last = self.last.sequence if self.last else self.dropped
         reached = max(self.signed, default=0)
         if last < reached and self.dropped < reached:
@@ -144,8 +170,38 @@ class _Chain:
                 text = f"row {self.name(sequence)} is not the signed one: rows up to it were rewritten"
                 self.find("changed", sequence, text)
         if self.is_ahead and has_head:
-            first = max((reached, self.dropped)) + 1
-            self.find("unproven", first, f"{self.rows(first, last)} after the last checkpoint")
+            self._judge_rest()
+
+    def read_seal(self, row: Any) -> int | None:
+        """The number of the row that the last checkpoint named when a row was sealed. None without a valid seal."""
+        parts = ChainRow(row.sequence, row.previous, row.digest, row.body)
+        return read_seal(self._keys, self.writer, self.stream, parts)
+
+    def _check_seal(self, row: Any) -> None:
+        """Check the seal of a row after the last checkpoint. A row that was changed is a finding already."""
+        covered = self.read_seal(row)
+        if covered is not None:
+            _add_to_ranges(self._sealed, row.sequence)
+            if covered > self._covered.sequence:
+                self._covered = Link(covered, row.previous if covered == row.sequence - 1 else "")
+        elif not self._is_broken(row.sequence):
+            _add_to_ranges(self._unsealed, row.sequence)
+
+    def _judge_rest(self) -> None:
+        """Find which rows after the last checkpoint are open, and which are not proven."""
+        first = self.reached + 1
+        covered = self._covered.sequence
+        if covered >= first:
+            text = (
+                f"{self.rows(first, covered)} after the last checkpoint, "
+                f"but row {self.name(covered)} had a checkpoint, which is missing"
+            )
+            self.find("unproven", first, text)
+        for start, last in _cut_ranges(self._unsealed, first):
+            text = f"{self.rows(start, last)} after the last checkpoint, and not signed with the key"
+            self.find("unproven", start, text)
+        for start, last in _cut_ranges(self._sealed, max(first, covered + 1)):
+            self.open.append(OpenRows(self.name(start), self.name(last), last - start + 1))
 
     def _find_end(self, last: int, reached: int, restored: list[_Restored]) -> None:
         for each in restored:
@@ -159,7 +215,7 @@ class _Chain:
     @property
     def is_ahead(self) -> bool:
         """Whether there are rows after the last checkpoint."""
-        return self.last is not None and self.last.sequence > max((*self.signed, self.dropped))
+        return self.last is not None and self.last.sequence > self.reached
 
     def _is_broken(self, sequence: int) -> bool:
         return bool(self.broken) and self.broken[-1].sequence == sequence
@@ -179,6 +235,21 @@ class _Chain:
         return link(previous, self.writer, self.stream, sequence, body) == digest
 
 
+def _add_to_ranges(ranges: list[tuple[int, int]], sequence: int) -> None:
+    """Add the next row to ranges of rows."""
+    if ranges and ranges[-1][1] == sequence - 1:
+        ranges[-1] = ranges[-1][0], sequence
+    else:
+        ranges.append((sequence, sequence))
+
+
+def _cut_ranges(ranges: Sequence[tuple[int, int]], first: int) -> Iterator[tuple[int, int]]:
+    """The ranges without the rows before a row."""
+    for start, last in ranges:
+        if last >= first:
+            yield max(start, first), last
+
+
 class _Restored(msgspec.Struct, frozen=True):
     """A row of the audit that records a restoration."""
 
@@ -190,6 +261,7 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
     """Follow every chain, and compare it with the checkpoints of all folders."""
     findings: list[AuditFinding] = []
     signing = [folder for folder in folders if folder.key() is not None]
+    keys = tuple(dict.fromkeys(key for folder in signing for key in folder.signing.read()))
     # INVARIANT: whatever is committed while we read, nothing that is whole is found. A writer has a head before a line of
     # the roster, a head is written after its rows, and a segment before its rows are deleted.
     enrolled = _read_rosters(signing, findings)
@@ -201,17 +273,17 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
     segments: dict[tuple[str, Stream], list[Segment]] = {}
     for folder in signing:
         _read_segments(folder, segments, findings)
-    chains = {key: _Chain(*key, listed) for key, listed in segments.items()}
+    chains = {key: _Chain(*key, listed, keys) for key, listed in segments.items()}
     for writer, listed in heads.items():
         for stream, signed in (ends for head in listed for ends in head.heads.items()):
-            chains.setdefault((writer, stream), _Chain(writer, stream, [])).expect(signed)
+            chains.setdefault((writer, stream), _Chain(writer, stream, [], keys)).expect(signed)
     number = 0
     restored: list[_Restored] = []
     for row in () if first is None else chain_of([first], rows):
         number += 1
         key = row.writer, row.stream
         if key not in chains:
-            chains[key] = _Chain(*key, [])
+            chains[key] = _Chain(*key, [], keys)
         chains[key].follow(row)
         if row.kind == "audit" and row.activity == "restored":
             restored += _read_restored(row)
@@ -219,7 +291,7 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
         if folder not in signing and (folder.exists() or not signing) and (number or folder.has_heads()):
             text = f"there is no key in {folder.path}, so no checkpoint there proves anything"
             findings.append(AuditFinding("unproven", "key", text))
-    _wait_for_heads(signing, chains, heads)
+    _read_later_heads(signing, chains, heads)
     for key, chain in sorted(chains.items()):
         chain.finish(restored, key[0] in heads)
         findings += chain.findings
@@ -232,6 +304,47 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
     return _judge(folders, findings, number, chains, segments)
 
 
+def select_proven(context: StoreContext, folder: Folder, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """The segments whose rows are in place and unchanged, or accepted as they are."""
+    if not segments:
+        return ()
+    keys, heads = folder.signing.read(), folder.read_trusted_heads()
+    noted = [each for _, each in folder.segments.read(Segment) if each is not None]
+    accepted = _read_acceptances([folder])
+
+    def is_proven(segment: Segment) -> bool:
+        chain = _Chain(
+            segment.writer,
+            segment.stream,
+            [each for each in noted if (each.writer, each.stream) == (segment.writer, segment.stream)],
+            keys,
+        )
+        head = heads.get(segment.writer)
+        end = head.heads.get(segment.stream) if head is not None else None
+        if not _is_followed(context, chain, segment, end):
+            return False
+        chain.finish_broken()
+        return all(_name(each) in accepted for each in chain.findings)
+
+    return tuple(filter(is_proven, segments))
+
+
+def _is_followed(context: StoreContext, chain: _Chain, segment: Segment, end: Link | None) -> bool:
+    """Whether the rows of a segment end, or are followed, by a row that proves them: a sealed one, or the one of a checkpoint."""
+    for row in _read_rows(
+        context,
+        audit.c.writer == chain.writer,
+        audit.c.stream == chain.stream,
+        audit.c.sequence >= segment.first,
+    ):
+        chain.follow(row)
+        if row.sequence >= segment.last and (
+            Link(row.sequence, row.digest) == end or chain.read_seal(row) is not None
+        ):
+            return True
+    return False
+
+
 def _judge(
     folders: Sequence[Folder],
     findings: list[AuditFinding],
@@ -239,16 +352,10 @@ def _judge(
     chains: dict[tuple[str, Stream], _Chain],
     segments: dict[tuple[str, Stream], list[Segment]],
 ) -> Verification:
-    acceptances = {
-        (line.problem, line.row, line.message): line
-        for folder in folders
-        for _, line in folder.accepted.read(AcceptedFinding)
-        if line is not None
-    }
+    acceptances = _read_acceptances(folders)
     findings = list(dict.fromkeys(findings))
-    named = [(each, (each.problem, each.row, each.message)) for each in findings]
-    accepted = [acceptances[name] for _, name in named if name in acceptances]
-    left = [each for each, name in named if name not in acceptances]
+    accepted = [acceptances[_name(each)] for each in findings if _name(each) in acceptances]
+    left = [each for each in findings if _name(each) not in acceptances]
     verdict: AuditVerdict = "whole"
     if left:
         verdict = "unproven" if all(each.problem == "unproven" for each in left) else "changed"
@@ -266,13 +373,34 @@ def _judge(
         tuple(left[:_MOST]),
         max(0, len(left) - _MOST),
         tuple(accepted[:_MOST]),
+        tuple(rows for _, chain in sorted(chains.items()) for rows in chain.open),
+        tuple(
+            CheckpointFolder(
+                folder.path, folder.key() is not None, tuple(sorted(folder.read_trusted_heads()))
+            )
+            for folder in folders
+        ),
     )
 
 
-def _read_rows(context: StoreContext) -> Iterator[Any]:
-    order = (audit.c.writer, audit.c.stream, audit.c.sequence)
+def _name(finding: AuditFinding | AcceptedFinding) -> tuple[str, str, str]:
+    """What distinguishes a finding from others."""
+    return finding.problem, finding.row, finding.message
+
+
+def _read_acceptances(folders: Sequence[Folder]) -> dict[tuple[str, str, str], AcceptedFinding]:
+    return {
+        _name(line): line
+        for folder in folders
+        for _, line in folder.accepted.read(AcceptedFinding)
+        if line is not None
+    }
+
+
+def _read_rows(context: StoreContext, *where: Any) -> Iterator[Any]:
+    query = select(audit).where(*where).order_by(audit.c.writer, audit.c.stream, audit.c.sequence)
     with context.reading() as connection:
-        yield from connection.execution_options(yield_per=_AT_ONCE).execute(select(audit).order_by(*order))
+        yield from connection.execution_options(yield_per=_AT_ONCE).execute(query)
 
 
 def _is_bare(context: StoreContext) -> bool:
@@ -354,22 +482,17 @@ def _find_lost_writers(
             yield AuditFinding("missing", writer, text)
 
 
-def _wait_for_heads(
+def _read_later_heads(
     folders: Sequence[Folder], chains: dict[tuple[str, Stream], _Chain], heads: dict[str, list[Head]]
 ) -> None:
     """Read the checkpoints again of chains that went on while the rows were read."""
-    for _ in range(_LOOKS):
-        ahead = {key: chain for key, chain in chains.items() if chain.is_ahead}
-        is_written = any(folder.is_held(writer) for folder in folders for writer, _ in ahead)
-        for head in (each for folder in folders if ahead for each in folder.read_trusted_heads().values()):
-            heads.setdefault(head.writer, [head])
-            for stream, signed in head.heads.items():
-                chain = ahead.get((head.writer, stream))
-                if chain is not None:
-                    chain.catch_up(signed)
-        if not is_written:
-            return
-        Event().wait(_PAUSE)
+    ahead = {key: chain for key, chain in chains.items() if chain.is_ahead}
+    for head in (each for folder in folders if ahead for each in folder.read_trusted_heads().values()):
+        heads.setdefault(head.writer, [head])
+        for stream, signed in head.heads.items():
+            chain = ahead.get((head.writer, stream))
+            if chain is not None:
+                chain.catch_up(signed)
 
 
 def _do_copies_agree(row: Any) -> bool:

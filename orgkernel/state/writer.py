@@ -189,6 +189,7 @@ class Writer:
         """Disable the writer in a forked child, which has no writer thread, so that callers do not wait for it."""
         self._is_closed = self._has_ended = True
         self._queue = SimpleQueue()
+        self._chains.close()  # the child would hold the lock of the parent's chains beyond its end
 
     def _start(self) -> None:
         with self._starting:
@@ -263,6 +264,8 @@ class Writer:
     def _commit(
         self, batch: list[Ticket], prepared: list[_Prepared | None]
     ) -> tuple[list[_Answer], dict[Stream, Link]]:
+        if self._links:
+            self._chains.read_key()
         only_rows = [each for each in prepared if each is not None]
         if self._row_inserts is not None and self._links and len(only_rows) == len(batch):
             return self._commit_rows(self._row_inserts, batch, only_rows)
@@ -338,14 +341,14 @@ class Writer:
     def _begin(self, connection: Connection) -> tuple[dict[Stream, Link], list[AuditValues]]:
         """Find the ends of the chains.
 
-        Rows after the last checkpoint, which the next one signs, are noted in the audit.
+        Rows after the last checkpoint, which the next one covers, are noted in the audit. They are sealed.
         """
         if self._links:
             return dict(self._links), []
         links = self._chains.resume(connection)
         rows: list[AuditValues] = []
-        if self._chains.unsigned:
-            detail = {"unsigned": {name: [*ends] for name, ends in self._chains.unsigned.items()}}
+        if self._chains.open_rows:
+            detail = {"open": {name: [*ends] for name, ends in self._chains.open_rows.items()}}
             entry = AuditEntry("audit", self._clock(), "resumed", detail=detail)
             self._chains.append(*encode_entry(entry), links, rows)
         return links, rows

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.engines import EnginesOff
@@ -43,10 +43,11 @@ def write_corpus(store: Store) -> list[str]:
 
 
 def read_tables(store: Store) -> list[Any]:
-    """What stands in the tables but for the names of writers and what depends on them."""
-    columns = [each for each in audit.columns if each.name not in ("writer", "previous", "digest")]
+    """What stands in the tables but for the names of writers and keys, and what depends on them."""
+    columns = [each for each in audit.columns if each.name not in ("writer", "previous", "digest", "body")]
     with store.context.reading() as connection:
-        rows = connection.execute(select(*columns).order_by(audit.c.stream, audit.c.sequence)).all()
+        entry = func.substr(audit.c.body, 1, func.instr(audit.c.body, ',"seal":"') - 1)
+        rows = connection.execute(select(*columns, entry).order_by(audit.c.stream, audit.c.sequence)).all()
         counts = connection.execute(
             select(tool_usage).order_by(tool_usage.c.agent_id, tool_usage.c.tool_id)
         ).all()

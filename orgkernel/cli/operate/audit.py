@@ -152,7 +152,8 @@ _HOW_TO_GO_ON = (
 def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
     """Verify every chain.
 
-    Exits 1 if a row was changed, moved or removed, and if a checkpoint is missing that would prove that none was.
+    Exits 1 if a row was changed, moved or removed, if a checkpoint is missing that would prove that none was, and if a row is not
+    signed. Rows that a killed process signed one by one, without a checkpoint, are listed as open.
     """
     from orgkernel.operations.upkeep import verify
 
@@ -166,6 +167,9 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
             why = f" ({each.reason})" if each.reason else ""
             note = f"note: {each.actor} accepted at {show_time(each.at)}: {each.problem}: {each.message}{why}"
             click.echo(printable(note), err=True)
+        for rest in verification.open:
+            note = f"note: open: {rest.rows:,} signed after the last checkpoint, from {rest.first} to {rest.last}"
+            click.echo(note, err=True)
         says = _VERDICTS[verification.verdict]
         accepted = (
             f", except for {format_count(len(verification.accepted), 'accepted finding')}"
@@ -174,7 +178,9 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
         )
         dropped = f", {verification.dropped:,} deleted by retention" if verification.dropped else ""
         rows = f"{format_count(verification.rows, 'row')} in {format_count(verification.chains, 'chain')}"
-        click.echo(f"{says}{accepted}: {rows}{dropped}", err=True)
+        number = sum(each.rows for each in verification.open)
+        still_open = f", {format_count(number, 'row')} still open" if number else ""
+        click.echo(f"{says}{accepted}: {rows}{dropped}{still_open}", err=True)
         if verification.findings:
             click.echo(_HOW_TO_GO_ON, err=True)
     if verification.verdict != "whole":
@@ -261,7 +267,7 @@ def prune_(decisions: int, history: int, trust_clock: bool, store: str | None) -
     """Delete old rows: decisions and usage, and the history of grants, requests, ranks, keys and locks.
 
     Whole segments at the beginning of a chain are sealed and deleted. Their signed checkpoints are kept, so that
-    `verify` can still verify the rest. If the clock is more than a week beyond the newest row, nothing is deleted.
+    `verify` can still verify the rest. Rows that are not proven are not deleted. If the clock is more than a week beyond the newest row, nothing is deleted.
     """
     from orgkernel.operations.upkeep import prune, require_believable_clock
 

@@ -132,7 +132,9 @@ def _check_audit(store: Store) -> Lines:
             "run `orgkernel audit verify`",
         )
     if not verification.findings:
-        yield "ok", f"{format_count(verification.rows, 'row')}, unchanged", ""
+        number = sum(each.rows for each in verification.open)
+        still_open = f", {number:,} still open" if number else ""
+        yield "ok", f"{format_count(verification.rows, 'row')}, unchanged{still_open}", ""
 
 
 def _check_keys(store: Store, has_keys: list[bool]) -> Lines:

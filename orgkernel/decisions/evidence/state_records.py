@@ -267,6 +267,28 @@ class AuditFinding(msgspec.Struct, frozen=True):
     message: str
 
 
+class OpenRows(msgspec.Struct, frozen=True):
+    """Rows of a chain that are signed one by one, and that no checkpoint covers yet, such as after a process was killed.
+
+    If the last of them were removed, nothing would show it.
+    """
+
+    first: str
+    last: str
+    rows: int
+    """The number of rows."""
+
+
+class CheckpointFolder(msgspec.Struct, frozen=True):
+    """A folder of checkpoints that the rows of the audit were compared with."""
+
+    folder: str
+    has_key: bool
+    """Whether it has the key that signs checkpoints. Without it, the folder proves nothing."""
+    writers: tuple[str, ...]
+    """The processes whose checkpoints it has. Each one has written chains of its own."""
+
+
 class AcceptedFinding(msgspec.Struct, frozen=True):
     """A finding about the audit that was accepted."""
 
