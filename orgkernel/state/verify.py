@@ -9,7 +9,8 @@ too. Nothing is waited for. It cannot detect a change by an attacker who can wri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import chain as chain_of
 from typing import Any
 
@@ -331,17 +332,16 @@ def select_proven(context: StoreContext, folder: Folder, segments: Sequence[Segm
 
 def _is_followed(context: StoreContext, chain: _Chain, segment: Segment, end: Link | None) -> bool:
     """Whether the rows of a segment end, or are followed, by a row that proves them: a sealed one, or the one of a checkpoint."""
-    for row in _read_rows(
-        context,
-        audit.c.writer == chain.writer,
-        audit.c.stream == chain.stream,
-        audit.c.sequence >= segment.first,
-    ):
-        chain.follow(row)
-        if row.sequence >= segment.last and (
-            Link(row.sequence, row.digest) == end or chain.read_seal(row) is not None
-        ):
-            return True
+    where = (
+        audit.c.writer == chain.writer, audit.c.stream == chain.stream, audit.c.sequence >= segment.first,
+    )  # fmt: skip
+    with closing(_read_rows(context, *where)) as rows:
+        for row in rows:
+            chain.follow(row)
+            if row.sequence >= segment.last and (
+                Link(row.sequence, row.digest) == end or chain.read_seal(row) is not None
+            ):
+                return True
     return False
 
 
@@ -397,10 +397,13 @@ def _read_acceptances(folders: Sequence[Folder]) -> dict[tuple[str, str, str], A
     }
 
 
-def _read_rows(context: StoreContext, *where: Any) -> Iterator[Any]:
+def _read_rows(context: StoreContext, *where: Any) -> Generator[Any, None, None]:
     query = select(audit).where(*where).order_by(audit.c.writer, audit.c.stream, audit.c.sequence)
-    with context.reading() as connection:
-        yield from connection.execution_options(yield_per=_AT_ONCE).execute(query)
+    with (
+        context.reading() as connection,
+        connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows,
+    ):
+        yield from rows
 
 
 def _is_bare(context: StoreContext) -> bool:
