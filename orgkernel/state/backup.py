@@ -157,7 +157,7 @@ def _wait_for_checkpoints(path: str, folder: Folder) -> None:
 def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
     """Sign where the chains end in a copy. The checkpoints that were copied after the rows are ahead of them.
 
-    INVARIANT: only rows that the checkpoints of the store prove are signed. Others stay after the last checkpoint.
+    INVARIANT: only rows that the checkpoints of the store or seals prove are signed. Others stay after the last checkpoint.
     """
     keys = copied.signing.read()
     with contextlib.closing(sqlite3.connect(path)) as rows:

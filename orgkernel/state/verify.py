@@ -199,7 +199,9 @@ class _Chain:
             )
             self.find("unproven", first, text)
         for start, last in _cut_ranges(self._unsealed, first):
-            text = f"{self.rows(start, last)} after the last checkpoint, and not signed with the key"
+            # With the digest, acceptance is of these rows only: others in their place are a new finding.
+            end = f" (digest {self.last.digest[:16]})" if self.last and self.last.sequence == last else ""
+            text = f"{self.rows(start, last)} after the last checkpoint, and not signed with the key{end}"
             self.find("unproven", start, text)
         for start, last in _cut_ranges(self._sealed, max(first, covered + 1)):
             self.open.append(OpenRows(self.name(start), self.name(last), last - start + 1))

@@ -329,6 +329,19 @@ def test_what_retention_may_delete_is_deleted(quick_folder: Path) -> None:
     assert installation.find() == []
 
 
+def test_an_accepted_row_cannot_be_exchanged(quick_folder: Path) -> None:
+    """What was accepted is this row, not whatever stands in its place later."""
+    copy_template(quick_folder, "household")
+    installation = build_old_store(quick_folder)
+    forged = installation.forge_row("without a seal", "decision")
+    assert installation.run("audit", "accept", "--reason", "a test").returncode == 0
+    assert installation.find() == []
+    number = int(forged.rpartition(":")[2])
+    installation.query("DELETE FROM audit WHERE stream = 'decision' AND sequence = :number", number=number)
+    assert installation.forge_row("sealed with another key", "decision") == forged
+    assert installation.find() == [("unproven", forged)]
+
+
 def test_a_backup_signs_no_forged_row(quick_folder: Path) -> None:
     """A forged last row is a finding in the store and in its backup."""
     copy_template(quick_folder, "household")
