@@ -153,6 +153,11 @@ def _count_servers(snapshot: Snapshot, name: str) -> int:
 def say_what_else(snapshot: Snapshot, request: Request) -> None:
     """Print the recognized format, and the files that were read in addition to the requested ones."""
     say_format(snapshot, request)
+    say_what_is_beside(snapshot, request)
+
+
+def say_what_is_beside(snapshot: Snapshot, request: Request) -> None:
+    """Print the files that were read in addition to the requested ones."""
     for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
         if not any(does_cover_file(each, root.name) for each in request.asked):
             what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))

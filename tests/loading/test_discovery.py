@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orgkernel import AccessRequest, Kernel
+from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.formats.discovery import MOST_LEVELS, discover
 from tests.loading.test_agent_spec import SPEC
 from tests.support.claude_trees import agent
@@ -113,7 +114,8 @@ def test_each_style_is_found(style: str, tmp_path: Path) -> None:
     assert counts == expected
     done = run_here("check", "tree", cwd=tmp_path)
     assert "nothing to check" not in done.stderr
-    assert "read as" in done.stderr
+    titles = [FORMATS[each].title for each in expected]
+    assert all(title in done.stderr for title in titles)
     listed = json.loads(run_here("list", "tree", "--format", "json", cwd=tmp_path).stdout)
     assert [each["format"] for each in listed["trees"]] == [
         name for name, n in expected.items() for _ in range(n)
@@ -327,3 +329,50 @@ def test_every_crew_of_a_folder_is_listed(tmp_path: Path) -> None:
         for each in json.loads(done.stdout)["trees"]
     ]
     assert rows == [("x", 1, "crews/x", ""), ("y", 1, "crews/y", "")]
+
+
+def test_a_check_tells_what_it_read(tmp_path: Path) -> None:
+    """A check of several sources prints a table of them, and names what was left out and why."""
+    files = {
+        "apps/web/.claude/agents/pages.md": agent("pages", "Builds pages. Use it after a design."),
+        "apps/web/skills/look/SKILL.md": SKILL,
+        "vendor/.claude/agents/copy.md": agent("copy", "Copies. Use it."),
+        **put("crew", CREW),
+    }
+    done = run_here("check", cwd=write_tree(tmp_path, files))
+    lines = done.stderr.splitlines()
+    assert lines[:4] == [
+        "format        agents  skills  place",
+        "Claude Code   1       0       apps/web",
+        "CrewAI        1       0       crew",
+        "Agent Skills  0       1       apps/web",
+    ]
+    assert lines[4] == "note: left out `vendor`: it is a folder of dependencies"
+    assert "read as" not in done.stderr
+
+
+def test_a_long_table_of_sources_is_cut(tmp_path: Path) -> None:
+    """Of many sources the first ten are shown, with the number of all agents."""
+    files = {f"apps/a{number:02}/.claude/agents/x{number}.md": agent(f"x{number}", "Use it.") for number in range(13)}
+    lines = run_here("check", cwd=write_tree(tmp_path, files)).stderr.splitlines()
+    assert lines[10] == "Claude Code  1       0       apps/a09"
+    assert lines[11] == "note: 3 more places, 13 agents in all 13; `orgkernel list` shows them"
+
+
+def test_agents_of_an_unknown_host_are_named(tmp_path: Path) -> None:
+    """Agents in a hidden folder that no known host reads are left out with the way to read them, beside others or alone."""
+    files = {
+        ".foo/agents/hidden.md": agent("hidden", "Hides. Use it."),
+        ".foo/agents/notes.md": "# Notes\n",
+        ".bar/agents/page.md": "---\ntitle: Page\ndescription: A page.\n---\n",
+    }
+    alone = run_here("check", cwd=write_tree(tmp_path / "alone", files))
+    assert alone.returncode == 2
+    assert "the nearest is `.foo/agents`, but it begins like agents of Claude Code" in alone.stderr
+    files |= {".claude/agents/seen.md": agent("seen", "Sees. Use it.")}
+    beside = run_here("check", cwd=write_tree(tmp_path / "beside", files))
+    (left_out,) = [line for line in beside.stderr.splitlines() if "left out" in line]
+    assert left_out.startswith("note: left out `.foo/agents`: it begins like agents of Claude Code")
+    assert "1 role" in beside.stderr
+    read = run_here("check", ".foo/agents", "--from", "claude-code", cwd=tmp_path / "alone")
+    assert "no findings in 1 organization, 1 role" in read.stderr

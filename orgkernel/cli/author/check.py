@@ -12,6 +12,7 @@ import msgspec
 
 from orgkernel.cli.author.choices import CodeChoice, count_by_code, render_statistics, shorten
 from orgkernel.cli.author.reports import FORMATS, Report
+from orgkernel.cli.author.sources import print_what_was_read
 from orgkernel.cli.opening import (
     build_nothing_to_read,
     build_request,
@@ -20,7 +21,6 @@ from orgkernel.cli.opening import (
     format_option,
     from_option,
     save,
-    say_what_else,
 )
 from orgkernel.cli.output import echo_answer, format_count
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -144,7 +144,7 @@ def command(
     if form == "github":
         report.append_step_summary(headline)
     if not shipped:
-        say_what_else(snapshot, request)
+        print_what_was_read(snapshot, request)
     click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in diagnostics):
         raise click.exceptions.Exit(1)

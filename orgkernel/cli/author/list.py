@@ -33,6 +33,7 @@ class ListedTree(NamedTuple):
     format: str
     roles: int
     agents: int
+    skills: int
     path: str
     note: str = ""
     """A problem of the organization, or how to read it."""
@@ -47,7 +48,7 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
     """List the organizations in DIR, and all sources of agents in other formats.
 
     By default, DIR is the paths in orgkernel.toml, or else the current folder. Sources are found at any depth, except in
-    folders of dependencies and those that git ignores. Each agent is counted as a role.
+    folders of dependencies and those that git ignores. An agent in another format is a role too.
     Notes name what was left out and why, sources that other commands do not read from there, organizations with the same
     id, and organizations with errors.
 
@@ -81,7 +82,7 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-_HEADINGS = ListedTree._fields[:5]
+_HEADINGS = ListedTree._fields[:6]
 
 
 def _build_json(tree: ListedTree) -> dict[str, object]:
@@ -116,7 +117,7 @@ def _list_ours(ours: Snapshot, project: Project) -> Iterator[ListedTree]:
             yield _describe(snapshot, OURS)._replace(path=document.name)
     for broken in ours.tree.broken:
         if broken.kind == _ORGANIZATION and not _is_compiled(broken.path):
-            yield ListedTree("", OURS, 0, 0, broken.name, _say_errors(broken.name), is_broken=True)
+            yield ListedTree("", OURS, 0, 0, 0, broken.name, _say_errors(broken.name), is_broken=True)
 
 
 def _is_compiled(path: str) -> bool:
@@ -176,6 +177,7 @@ def _find_foreign(
                 source.org,
                 source.format,
                 source.roles,
+                source.roles,
                 source.skills,
                 place,
                 note,
@@ -206,7 +208,8 @@ def _describe(snapshot: OrgSnapshot, form: str) -> ListedTree:
     name = records.document.name
     note = _say_errors(name) if snapshot.has_errors else ""
     return ListedTree(
-        snapshot.org_id, records.document.format or form, len(records.posts), len(records.agents), name, note,
+        snapshot.org_id, records.document.format or form, len(records.posts), len(records.agents), len(records.cognitive_skills),
+        name, note,
         is_broken=snapshot.has_errors,
     )  # fmt: skip
 

@@ -20,13 +20,15 @@ from orgkernel.loading.files import (
     is_file,
     is_folder,
     list_entries_in,
+    list_files_in,
     read_head,
 )
 from orgkernel.loading.formats import FORMATS
-from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent
+from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent, can_be_agent
 from orgkernel.loading.formats.claude_code.discovery import find_claude_sources
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFound
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 MOST_FOLDERS = 20_000
 """The number of folders that are searched below a folder."""
@@ -101,6 +103,9 @@ _WHOLE_HOSTS = frozenset({"agent-zero"})
 _INSTRUCTIONS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", "copilot-instructions.md"})
 _RULES = ".mdc"
 _HEAD, _MOST_HEADS = 4 * 1024, 1_000
+_AGENT_FOLDERS = ("agents", "agent", "subagents", "sub-agents")
+_MARKDOWN_NAME = lazy_pattern(r"[^.].*\.md")
+_MOST_LOOKED_AT = 50
 
 
 def discover(top: str, only: str | None = None) -> Discovery:
@@ -148,7 +153,9 @@ def _list_folders(top: str, left_out: list[LeftOut]) -> Iterator[FolderListing]:
             reason = _find_reason_to_skip(name, path, rules)
             if reason is None:
                 below.append(name)
-            elif reason and any(is_folder(os.path.join(path, each)) for each in _SHOWS_AGENTS):
+            elif not reason:
+                left_out += _find_agents_of_unknown_host(path)
+            elif any(is_folder(os.path.join(path, each)) for each in _SHOWS_AGENTS):
                 left_out.append(LeftOut(path, reason, ""))
         yield FolderListing(folder, tuple(files), tuple(below))
         if level < MOST_LEVELS:
@@ -162,6 +169,18 @@ def _find_reason_to_skip(name: str, path: str, rules: _IgnoreRules) -> str | Non
     if name.startswith(".") and name not in HOST_FOLDERS:
         return ""
     return "git ignores it" if rules.does_ignore(path) else None
+
+
+def _find_agents_of_unknown_host(hidden: str) -> Iterator[LeftOut]:
+    """The folders of agents in a hidden folder of a host that is not known. Their tools can have another meaning there,
+    so they are named and not read.
+    """
+    for name in _AGENT_FOLDERS:
+        folder = os.path.join(hidden, name)
+        files = list_files_in(folder, _MARKDOWN_NAME)[:_MOST_LOOKED_AT] if is_folder(folder) else ()
+        if any(can_be_agent(os.path.basename(each)) and begins_like_agent(read_head(each, _HEAD)) for each in files):
+            reason = "it begins like agents of Claude Code, in the folder of a host that is not known; `--from claude-code` reads it"
+            yield LeftOut(folder, reason, "")
 
 
 class _IgnoreRules:

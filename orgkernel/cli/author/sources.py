@@ -1,0 +1,68 @@
+"""What a check read in other formats, as a table: the format and place of each source, its agents, and what was left out."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+import click
+
+from orgkernel.cli.columns import count_cells
+from orgkernel.cli.opening import say_format, say_what_is_beside
+from orgkernel.cli.output import format_count
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.loading.formats import FORMATS
+from orgkernel.loading.formats.listing import LeftOut
+from orgkernel.snapshots.roots import Request, format_relative_path
+from orgkernel.snapshots.snapshot import Snapshot
+
+_HEADINGS = ("format", "agents", "skills", "place")
+_MOST_ROWS, _MOST_LEFT_OUT = 10, 5
+
+
+def print_what_was_read(snapshot: Snapshot, request: Request) -> None:
+    """Print the sources of a folder in other formats as a table, and what was read beside them.
+
+    One source with nothing left out is one line, as for every other command.
+    """
+    rows = list(_count_sources(snapshot, request)) if request.detected else []
+    if len(rows) + len(request.left_out) < 2:
+        say_format(snapshot, request)
+    else:
+        _print_table(rows)
+        _print_left_out(request.left_out)
+    say_what_is_beside(snapshot, request)
+
+
+def _count_sources(snapshot: Snapshot, request: Request) -> Iterator[tuple[str, str, str, str]]:
+    """The format, the agents, the skills and the place of each source."""
+    kinds: dict[int, Counter[str]] = defaultdict(Counter)
+    for file in snapshot.tree.files:
+        kinds[file.located.number].update(each.kind for each in file.read.documents)
+    for number, root in enumerate(request.roots):
+        if root.areas and not root.context:
+            agents, skills = kinds[number]["role_profile"], kinds[number]["cognitive_skill"]
+            yield FORMATS[root.format].title, str(agents), str(skills), printable(root.name) or os.curdir
+
+
+def _print_table(rows: Sequence[tuple[str, str, str, str]]) -> None:
+    shown = [_HEADINGS, *rows[:_MOST_ROWS]]
+    widths = [max(map(count_cells, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
+        cells = (cell + " " * (width - count_cells(cell)) for cell, width in zip(row, widths, strict=True))
+        click.echo("  ".join(cells).rstrip(), err=True)
+    if len(rows) > _MOST_ROWS:
+        agents = format_count(sum(int(agents) for _, agents, _, _ in rows), "agent")
+        what = f"{format_count(len(rows) - _MOST_ROWS, 'more place')}, {agents} in all {len(rows):,}"
+        click.echo(f"note: {what}; `orgkernel list` shows them", err=True)
+
+
+def _print_left_out(left_out: Sequence[LeftOut]) -> None:
+    here = os.getcwd()
+    for each in left_out[:_MOST_LEFT_OUT]:
+        place = quote(format_relative_path(each.place, here))
+        click.echo(printable(f"note: left out {place}: {each.reason}"), err=True)
+    if len(left_out) > _MOST_LEFT_OUT:
+        more = format_count(len(left_out) - _MOST_LEFT_OUT, "more place")
+        click.echo(f"note: left out {more}; `orgkernel list` names the reasons", err=True)
