@@ -81,12 +81,18 @@ class _Anchored(NamedTuple):
     """Number of values in it, with aliases expanded."""
 
 
-def parse_yaml(text: str, *, as_text: bool = False) -> ParsedText:
+def parse_foreign_yaml(text: str) -> ParsedText:
+    """Parse the YAML of another host. Merge keys (`<<`) are followed, as the parsers of these hosts do."""
+    return parse_yaml(text, merges=True)
+
+
+def parse_yaml(text: str, *, as_text: bool = False, merges: bool = False) -> ParsedText:
     """Parse all documents of a YAML text. Never raises for invalid text. Every refusal is listed with its mark.
 
-    With `as_text`, every scalar is kept as a string.
+    With `as_text`, every scalar is kept as a string. With `merges`, merge keys of YAML 1.1 are followed; otherwise they
+    are refused.
     """
-    reader = _TextReader() if as_text else _Reader()
+    reader = _TextReader(merges) if as_text else _Reader(merges)
     documents: list[Parsed] = []
     try:
         reader.open(text)
@@ -116,8 +122,11 @@ def _mark(event: Any) -> int:
 class _Reader:
     """One pass over the events of a text."""
 
-    def __init__(self) -> None:
+    def __init__(self, merges: bool) -> None:
         self.next_event: Callable[[], Any]
+        self._merges = merges
+        self._merged: dict[int, list[tuple[Any, Marks]]] = {}
+        """The mappings to merge into a mapping that is being read, by its identity, the one that wins first."""
         self.refusals: list[Refusal] = []
         self._anchors: dict[str, _Anchored | None] = {}
         self._aliased = 0
@@ -312,6 +321,10 @@ class _Reader:
                 )
             else:
                 self._read_key(key_event, key, start_of(key_marks), value, value_marks, values, marks)
+        if self._merged:
+            for merged, merged_marks in self._merged.pop(id(values), ()):
+                values |= {key: each for key, each in merged.items() if key not in values}
+                marks |= {key: each for key, each in merged_marks[1].items() if key not in marks}
         return values, (mark, marks)
 
     def _read_key(
@@ -320,6 +333,9 @@ class _Reader:
         """Add a pair to a mapping, or refuse its key."""
         key_mark = _mark(event) if event.__class__ is AliasEvent else mark
         if event.__class__ is ScalarEvent and event.value == _MERGE and event.style in _PLAIN:
+            if self._merges:
+                self._add_merged(values, value, value_marks, key_mark)
+                return
             self.refuse(
                 row.MERGE_KEY, key_mark, "the mapping uses the merge key `<<`", "write the values out"
             )
@@ -333,6 +349,14 @@ class _Reader:
         else:
             values[key] = value
             marks[key] = (key_mark, value_marks)
+
+    def _add_merged(self, values: Any, value: Any, marks: Marks, key_mark: int) -> None:
+        """Note the mapping, or the list of mappings, that a merge key names."""
+        pairs = [*zip(value, marks[1], strict=True)] if isinstance(value, tuple) else [(value, marks)]
+        if not all(isinstance(each, dict) for each, _ in pairs):
+            self.refuse(row.MERGE_KEY, key_mark, "the merge key `<<` names something else than mappings")
+            return
+        self._merged.setdefault(id(values), []).extend(pairs)
 
 
 class _TextReader(_Reader):

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -248,3 +249,50 @@ def test_jsonc_is_json_where_nothing_is_added(text: str) -> None:
         return
     if isinstance(value, dict | list):
         assert not parsed.refusals or parsed.refusals[0].row.code == "ORG006"
+
+
+MERGED = """\
+defaults: &defaults
+  llm: openai/gpt-4o
+  allow_delegation: false
+more: &more {verbose: true, llm: other/model}
+writer:
+  <<: *defaults
+  role: Writer
+  goal: Write
+  backstory: Writes.
+editor:
+  role: Editor
+  goal: Edit
+  backstory: Edits.
+  llm: own/model
+  <<: [*defaults, *more]
+"""
+
+
+def test_merge_keys_are_followed(tmp_path: Path) -> None:
+    """As CrewAI's own parser does: own fields win, then the first mapping of a list. Templates are no agents."""
+    files = {"config/agents.yaml": MERGED, "config/tasks.yaml": TASKS_OF_MERGED}
+    kernel = Kernel.open(write_tree(tmp_path, files))
+    assert [each.code for each in kernel.check() if each.severity == "error"] == []
+    posts = kernel.organization("active").snapshot.records.posts
+    models = {role: post.profile.requirements.preferred_model for role, post in posts.items()}
+    host = yaml.safe_load(MERGED)
+    assert models == {role: host[role]["llm"] for role in ("writer", "editor")}
+    assert posts["writer"].place("requirements", "preferred_model").line == 2
+
+
+TASKS_OF_MERGED = """\
+draft: {description: Draft it, expected_output: A draft, agent: writer}
+polish: {description: Polish it, expected_output: A text, agent: editor}
+"""
+
+
+@pytest.mark.parametrize("merged", ["<<: text", "<<: [1]"])
+def test_a_merge_of_no_mapping_is_an_error(merged: str, tmp_path: Path) -> None:
+    """CrewAI's parser refuses it too."""
+    text = f"writer:\n  {merged}\n  role: Writer\n  goal: Write\n  backstory: Writes.\n"
+    with pytest.raises(yaml.YAMLError):
+        yaml.safe_load(text)
+    files = {"config/agents.yaml": text, "config/tasks.yaml": TASKS_OF_MERGED}
+    assert "ORG008" in {each.code for each in Kernel.open(write_tree(tmp_path, files)).check()}

@@ -353,7 +353,10 @@ def test_a_check_tells_what_it_read(tmp_path: Path) -> None:
 
 def test_a_long_table_of_sources_is_cut(tmp_path: Path) -> None:
     """Of many sources the first ten are shown, with the number of all agents."""
-    files = {f"apps/a{number:02}/.claude/agents/x{number}.md": agent(f"x{number}", "Use it.") for number in range(13)}
+    files = {
+        f"apps/a{number:02}/.claude/agents/x{number}.md": agent(f"x{number}", "Use it.")
+        for number in range(13)
+    }
     lines = run_here("check", cwd=write_tree(tmp_path, files)).stderr.splitlines()
     assert lines[10] == "Claude Code  1       0       apps/a09"
     assert lines[11] == "note: 3 more places, 13 agents in all 13; `orgkernel list` shows them"

@@ -178,7 +178,10 @@ def _find_agents_of_unknown_host(hidden: str) -> Iterator[LeftOut]:
     for name in _AGENT_FOLDERS:
         folder = os.path.join(hidden, name)
         files = list_files_in(folder, _MARKDOWN_NAME)[:_MOST_LOOKED_AT] if is_folder(folder) else ()
-        if any(can_be_agent(os.path.basename(each)) and begins_like_agent(read_head(each, _HEAD)) for each in files):
+        if any(
+            can_be_agent(os.path.basename(each)) and begins_like_agent(read_head(each, _HEAD))
+            for each in files
+        ):
             reason = "it begins like agents of Claude Code, in the folder of a host that is not known; `--from claude-code` reads it"
             yield LeftOut(folder, reason, "")
 

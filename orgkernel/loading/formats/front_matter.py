@@ -107,7 +107,7 @@ def _read_parts(parts: tuple[str, str, int], lists: Sequence[str], fields: Colle
     text, body, line = parts
     body_mark = pack_mark(line, 1)
     # The fence is kept as the first line, so line numbers match the file.
-    parsed = parse_yaml("\n" + text, as_text=True)
+    parsed = parse_yaml("\n" + text, as_text=True, merges=True)
     if parsed.refusals:
         loose = _read_loosely(text, lists, fields) if parsed.refusals[0].row is row.BAD_YAML else None
         if loose is None:

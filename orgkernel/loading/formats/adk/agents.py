@@ -14,7 +14,7 @@ from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.sources import ReadFile
-from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 _LLM = "LlmAgent"
 _ROOTS = ("root_agent.yaml", "root_agent.yml")
@@ -24,7 +24,7 @@ _FIELDS = {"name": "name", "model": "model", "body": "instruction"}
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
     """The role of a file. Empty for another YAML file."""
-    mapping = read_mapping(source, parse_yaml)
+    mapping = read_mapping(source, parse_foreign_yaml)
     is_root = os.path.basename(source.path) in _ROOTS
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals)) if is_root else ReadFile(skipped=True)

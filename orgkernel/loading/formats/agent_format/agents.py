@@ -17,7 +17,7 @@ from orgkernel.loading.formats.names import LONGEST, build_server_tool_id, build
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
-from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 _METADATA, _SPACE, _POLICY, _CONFIG = "metadata", "action_space", "execution_policy", "config"
 _APPROVAL = "approval"
@@ -26,7 +26,7 @@ _FIELDS = {"name": "name", "model": "model", "body": "instructions"}
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
     """The role of a file."""
-    mapping = read_mapping(source, parse_yaml)
+    mapping = read_mapping(source, parse_foreign_yaml)
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals))
     whole = FieldReader(mapping.value, (mapping.start, mapping.marks), "the agent", mapping.start)

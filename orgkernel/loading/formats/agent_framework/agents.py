@@ -13,7 +13,7 @@ from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.sources import ReadFile
-from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 _FIELDS = {"name": "name", "model": "model", "body": "instructions"}
 _TYPES: dict[str, ToolType] = {"mcp": "mcp_server", "code_interpreter": "computer_use"}
@@ -21,7 +21,7 @@ _TYPES: dict[str, ToolType] = {"mcp": "mcp_server", "code_interpreter": "compute
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
     """The role of a file. Empty for another YAML file, such as a workflow."""
-    mapping = read_mapping(source, parse_yaml)
+    mapping = read_mapping(source, parse_foreign_yaml)
     if mapping.refusals:
         is_prompt = "kind: Prompt" in source.text
         return read_broken(source, KIND, list(mapping.refusals)) if is_prompt else ReadFile(skipped=True)

@@ -35,7 +35,7 @@ from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
 from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
-from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 ROLE, CATALOG = "role_profile", "tool_catalog"
 TYPE, REF, REFERENCED = "component_type", "$component_ref", "$referenced_components"
@@ -54,7 +54,7 @@ class _Found(NamedTuple):
 
 def read_components(source: SourceText, root: Root) -> ReadFile:
     """The roles, the tools and the teams of a file. Empty for a file that is not a specification."""
-    parse = parse_json if source.path.endswith(".json") else parse_yaml
+    parse = parse_json if source.path.endswith(".json") else parse_foreign_yaml
     value, marks, start, refused = read_mapping(source, parse)
     if refused:
         is_ours_to_say = source.refusal is not None or TYPE in source.text

@@ -91,7 +91,7 @@ def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
 
 
 def _parse_yaml(text: str) -> Any:
-    return parse_yaml(text, as_text=True)
+    return parse_yaml(text, as_text=True, merges=True)
 
 
 def _build_role(role_id: str, name: str, description: str, suppressions: Any = ()) -> RoleProfile:

@@ -35,7 +35,7 @@ from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import BrokenDocument, ReadFile
-from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 ROLE, TASKS, TOOL_KIND = "role_profile", "procedure_catalog", "tool_catalog"
 CUSTOM = "custom:"
@@ -87,15 +87,26 @@ def build_own_tool(description: str) -> Tool:
 
 
 def _read_agents(source: SourceText, root: Root) -> ReadFile:
-    value, marks, _, refused = read_mapping(source, parse_yaml)
+    value, marks, _, refused = read_mapping(source, parse_foreign_yaml)
     if refused:
         return read_broken(source, ROLE, list(refused))
     agents = ReadFile()
     for name, each in value.items():
         key, below = marks[name]
+        if _is_template(name, each, marks):
+            continue
         one = _read_agent(source, root, name, each, below, key, only_misspelled=True)
         agents = _merge_files(agents, one)
     return agents
+
+
+def _is_template(name: str, value: Any, marks: Mapping[str, tuple[int, Marks]]) -> bool:
+    """Whether an entry is no agent: it has none of the needed fields, and other entries merge it."""
+    if not isinstance(value, dict) or not value.keys().isdisjoint(_NEEDED):
+        return False
+    own = {id(each) for each in marks[name][1][1].values()}
+    others = (at[1] for other, (_, at) in marks.items() if other != name and isinstance(at, tuple))
+    return any(id(each) in own for at in others if isinstance(at, dict) for each in at.values())
 
 
 def _read_json_agent(source: SourceText, root: Root) -> ReadFile:
@@ -188,7 +199,7 @@ def _collect_tool_words(fields: FieldReader) -> dict[str, Any]:
 
 
 def _read_tasks(source: SourceText, root: Root) -> ReadFile:
-    value, marks, start, refused = read_mapping(source, parse_yaml)
+    value, marks, start, refused = read_mapping(source, parse_foreign_yaml)
     if refused:
         return read_broken(source, TASKS, list(refused))
     tasks = [(name, each, marks[name][1], marks[name][0]) for name, each in value.items()]

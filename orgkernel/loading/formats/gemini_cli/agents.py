@@ -66,7 +66,7 @@ def _list_remote_agents(source: SourceText) -> Iterator[Front]:
     parts = None if source.refusal is not None else split_front_matter(source.text, GEMINI_CLI.pattern)
     if parts is None or not parts[0].lstrip().startswith("-"):
         return
-    parsed = parse_yaml("\n" + parts[0], as_text=True)
+    parsed = parse_yaml("\n" + parts[0], as_text=True, merges=True)
     if parsed.refusals or len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, tuple):
         return
     document = parsed.documents[0]
