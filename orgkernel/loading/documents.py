@@ -19,7 +19,7 @@ from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.markdown import ParsedMarkdown, parse_markdown
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
-from orgkernel.loading.parsed import MAX_VALUES, Parsed, ParsedText, Refusal, describe
+from orgkernel.loading.parsed import MAX_REFUSALS, MAX_VALUES, Parsed, ParsedText, Refusal, describe
 from orgkernel.loading.shape import validate_shape
 from orgkernel.loading.sources import (
     BrokenDocument,
@@ -310,7 +310,16 @@ def _find_declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     return frozenset(declared_ids)
 
 
-def build_diagnostic(source: SourceText, refusal: Refusal) -> Diagnostic:
-    """Turn a refusal into a finding at its place."""
+def read_broken_role(source: SourceText, role_id: str, refusals: Sequence[Refusal]) -> ReadFile:
+    """The result for one of several agents in a file, if this one cannot be read. Its findings name it, so that the others
+    answer.
+    """
+    broken = BrokenDocument(source.name, source.path, "role_profile", frozenset({role_id}))
+    findings = (build_diagnostic(source, each, f"role:{role_id}") for each in refusals[:MAX_REFUSALS])
+    return ReadFile((), (broken,), tuple(findings))
+
+
+def build_diagnostic(source: SourceText, refusal: Refusal, subject: str = "") -> Diagnostic:
+    """Turn a refusal into a finding at its place, about a subject such as `role:reviewer`."""
     place = Place(source.name, *unpack_mark(refusal.mark))
-    return refusal.row.at(place, refusal.message, refusal.help)
+    return refusal.row.at(place, refusal.message, refusal.help, subject)

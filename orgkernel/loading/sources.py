@@ -364,6 +364,8 @@ class Completion(NamedTuple):
     instead: Mapping[int, SourceDocument] = {}
     """Replacements of documents, by the identity (`id`) of the replaced one."""
     documents: tuple[SourceDocument, ...] = ()
+    removed: frozenset[int] = frozenset()
+    """Documents that are part of another one, by their identity."""
 
 
 class TreeCompletion(NamedTuple):

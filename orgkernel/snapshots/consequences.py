@@ -131,6 +131,8 @@ def _find_roles(
     kind, _, name = diagnostic.subject.partition(":")
     if kind == "role" and name in records.posts and records.posts[name].document.format:
         return frozenset({name})
+    if kind == "role" and name in declared.roles.get(file, ()):
+        return frozenset({name})  # one of several agents in the file, which cannot be read
     kinds = declared.kinds[file]
     if kinds & _ROLE_KINDS:
         # In a file with several roles, an error without a subject could be about any of them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from orgkernel.loading.formats.discovery import discover, list_files
 from orgkernel.loading.formats.listing import LeftOut, SourceFound
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import request_sources
-from orgkernel.snapshots.snapshot import OrgSnapshot
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 
 class ForeignSource(NamedTuple):
@@ -53,6 +53,18 @@ def find_foreign_trees(
     return ForeignTrees(tuple(_count(folder, sources, reader, severities)), discovery.left_out)
 
 
+def count_by_root(snapshot: Snapshot) -> Mapping[int, Counter[str]]:
+    """The number of documents of each kind, by the number of the root that contains them. What several files declare
+    together counts once.
+    """
+    roots = {file.located.path: file.located.number for file in snapshot.tree.files}
+    kinds: dict[int, Counter[str]] = defaultdict(Counter)
+    for document in snapshot.tree.documents:
+        if document.path in roots:
+            kinds[roots[document.path]][document.kind] += 1
+    return kinds
+
+
 def _count(
     folder: str,
     sources: Sequence[SourceFound],
@@ -62,9 +74,7 @@ def _count(
     if not sources:
         return []
     snapshot = Loader(request_sources(folder, sources, reader), severities).load()
-    kinds: dict[int, list[str]] = defaultdict(list)
-    for file in snapshot.tree.files:
-        kinds[file.located.number] += (each.kind for each in file.read.documents)
+    kinds = count_by_root(snapshot)
     organizations: dict[str, list[OrgSnapshot]] = defaultdict(list)
     for each in snapshot.organizations.values():
         organizations[each.records.document.format].append(each)
@@ -86,8 +96,8 @@ def _count(
                 "" if organization is None else organization.org_id,
                 source.format,
                 source.place,
-                kinds[number].count("role_profile"),
-                kinds[number].count("cognitive_skill"),
+                kinds[number]["role_profile"],
+                kinds[number]["cognitive_skill"],
                 organization is not None and organization.has_errors,
                 source.place,
             )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from orgkernel import AccessRequest, Kernel
 from tests.support.in_process import run_here
 from tests.support.other_trees import lay_out
 from tests.support.trees import write_tree
@@ -344,3 +345,168 @@ def test_a_list_of_remote_agents_of_gemini(tmp_path: Path) -> None:
     write_tree(tree, {".gemini/agents/l.md": f"---\n{entry.format('r1')}- name: r2\n---\n"})
     done = run_here("check", cwd=tree)
     assert (done.returncode, "the front matter is not a mapping" in done.stdout) == (1, True)
+
+
+DECLARED = """\
+sandbox_mode = "workspace-write"
+
+[agents]
+max_threads = 4
+
+[agents.explorer]
+description = "Explores the code. Use it before a change."
+config_file = "agents/explorer.toml"
+
+[agents.planner]
+description = "Plans the work. Use it first."
+model = "gpt-5"
+
+[agents.fixer]
+description = "Fixes what was found. Use it after a review."
+config_file = "../roles/small.toml"
+
+[agents.tester]
+description = "Tests what was fixed. Use it after a fix."
+config_file = "../roles/small.toml"
+"""
+DECLARED_TREE = {
+    ".codex/config.toml": DECLARED,
+    ".codex/agents/explorer.toml": 'sandbox_mode = "read-only"\ndeveloper_instructions = "Look."\n',
+    "roles/small.toml": 'model = "gpt-5-mini"\nweb_search = "disabled"\n',
+}
+
+
+def test_agents_that_the_configuration_of_codex_declares(tmp_path: Path) -> None:
+    """They are read with the files that they name; two agents can share one, and one can have none."""
+    shop = write_tree(tmp_path / "shop", DECLARED_TREE)
+    done = run_here("check", cwd=shop)
+    assert (done.returncode, done.stdout) == (0, "")
+    posts = Kernel.open(shop).organization("active").snapshot.records.posts
+    assert {role: post.profile.requirements.preferred_model for role, post in posts.items()} == {
+        "explorer": None, "planner": "gpt-5", "fixer": "gpt-5-mini", "tester": "gpt-5-mini",
+    }  # fmt: skip
+    assert posts["explorer"].profile.description == "Explores the code. Use it before a change."
+    assert decide(shop, "role:explorer use tool:apply_patch") == DENY
+    assert decide(shop, "role:planner use tool:apply_patch") == ALLOW
+    for role in ("fixer", "tester"):
+        assert decide(shop, f"role:{role} use tool:web_search") == DENY
+        assert decide(shop, f"role:{role} use tool:apply_patch") == ALLOW
+    alone = write_tree(
+        tmp_path / "alone", {".codex/config.toml": '[agents.a]\ndescription = "Does a. Use it."\n'}
+    )
+    assert "read as OpenAI Codex: 1 agent" in run_here("check", cwd=alone).stderr
+
+
+@pytest.mark.parametrize("file", ["agents/none.toml", "../../outside.toml", "/etc/passwd", "", "a\\u0000b"])
+def test_a_declared_agent_whose_file_is_missing(tmp_path: Path, file: str) -> None:
+    """Codex ignores it, and the others answer."""
+    write_tree(tmp_path, {"outside.toml": 'name = "spy"\ndescription = "x"\ndeveloper_instructions = "x"\n'})
+    text = f'[agents.lost]\nconfig_file = "{file}"\n[agents.a]\ndescription = "Does a. Use it."\n'
+    shop = write_tree(tmp_path / "shop", {".codex/config.toml": text})
+    done = run_here("check", "--format", "concise", cwd=shop)
+    assert done.returncode == 1
+    assert ".codex/config.toml:" in done.stdout
+    assert "`lost`" in done.stdout
+    assert decide(shop, "role:a use tool:shell") == ALLOW
+    assert decide(shop, "role:lost use tool:shell") in (DENY, "error")
+    assert "spy" not in run_here("list", cwd=shop).stdout
+
+
+def test_a_declared_agent_and_a_reload(tmp_path: Path) -> None:
+    """A declaration that changes counts at once."""
+    shop = write_tree(tmp_path / "shop", DECLARED_TREE)
+    kernel = Kernel.open(shop)
+    assert len(kernel.organization("active").snapshot.records.posts) == 4
+    (shop / "roles/small.toml").write_text('sandbox_mode = "read-only"\n')
+    kernel.reload()
+    allowed = kernel.can("shop", AccessRequest("role:tester", "use", "tool:apply_patch")).outcome
+    assert allowed == "deny"
+
+
+@pytest.mark.parametrize(
+    ("fields", "entry", "answers"),
+    [
+        # the file wins for the same tool, and keeps what it does not mention
+        (
+            "permission: {bash: allow}\n",
+            {"permission": {"bash": "deny", "edit": "deny"}},
+            {"bash": ALLOW, "edit": DENY, "read": ALLOW},
+        ),
+        # a changed rule keeps its place, so the later star still decides
+        ("permission: {bash: ask}\n", {"permission": {"bash": "deny", "*": "allow"}}, {"bash": ALLOW}),
+        # objects are merged by part, and text takes the place of an object
+        (
+            "permission: {bash: {'git push*': ask}}\n",
+            {"permission": {"bash": {"*": "deny", "ls*": "allow"}}},
+            {"bash": DENY},
+        ),
+        ("permission: {bash: ask}\n", {"permission": {"bash": {"*": "allow", "rm*": "deny"}}}, {"bash": ASK}),
+        # the mode of either counts
+        ("", {"mode": "subagent"}, {"task": DENY, "bash": ALLOW}),
+        ("mode: all\n", {"mode": "subagent"}, {"task": ALLOW}),
+        ("permission: {task: allow}\n", {"mode": "subagent"}, {"task": ALLOW}),
+    ],
+)
+def test_opencode_merges_a_file_and_a_configuration(
+    tmp_path: Path, fields: str, entry: dict[str, object], answers: dict[str, str]
+) -> None:
+    """An agent that both declare is one agent, as its host merges them."""
+    files = {
+        **opencode(fields),
+        **opencode("", "b"),
+        **opencode_settings(agent={"a": {"model": "x/y", **entry}}),
+    }
+    shop = write_tree(tmp_path / "shop", files)
+    kernel = Kernel.open(shop)
+    assert [each.code for each in kernel.check() if each.code == "ORG217"] == []
+    assert {tool: decide(shop, f"role:a use tool:{tool}") for tool in answers} == answers
+    post = kernel.organization("active").snapshot.records.posts["a"]
+    assert (post.profile.description, post.profile.requirements.preferred_model) == ("Does a.", "x/y")
+    done = run_here("list", "--format", "json", cwd=shop)
+    assert [each["roles"] for each in json.loads(done.stdout)["trees"]] == [2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "entry", "roles"),
+    [
+        ("", {"disable": True}, ["b"]),
+        ("disable: false\n", {"disable": True}, ["a", "b"]),
+        ("disable: true\n", {"description": "x"}, ["b"]),
+    ],
+)
+def test_a_disabled_agent_of_opencode(
+    tmp_path: Path, fields: str, entry: dict[str, object], roles: list[str]
+) -> None:
+    """It is disabled in all layers, unless a higher one enables it."""
+    files = {**opencode(fields), **opencode("", "b"), **opencode_settings(agent={"a": entry})}
+    kernel = Kernel.open(write_tree(tmp_path / "shop", files))
+    assert sorted(kernel.organization("active").snapshot.records.posts) == roles
+
+
+def test_a_merged_agent_of_opencode_has_one_text(tmp_path: Path) -> None:
+    """A file sets the text, even to nothing; two configurations are merged too."""
+    files = {
+        ".opencode/agents/a.md": "---\ndescription: Does a.\n---\n",
+        **opencode("", "b"),
+        **opencode_settings(
+            agent={"a": {"prompt": "Old."}, "b": {"prompt": "Old."}, "c": {"prompt": "Old."}}
+        ),
+        ".opencode/opencode.json": '{"agent": {"c": {"description": "Does c.", "prompt": "New."}}}',
+    }
+    shop = write_tree(tmp_path / "shop", files)
+    orders = Kernel.open(shop).organization("active").snapshot.records.orders
+    texts = {
+        role: [each.record.body.strip() for each in orders.get(("role", role), ())]
+        for role in ("a", "b", "c")
+    }
+    assert texts == {"a": [], "b": ["Do b."], "c": ["New."]}
+
+
+def test_an_agent_of_opencode_is_named_by_its_front_matter(tmp_path: Path) -> None:
+    """The host takes the name of the file only if the front matter has none. A mode is an agent that no other starts."""
+    files = {**opencode("name: writer\n"), **opencode("mode: primary\n", "b"),
+             ".opencode/mode/plan.md": "---\ndescription: Plans.\n---\nPlan.\n"}  # fmt: skip
+    shop = write_tree(tmp_path / "shop", files)
+    assert sorted(Kernel.open(shop).organization("active").snapshot.records.posts) == ["b", "plan", "writer"]
+    assert decide(shop, "role:b handoff role:writer") == ALLOW
+    assert decide(shop, "role:b handoff role:plan") == DENY

@@ -118,3 +118,36 @@ def test_prose_stops_nobody(tmp_path: Path, host: str, prose: str) -> None:
     write_tree(tree, {name: f"---\nname: z\ndescription: Does z. Use it.\n---\n{prose}\n"})
     assert run_here("can", *question.split(), cwd=tree).stdout == before
     assert run_here("what-can", "role:z", cwd=tree).returncode == 0
+
+
+SHARED = {
+    "opencode": (
+        {"opencode.json": '{"agent": {"a": {"description": "x"}, "c": {"description": 3}}}'},
+        "bash",
+    ),
+    "crewai": (
+        {
+            "config/agents.yaml": "a: {role: A, goal: Do a, backstory: Does a.}\nc: {role: C, goal: 3}\n",
+            "config/tasks.yaml": "t: {description: Do t, expected_output: T, agent: a}\n",
+        },
+        "",
+    ),
+    "codex": (
+        {".codex/config.toml": "[agents.a]\ndescription = 'x'\n[agents.c]\ndescription = 3\n"},
+        "shell",
+    ),
+}
+
+
+@pytest.mark.parametrize("host", SHARED)
+def test_a_faulty_entry_takes_out_only_its_agent(host: str, tmp_path: Path) -> None:
+    """Also where one file declares several agents; a question about the faulty one names the error."""
+    files, tool = SHARED[host]
+    write_tree(tmp_path, files)
+    assert run_here("check", cwd=tmp_path).returncode == 1
+    assert run_here("manifest", "a", cwd=tmp_path).returncode == 0
+    if tool:
+        assert run_here("can", "role:a", "use", f"tool:{tool}", cwd=tmp_path).returncode == 0
+    done = run_here("manifest", "c", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is out of service" in done.stderr

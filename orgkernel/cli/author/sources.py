@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 import click
@@ -14,6 +13,7 @@ from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.formats.listing import LeftOut
+from orgkernel.snapshots.foreign_trees import count_by_root
 from orgkernel.snapshots.roots import Request, format_relative_path
 from orgkernel.snapshots.snapshot import Snapshot
 
@@ -37,9 +37,7 @@ def print_what_was_read(snapshot: Snapshot, request: Request) -> None:
 
 def _count_sources(snapshot: Snapshot, request: Request) -> Iterator[tuple[str, str, str, str]]:
     """The format, the agents, the skills and the place of each source."""
-    kinds: dict[int, Counter[str]] = defaultdict(Counter)
-    for file in snapshot.tree.files:
-        kinds[file.located.number].update(each.kind for each in file.read.documents)
+    kinds = count_by_root(snapshot)
     for number, root in enumerate(request.roots):
         if root.areas and not root.context:
             agents, skills = kinds[number]["role_profile"], kinds[number]["cognitive_skill"]

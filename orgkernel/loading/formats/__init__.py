@@ -100,11 +100,15 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
                 completed = {old: completion.instead.get(id(new), new) for old, new in renamed.items()}
                 completion = completion._replace(instead={**completion.instead, **completed})
             read = (document for file in those for document in file.read.documents)
-            more, answers = look_up(
-                root, number, (each for each in read if id(each) not in completion.instead)
+            kept = (
+                each
+                for each in read
+                if id(each) not in completion.instead and id(each) not in completion.removed
             )
+            more, answers = look_up(root, number, kept)
             looked_up |= answers
             completion = completion._replace(instead={**completion.instead, **more})
+            instead |= dict.fromkeys(completion.removed, ())
             if home:
                 by_home.setdefault(home, []).append((root, those, completion))
             elif root.union is not None:

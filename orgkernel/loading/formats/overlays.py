@@ -48,6 +48,8 @@ def apply_overlays(
     bound: list[BoundSource] = []
     for root, those, completion in sources:
         for document in (document for file in those for document in file.read.documents):
+            if id(document) in completion.removed:
+                continue
             made = completion.instead.get(id(document))
             instead[id(document)] = document.bind_to_home(home) if made is None else made
         added += (each for each in completion.documents if each.kind != "organization")

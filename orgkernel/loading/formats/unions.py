@@ -146,6 +146,8 @@ def _list_sources(members: Sequence[UnionMember]) -> Iterator[_Source]:
         }
         for file in files:
             for document in file.read.documents:
+                if id(document) in completion.removed:
+                    continue
                 made = completion.instead.get(id(document), document)
                 _find_source(document, folders, sources[0]).documents.append((id(document), made))
         for document in completion.documents:

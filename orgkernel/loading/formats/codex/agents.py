@@ -12,23 +12,18 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.documents.records import Tool, ToolCatalog
-from orgkernel.loading.documents import build_diagnostic, read_broken
+from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.codex.toml_places import TomlFile, parse_toml
 from orgkernel.loading.formats.coding_agents import (
     KIND,
-    PROTECTING,
     AgentFile,
     ToolNames,
     ToolRule,
     build_role,
-    keep_rules,
 )
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.names import LONGEST, build_server_tool_id, build_tool_id, convert_to_id
-from orgkernel.loading.formats.servers import build_server_tool
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
@@ -46,29 +41,34 @@ _FIRST = pack_mark(1, 1)
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role of a file with one agent. Empty for another TOML file beside agents outside of `.codex`."""
-    file = _parse(source)
+    """The role of a file with one agent. Empty for another TOML file beside agents outside of `.codex`.
+
+    A file that the configuration names needs no name, description and instructions of its own.
+    """
+    area = root.find_area(source.path)
+    declared = area.content if area is not None else ""
+    file = parse_source(source)
     if file.refusal is not None:
         return read_broken(source, KIND, [file.refusal])
-    if _BODY not in file.value and HIDDEN not in source.path.split(os.sep):
+    if not declared and _BODY not in file.value and HIDDEN not in source.path.split(os.sep):
         return ReadFile(skipped=True)
     marks: dict[str, tuple[int, Marks]] = {key: file.get_marks(key) for key in file.value}
     fields = FieldReader(file.value, (_FIRST, marks), "the agent", _FIRST)
-    name = fields.get_text("name", needed=True)
+    name = fields.get_text("name", needed=not declared) or declared
     fields.subject = f"agent {quote(name)}"
-    description = fields.get_text("description", needed=True)
-    body = fields.get_text(_BODY, needed=True)
+    description = fields.get_text("description", needed=not declared)
+    body = fields.get_text(_BODY, needed=not declared)
     model = fields.get_text("model")
     if len(convert_to_id(name)) > LONGEST:
         fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
-    rules = [*_read_rules(file, fields.refusals)]
+    rules = [*read_rules(file, fields.refusals)]
     servers = file.value.get(SERVERS, {})
     fields.report_unknown(_FIELDS, "OpenAI Codex", only_misspelled=True)
     if fields.is_refused:
         return read_broken(source, KIND, fields.refusals)
     agent = AgentFile(
         name=name,
-        name_marks=marks["name"],
+        name_marks=marks.get("name", (_FIRST, _FIRST)),
         description=description,
         rules=rules,
         has_every_tool=True,
@@ -81,41 +81,11 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     return build_role(source, root, agent, (_FIRST, marks), fields.refusals)
 
 
-def read_configuration(source: SourceText, root: Root) -> ReadFile:
-    """The catalog of the servers of a project, with the rules of its sandbox for all agents."""
-    file = _parse(source)
-    if file.refusal is not None:
-        return read_broken(source, PROTECTING, [file.refusal])
-    refusals: list[Refusal] = []
-    rules = list(_read_rules(file, refusals))
-    refusals += _find_declared_agents(file)
-    tools: dict[str, Tool] = {}
-    places: dict[str, tuple[int, Marks]] = {}
-    servers = file.value.get(SERVERS, {})
-    for name in servers if isinstance(servers, dict) else ():
-        tool = build_server_tool_id(name)
-        tools.setdefault(tool, build_server_tool(name))
-        places.setdefault(tool, file.get_marks(SERVERS, name))
-    raw, below = keep_rules(rules, _FIRST, {"tools": (_FIRST, (_FIRST, places))})
-    document = read_as(source, root, "tool_catalog", ToolCatalog(tools=tools), (_FIRST, below), raw)
-    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
-
-
-def _find_declared_agents(file: TomlFile) -> Iterator[Refusal]:
-    """The agents that the configuration declares. Only those with a name and a description in their own files are read."""
-    agents = file.value.get("agents", {})
-    for name, each in agents.items() if isinstance(agents, dict) else ():
-        if isinstance(each, dict):
-            text = f"the agent {quote(name)} is declared in the configuration, and only agents in files of their own are read"
-            help = "write `name` and `description` into its file in `.codex/agents`"
-            yield Refusal(row.UNKNOWN_FIELD, file.get_marks("agents", name)[0], text, help)
-
-
-def _parse(source: SourceText) -> TomlFile:
+def parse_source(source: SourceText) -> TomlFile:
     return TomlFile({}, {}, source.refusal) if source.refusal is not None else parse_toml(source.text)
 
 
-def _read_rules(file: TomlFile, refusals: list[Refusal]) -> Iterator[ToolRule]:
+def read_rules(file: TomlFile, refusals: list[Refusal]) -> Iterator[ToolRule]:
     """The rules of the sandbox, of the search and of servers. A sandbox that cannot be read only reads."""
     mode = file.value.get(SANDBOX)
     mark = file.get_marks(SANDBOX)[1]

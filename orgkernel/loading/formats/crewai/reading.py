@@ -23,7 +23,7 @@ from orgkernel.documents.records import (
     Tool,
     ToolCatalog,
 )
-from orgkernel.loading.documents import build_diagnostic, read_broken
+from orgkernel.loading.documents import build_diagnostic, read_broken, read_broken_role
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.layout import CREW_FILES
@@ -34,7 +34,7 @@ from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressio
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
-from orgkernel.loading.sources import BrokenDocument, ReadFile
+from orgkernel.loading.sources import ReadFile
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 ROLE, TASKS, TOOL_KIND = "role_profile", "procedure_catalog", "tool_catalog"
@@ -129,10 +129,10 @@ def _read_agent(
     role_id = convert_to_id(name)
     if not isinstance(value, dict):
         text = f"{subject} is {describe(value)}, not a mapping"
-        return _build_broken_document(source, ROLE, role_id, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
+        return read_broken_role(source, role_id, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
     if not 0 < len(role_id) <= LONGEST:
         text = f"the name of an agent is empty or has more than {LONGEST} characters"
-        return _build_broken_document(source, ROLE, role_id, [Refusal(row.MALFORMED_ID, at, text)])
+        return read_broken_role(source, role_id, [Refusal(row.MALFORMED_ID, at, text)])
     fields = FieldReader(value, marks, subject, at)
     is_needed = "from_repository" not in value
     role, goal, backstory = (fields.get_text(key, needed=is_needed) for key in _NEEDED)
@@ -147,7 +147,7 @@ def _read_agent(
         model = model.get("model")
     suppressions = tuple(read_suppressions(value, fields.marks, fields.refusals)) if only_misspelled else ()
     if fields.is_refused:
-        return _build_broken_document(source, ROLE, role_id, fields.refusals)
+        return read_broken_role(source, role_id, fields.refusals)
     record = RoleProfile(
         role_id=role_id,
         role_name=role or name,
@@ -338,9 +338,3 @@ def _merge_files(first: ReadFile, second: ReadFile) -> ReadFile:
         first.broken + second.broken,
         first.diagnostics + second.diagnostics,
     )
-
-
-def _build_broken_document(source: SourceText, kind: str, claimed: str, refusals: list[Refusal]) -> ReadFile:
-    """The result for one of several documents in a file, if that document cannot be read."""
-    broken = BrokenDocument(source.name, source.path, kind, frozenset({claimed}))
-    return ReadFile((), (broken,), tuple(build_diagnostic(source, each) for each in refusals[:MAX_REFUSALS]))

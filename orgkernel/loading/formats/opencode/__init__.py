@@ -40,8 +40,12 @@ class OpenCode:
         """Build the organization, and apply the permissions to its tools."""
         from orgkernel.loading.formats.coding_agents import complete_agents
         from orgkernel.loading.formats.opencode.agents import NAMES
+        from orgkernel.loading.formats.opencode.layers import merge_layers
+        from orgkernel.loading.formats.replacing import complete_replaced
 
-        return complete_agents(root, files, own, NAMES)
+        return complete_replaced(
+            files, merge_layers(files), lambda merged: complete_agents(root, merged, own, NAMES)
+        )
 
 
 FORMAT = OpenCode()

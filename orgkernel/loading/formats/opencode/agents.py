@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.documents import read_broken
+from orgkernel.documents.records import ToolCatalog
+from orgkernel.loading.documents import read_broken, read_broken_role
 from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import add_words, read_as
 from orgkernel.loading.formats.coding_agents import (
     EFFECTS,
     EVERY,
@@ -21,12 +25,14 @@ from orgkernel.loading.formats.coding_agents import (
 )
 from orgkernel.loading.formats.front_matter import OPENCODE, Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
-from orgkernel.loading.formats.opencode.layout import get_agent_name
+from orgkernel.loading.formats.opencode.layout import get_agent_name, is_mode
 from orgkernel.loading.formats.suppressions import read_suppressions
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
 
+DISABLED, ENABLED, OWN_RULES = "disabled_agents", "enabled", "own_rules"
+"""Keys of words: the names of disabled agents, whether an agent states that it is enabled, and the number of its own rules."""
 TOOLS, PERMISSION, MODE, DISABLE, STARTER = "tools", "permission", "mode", "disable", "task"
 _MODES = ("primary", "subagent", "all")
 _EDITING = ("edit", "write", "patch", "multiedit", "apply_patch")
@@ -51,17 +57,35 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         return ReadFile(skipped=True)
     if not front.value:
         return read_broken(source, KIND, front.refusals)
-    name = get_agent_name(source.path)
-    return read_entry(source, root, front, name, (front.start, front.start))
+    written = front.value.get("name")
+    if isinstance(written, str) and written.strip():
+        name, name_marks = written.strip(), front.marks["name"]
+    else:
+        name, name_marks = get_agent_name(source.path), (front.start, front.start)
+    if is_disabled(front.value):
+        empty = ToolCatalog(tools={})
+        marks = (front.start, {DISABLED: name_marks})
+        return ReadFile((read_as(source, root, "tool_catalog", empty, marks, {DISABLED: [name]}),))
+    is_primary = is_mode(source.path)
+    return read_entry(source, root, front, name, name_marks, is_primary=is_primary)
+
+
+def is_disabled(value: Mapping[str, Any]) -> bool:
+    """Whether an agent is disabled."""
+    return _is_true(value.get(DISABLE)) or _is_true(value.get("disabled"))
 
 
 def read_entry(
-    source: SourceText, root: Root, front: Front, name: str, name_marks: tuple[int, Marks]
+    source: SourceText,
+    root: Root,
+    front: Front,
+    name: str,
+    name_marks: tuple[int, Marks],
+    *,
+    is_primary: bool = False,
 ) -> ReadFile:
-    """The role of one agent with its fields."""
+    """The role of one agent with its fields. `is_primary` is for a mode, which is an agent that no other one starts."""
     value, marks, refusals = front.value, dict(front.marks), list(front.refusals)
-    if _is_true(value.get(DISABLE)) or _is_true(value.get("disabled")):
-        return ReadFile(skipped=True)
     for key in ("description", "model", MODE):
         if not isinstance(value.get(key, ""), str):
             text = f"the field {quote(key)} is {describe(value[key])}, not text"
@@ -69,17 +93,14 @@ def read_entry(
     if not convert_to_id(name) or len(convert_to_id(name)) > LONGEST:
         text = f"the name has more than {LONGEST} characters"
         refusals.append(Refusal(row.MALFORMED_ID, start_of(name_marks[1]), text, "rename the file"))
-    mode = value.get(MODE, "all")
+    mode = "primary" if is_primary else value.get(MODE, "all")
     if isinstance(mode, str) and mode not in _MODES:
         text = f"the field `{MODE}` is {quote(mode)}, not {', '.join(map(quote, _MODES))}"
         refusals.append(Refusal(row.UNKNOWN_VALUE, start_of(marks[MODE][1]), text))
     rules = [*read_rules(value, marks, refusals)]
     suppressions = tuple(read_suppressions(value, marks, refusals))
     if any(each.row.severity is row.MISSING_FIELD.severity for each in refusals):
-        return read_broken(source, KIND, refusals)
-    if mode == "subagent" and not any(each.tool == STARTER for each in rules):
-        # A subagent starts other agents only if its permissions mention it.
-        rules.append(ToolRule("deny", STARTER, front.start))
+        return read_broken_role(source, convert_to_id(name)[:LONGEST], refusals)
     refusals += find_misspelled(value, marks, _FIELDS, "OpenCode")
     prompt = value.get("prompt")
     in_file = isinstance(prompt, str) and prompt.startswith("{file:")
@@ -90,7 +111,7 @@ def read_entry(
         name=name,
         name_marks=name_marks,
         description=value.get("description", "").strip(),
-        rules=rules,
+        rules=[*rules, *list_implied_rules(mode, rules, front.start)],
         has_every_tool=True,
         is_started=mode != "primary",
         model=value.get("model", "").strip(),
@@ -99,7 +120,18 @@ def read_entry(
         body_mark=body_mark,
         suppressions=suppressions,
     )
-    return build_role(source, root, agent, (front.start, marks), refusals)
+    read = build_role(source, root, agent, (front.start, marks), refusals)
+    words = {OWN_RULES: [str(len(rules))], **({MODE: [mode]} if MODE in value or is_primary else {})}
+    if DISABLE in value or "disabled" in value:
+        words[ENABLED] = ["true"]
+    role, *orders = read.documents
+    return replace(read, documents=(add_words(role, words), *orders))
+
+
+def list_implied_rules(mode: str, rules: Sequence[ToolRule], mark: int) -> list[ToolRule]:
+    """The rule that OpenCode adds: a subagent starts other agents only if its permissions mention it."""
+    is_mentioned = any(each.tool == STARTER for each in rules)
+    return [ToolRule("deny", STARTER, mark)] if mode == "subagent" and not is_mentioned else []
 
 
 def read_rules(

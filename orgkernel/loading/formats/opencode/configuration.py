@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import build_diagnostic, read_broken
@@ -10,7 +12,7 @@ from orgkernel.loading.formats.building import replace_document
 from orgkernel.loading.formats.coding_agents import PROTECTING, keep_rules
 from orgkernel.loading.formats.front_matter import Front
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.opencode.agents import read_entry, read_rules
+from orgkernel.loading.formats.opencode.agents import DISABLED, is_disabled, read_entry, read_rules
 from orgkernel.loading.formats.servers import read_server_mapping
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import start_of
@@ -31,6 +33,7 @@ def read_configuration(source: SourceText, root: Root) -> ReadFile:
     servers = read_server_mapping(source, root, mapping, ("mcp",))
     catalog = servers.documents[0]
     raw, below = keep_rules(rules, start, dict(catalog.marks[1]))
+    raw = {**raw, DISABLED: [name for field in _AGENTS for name in _list_disabled(value.get(field))]}
     documents = [replace_document(catalog, catalog.record, (start, below), raw)]
     broken: list[BrokenDocument] = []
     findings = [*servers.diagnostics, *(build_diagnostic(source, each) for each in refusals)]
@@ -48,8 +51,17 @@ def read_configuration(source: SourceText, root: Root) -> ReadFile:
                 text = f"agent {quote(name)} is {describe(entry)}, not a mapping"
                 findings.append(build_diagnostic(source, Refusal(row.WRONG_TYPE, start_of(at), text)))
                 continue
-            read = read_entry(source, root, Front(entry, dict(at[1]), key, []), name, (key, key))
+            if is_disabled(entry):
+                continue
+            front = Front(entry, dict(at[1]), key, [])
+            read = read_entry(source, root, front, name, (key, key), is_primary=field == "mode")
             documents += read.documents
             broken += read.broken
             findings += read.diagnostics
     return ReadFile(tuple(documents), tuple(broken), tuple(findings))
+
+
+def _list_disabled(entries: Any) -> list[str]:
+    """The names of the agents that a field disables."""
+    pairs = entries.items() if isinstance(entries, dict) else ()
+    return [name for name, entry in pairs if isinstance(entry, dict) and is_disabled(entry)]

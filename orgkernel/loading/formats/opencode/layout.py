@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 from orgkernel.loading.files import find_in_head, is_file, is_folder
@@ -16,6 +17,7 @@ FOLDERS = AgentFolders(
     ".md",
     (*CONFIGURATIONS, *(os.path.join(".opencode", each) for each in CONFIGURATIONS)),
 )
+_MODES = ("mode", "modes")
 _AGENT = lazy_pattern(rb'"(?:agent|mode)"\s*:\s*\{\s*(?://[^\n]*\n\s*)*"')
 _SIZE = 256 * 1024
 
@@ -50,3 +52,21 @@ def get_agent_name(path: str) -> str:
         if parts[number] in FOLDERS.names and parts[number - 1] == FOLDERS.hidden:
             return "/".join(parts[number + 1 :])
     return parts[-1]
+
+
+def is_mode(path: str) -> bool:
+    """Whether a file is in a folder of modes, so it is an agent that no other one starts."""
+    parts = path.split(os.sep)
+    return any(first == FOLDERS.hidden and second in _MODES for first, second in itertools.pairwise(parts))
+
+
+def rank_layer(path: str) -> int:
+    """The number of the layer that a file belongs to. OpenCode merges the layers of a project, and higher ones win.
+
+    >>> [rank_layer(each) for each in ("/p/opencode.json", "/p/.opencode/opencode.json", "/p/.opencode/agents/a.md")]
+    [1, 3, 4]
+    """
+    folder, name = os.path.split(path)
+    if name in CONFIGURATIONS:
+        return (2 if os.path.basename(folder) == FOLDERS.hidden else 0) + (name == CONFIGURATIONS[0])
+    return 5 if is_mode(path) else 4
