@@ -19,6 +19,7 @@ from orgkernel.kernel.cache_folder import open_cache
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
+from orgkernel.loading.files import is_within
 from orgkernel.loading.formats import FORMATS, OURS
 from orgkernel.loading.formats.listing import LeftOut
 from orgkernel.loading.shipped import list_templates
@@ -110,20 +111,26 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
     places = Counter(each.format for each in request.sources)
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
         agents, skills = counts[name, "role_profile"], counts[name, "cognitive_skill"]
-        what = [format_count(agents, "agent")] if agents else []
-        if skills:
-            what.append(format_count(skills, "skill"))
-        if not what:
-            servers = _count_servers(snapshot, name)
-            what = [format_count(servers, "server") if servers else format_count(0, "agent")]
+        servers = 0 if agents or skills else count_servers(snapshot, name)
+        what = describe_what_was_read(agents, skills, servers)
         where = f" in {places[name]} places" if places[name] > 1 else ""
         way_out = "`orgkernel list` shows them" if where else "`--from` chooses another format"
-        click.echo(f"note: read as {FORMATS[name].title}: {', '.join(what)}{where}; {way_out}", err=True)
+        click.echo(f"note: read as {FORMATS[name].title}: {what}{where}; {way_out}", err=True)
     if request.left_out:
         click.echo(
             f"note: left out: {format_count(len(request.left_out), 'place')}; `orgkernel list` names the reasons",
             err=True,
         )
+
+
+def describe_what_was_read(agents: int, skills: int, servers: int) -> str:
+    """The agents and skills of a source, or else its servers.
+
+    >>> describe_what_was_read(2, 1, 0), describe_what_was_read(0, 0, 3), describe_what_was_read(0, 0, 0)
+    ('2 agents, 1 skill', '3 servers', '0 agents')
+    """
+    counts = ((agents, "agent"), (skills, "skill"), (servers, "server"))
+    return ", ".join(format_count(number, noun) for number, noun in counts if number) or "0 agents"
 
 
 def say_which_organization_answers(kernel: Kernel) -> None:
@@ -136,15 +143,15 @@ def say_which_organization_answers(kernel: Kernel) -> None:
         click.echo(f"note: {quote(answering)} answers; `--org` asks {others}", err=True)
 
 
-def _count_servers(snapshot: Snapshot, name: str) -> int:
-    """Count the MCP servers that were read, if there are no agents."""
+def count_servers(snapshot: Snapshot, name: str, folder: str = "") -> int:
+    """Count the MCP servers that were read in a format, below a folder if one is passed."""
     catalogs = (
         each for each in snapshot.tree.documents if each.format == name and each.kind == "tool_catalog"
     )
     providers = {
         tool.provider
         for each in catalogs
-        if not each.context
+        if not each.context and (not folder or is_within(each.path, folder))
         for tool in each.record.tools.values()  # type: ignore[attr-defined]
     }
     return len(providers - {""})

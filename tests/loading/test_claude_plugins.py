@@ -47,7 +47,7 @@ def test_each_plugin_of_a_marketplace_is_a_department(tmp_path: Path) -> None:
     assert kernel.check() == ()
     done = run_here("check", "market", cwd=tmp_path)
     assert done.returncode == 0
-    assert "Claude Code  1       0       market/plugins/web" in done.stderr
+    assert "Claude Code  1 agent  market/plugins/web" in done.stderr
     assert done.stderr.count("note: left out") == 4
     assert "1 organization, 2 roles" in done.stderr
     done = run_here("who-can", "use", "tool:Read", "--org", "data", "--path", "market", cwd=tmp_path)

@@ -262,8 +262,8 @@ def test_a_collection_of_codex_agents(tmp_path: Path) -> None:
     }
     done = run_here("check", cwd=write_tree(tmp_path, files))
     assert (done.returncode, done.stdout) == (0, "")
-    assert "OpenAI Codex  2       0       categories/code" in done.stderr
-    assert "OpenAI Codex  1       0       categories/docs" in done.stderr
+    assert "OpenAI Codex  2 agents  categories/code" in done.stderr
+    assert "OpenAI Codex  1 agent   categories/docs" in done.stderr
     assert decide(tmp_path, "role:reader use tool:apply_patch") == DENY
     assert decide(tmp_path, "role:writer use tool:apply_patch") == ALLOW
 

@@ -91,9 +91,10 @@ def test_two_formats_in_one_folder(kept: Path, tmp_path: Path) -> None:
     claude = "---\nname: helper\ndescription: Helps. Use it for help.\ntools: Read\n---\n"
     write_tree(lay_out(tmp_path, "copilot"), {".claude/agents/helper.md": claude})
     done = run_here("check", cwd=tmp_path)
-    assert done.stderr.splitlines()[:2] == [
-        "note: read as Claude Code: 1 agent; `--from` chooses another format",
-        "note: read as GitHub Copilot: 4 agents, 1 skill; `--from` chooses another format",
+    assert done.stderr.splitlines()[:3] == [
+        "format          read               place",
+        "Claude Code     1 agent            .",
+        "GitHub Copilot  4 agents, 1 skill  .",
     ]
     assert "2 organizations, 5 roles" in done.stderr
     done = run_here("check", ".", "--from", "copilot", cwd=tmp_path)

@@ -342,10 +342,10 @@ def test_a_check_tells_what_it_read(tmp_path: Path) -> None:
     done = run_here("check", cwd=write_tree(tmp_path, files))
     lines = done.stderr.splitlines()
     assert lines[:4] == [
-        "format        agents  skills  place",
-        "Claude Code   1       0       apps/web",
-        "CrewAI        1       0       crew",
-        "Agent Skills  0       1       apps/web",
+        "format        read     place",
+        "Claude Code   1 agent  apps/web",
+        "CrewAI        1 agent  crew",
+        "Agent Skills  1 skill  apps/web",
     ]
     assert lines[4] == "note: left out `vendor`: it is a folder of dependencies"
     assert "read as" not in done.stderr
@@ -358,7 +358,7 @@ def test_a_long_table_of_sources_is_cut(tmp_path: Path) -> None:
         for number in range(13)
     }
     lines = run_here("check", cwd=write_tree(tmp_path, files)).stderr.splitlines()
-    assert lines[10] == "Claude Code  1       0       apps/a09"
+    assert lines[10] == "Claude Code  1 agent  apps/a09"
     assert lines[11] == "note: 3 more places, 13 agents in all 13; `orgkernel list` shows them"
 
 

@@ -64,7 +64,13 @@ def test_several_formats_in_one_folder(tmp_path: Path) -> None:
     cards(tmp_path)
     skills(tmp_path)
     done = run_here("check", cwd=tmp_path)
-    assert done.stderr.splitlines()[:3] == [
+    assert done.stderr.splitlines()[:4] == [
+        "format        read      place",
+        "CrewAI        3 agents  .",
+        "A2A           3 agents  .",
+        "Agent Skills  2 skills  .",
+    ]
+    assert run_here("graph", cwd=tmp_path).stderr.splitlines()[:3] == [
         "note: read as CrewAI: 3 agents; `--from` chooses another format",
         "note: read as A2A: 3 agents; `--from` chooses another format",
         "note: read as Agent Skills: 2 skills; `--from` chooses another format",

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import click
 
 from orgkernel.cli.columns import count_cells
-from orgkernel.cli.opening import say_format, say_what_is_beside
+from orgkernel.cli.opening import (
+    count_servers,
+    describe_what_was_read,
+    say_format,
+    say_what_is_beside,
+)
 from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.loading.formats import FORMATS
@@ -17,7 +23,7 @@ from orgkernel.snapshots.foreign_trees import count_by_root
 from orgkernel.snapshots.roots import Request, format_relative_path
 from orgkernel.snapshots.snapshot import Snapshot
 
-_HEADINGS = ("format", "agents", "skills", "place")
+_HEADINGS = ("format", "read", "place")
 _MOST_ROWS, _MOST_LEFT_OUT = 10, 5
 
 
@@ -35,23 +41,33 @@ def print_what_was_read(snapshot: Snapshot, request: Request) -> None:
     say_what_is_beside(snapshot, request)
 
 
-def _count_sources(snapshot: Snapshot, request: Request) -> Iterator[tuple[str, str, str, str]]:
-    """The format, the agents, the skills and the place of each source."""
+class _Row(NamedTuple):
+    """A source: the title of its format, its agents, skills or servers, its place, and the number of agents."""
+
+    format: str
+    read: str
+    place: str
+    agents: int
+
+
+def _count_sources(snapshot: Snapshot, request: Request) -> Iterator[_Row]:
     kinds = count_by_root(snapshot)
     for number, root in enumerate(request.roots):
         if root.areas and not root.context:
             agents, skills = kinds[number]["role_profile"], kinds[number]["cognitive_skill"]
-            yield FORMATS[root.format].title, str(agents), str(skills), printable(root.name) or os.curdir
+            servers = 0 if agents or skills else count_servers(snapshot, root.format, root.path)
+            read = describe_what_was_read(agents, skills, servers)
+            yield _Row(FORMATS[root.format].title, read, printable(root.name) or os.curdir, agents)
 
 
-def _print_table(rows: Sequence[tuple[str, str, str, str]]) -> None:
-    shown = [_HEADINGS, *rows[:_MOST_ROWS]]
+def _print_table(rows: Sequence[_Row]) -> None:
+    shown = [_HEADINGS, *(row[:3] for row in rows[:_MOST_ROWS])]
     widths = [max(map(count_cells, column)) for column in zip(*shown, strict=True)]
     for row in shown:
         cells = (cell + " " * (width - count_cells(cell)) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip(), err=True)
     if len(rows) > _MOST_ROWS:
-        agents = format_count(sum(int(agents) for _, agents, _, _ in rows), "agent")
+        agents = format_count(sum(each.agents for each in rows), "agent")
         what = f"{format_count(len(rows) - _MOST_ROWS, 'more place')}, {agents} in all {len(rows):,}"
         click.echo(f"note: {what}; `orgkernel list` shows them", err=True)
 
