@@ -28,6 +28,7 @@ from tools.command_catalog import (
     render_reading_programs,
 )
 from tools.command_catalog import TARGET as COMMANDS
+from tools.host_names import render_catalogs
 from tools.learn_work import is_current
 from tools.plain_records import plain_record_modules
 from tools.word_tables import render_word_tables
@@ -51,6 +52,7 @@ def generated_files() -> dict[str, str]:
     files[ARCHITECTURE] = architecture_page()
     files[HTTP] = _path_page()
     files |= _installed_organizations()
+    files |= render_catalogs()
     files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
     files[COMMANDS] = render_command_catalog()
     files[PLAIN_TARGET] = render_plain_programs()

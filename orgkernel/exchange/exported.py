@@ -38,6 +38,10 @@ class Export:
     """For each file, the place in the orgkernel documents of each of its lines. Optional."""
     withheld: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each exported role, the tools that it may use here, and does not have there."""
+    dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each exported role, what its file states and the exported file does not: fields for its host, and a model that has no
+    counterpart.
+    """
     left_out: tuple[str, ...] = ()
     """The roles that are not exported at all."""
     unmarked: frozenset[str] = frozenset()

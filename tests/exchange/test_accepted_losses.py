@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
 from orgkernel import Kernel
+from orgkernel.exchange.agents.equivalents import list_host_names
+from orgkernel.exchange.agents.names import map_names
+from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.names import name_of
+from orgkernel.loading.formats import read_built_in_tools
+from orgkernel.loading.formats.names import convert_to_id, name_of
+from orgkernel.loading.shipped import get_shipped_folder
+from orgkernel.loading.shipped_tables import read_shipped_table
 from tests.support.in_process import run_here
 from tests.support.other_trees import lay_out
 from tests.support.trees import write_tree
@@ -50,12 +59,12 @@ def test_what_nothing_decides_about_is_named(tmp_path: Path) -> None:
 
 
 def test_every_tool_of_a_host_is_written_for_it(tmp_path: Path) -> None:
-    """Of an agent that has them all, only those that start other agents, because nobody is below it."""
+    """Of an agent that has them all, also those that start other agents, as its own file allows it."""
     text = "---\nname: m\ndescription: Does m. Use it first.\n---\nDo it.\n"
     view = (
         Kernel.open(write_tree(tmp_path, {".claude/agents/m.md": text})).organization("active").snapshot.index
     )
-    assert EXPORTS["claude-code"].export(view).withheld == {"m": ("Agent", "Task")}
+    assert EXPORTS["claude-code"].export(view).withheld == {}
 
 
 def test_a_check_notices_a_loss(tmp_path: Path) -> None:
@@ -105,7 +114,7 @@ def test_every_tool_of_every_agent_is_given_or_named(tmp_path: Path, host: str, 
     for role in view.roles:
         tools = {row.resource.partition(":")[2] for row in kernel.what_can("active", f"role:{role}")}
         for tool in tools - set(export.withheld.get(role, ())):
-            names = view.records.tools[tool].record.names
+            names = list_host_names(view)[tool]
             there = names.get(target.replace("-", "_"), tool)
             forms = (there, there.replace("mcp__", "").replace("__", "/"), there.replace(".", "/", 1))
             assert any(each in written for each in forms), (role, tool)
@@ -216,3 +225,138 @@ def test_there_and_back_loses_only_what_is_named(tmp_path: Path, target: str, se
         lost |= {_name(there, each) for each in back.withheld.get(role, ())}
         assert after.get(role, set()) <= tools
         assert tools - after.get(role, set()) <= lost
+
+
+def _export(folder: Path, target: str) -> tuple[OrgView, Export]:
+    view = Kernel.open(folder).organization("active").snapshot.index
+    return view, EXPORTS[target].export(view)
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "written"),
+    [
+        ("sonnet", "copilot", 'model: "Claude Sonnet 4.5"'),
+        ("haiku", "crewai", "anthropic/claude-haiku-4-5"),
+        ("claude-opus-4-1", "copilot", "Claude Opus 4.5"),
+        ("sonnet", "claude-code", "model: sonnet"),
+        ("claude-sonnet-4-5", "claude-code", "model: claude-sonnet-4-5"),
+    ],
+)
+def test_a_model_is_moved_to_its_counterpart(tmp_path: Path, model: str, target: str, written: str) -> None:
+    """The table has a model of each size for each host; one that the host understands stays."""
+    text = f"---\nname: a\ndescription: Does a. Use it.\ntools: Read\nmodel: {model}\n---\nDo it.\n"
+    _, export = _export(write_tree(tmp_path, {".claude/agents/a.md": text}), target)
+    assert written in "".join(export.files.values())
+    assert export.dropped == {}
+
+
+def test_a_model_without_a_counterpart_is_named(tmp_path: Path) -> None:
+    """It is not written, because the host would refuse it or take another one."""
+    text = "---\ndescription: Does a. Use it.\nmodel: local/mine\n---\nDo it.\n"
+    _, export = _export(write_tree(tmp_path, {".opencode/agents/a.md": text}), "claude-code")
+    assert export.dropped == {"a": ("model local/mine",)}
+    assert "mine" not in export.files[".claude/agents/a.md"]
+    words = ("export", "--to", "claude-code", "-o", "out", "--accept-losses")
+    assert "  without `model local/mine`: `a`\n" in run_here(*words, cwd=tmp_path).stderr
+
+
+OWN_FIELDS = """\
+permissionMode: plan
+color: blue
+skills: [look]
+background: true
+hooks:
+  PreToolUse:
+    - matcher: Bash
+      hooks:
+        - {type: command, command: "./check.sh --all", timeout: 30}
+"""
+
+
+def test_fields_of_a_host_stay_in_it(tmp_path: Path) -> None:
+    """An export to the same host has them, and to another one they are named as losses."""
+    text = f"---\nname: a\ndescription: Does a. Use it.\ntools: Read\n{OWN_FIELDS}---\nDo it.\n"
+    folder = write_tree(tmp_path, {".claude/agents/a.md": text})
+    _, same = _export(folder, "claude-code")
+    front = yaml.safe_load(same.files[".claude/agents/a.md"].split("---\n")[1])
+    assert {key: front[key] for key in yaml.safe_load(OWN_FIELDS)} == yaml.safe_load(OWN_FIELDS)
+    assert same.dropped == {}
+    for target in ("copilot", "crewai", "agent-spec", "agent-framework"):
+        _, other = _export(folder, target)
+        assert other.dropped["a"] == ("permissionMode", "skills", "hooks", "background", "color")
+        assert "permissionMode" not in "".join(other.files.values())
+
+
+def test_a_server_of_one_agent_is_named_and_not_copied(tmp_path: Path) -> None:
+    """It can hold credentials."""
+    text = "---\nname: a\ndescription: Does a. Use it.\nmcpServers:\n  - db: {command: db, env: {TOKEN: x1y2}}\n---\n"
+    _, export = _export(write_tree(tmp_path, {".claude/agents/a.md": text}), "claude-code")
+    assert "x1y2" not in "".join(export.files.values())
+    assert export.dropped == {"a": ("mcpServers",)}
+
+
+def test_no_name_of_a_host_has_two_meanings() -> None:
+    """Each tool of the table is in one group, and each built-in tool of it exists."""
+    table = read_shipped_table(os.path.join(get_shipped_folder("ontology"), "hosts/equivalents.yaml"))
+    groups = [
+        (host, name) for group in table["equal_tools"].values() for host, names in group.items() for name in names
+    ]
+    assert len(groups) == len(set(groups))
+    for host, name in groups:
+        known = read_built_in_tools(host.replace("_", "-"))
+        assert name.partition("/")[0] in known, (host, name)
+    assert set(table["sources"]) == {host for host, _ in groups}
+
+
+SAMPLES = ("copilot", "opencode", "codex", "gemini_cli", "cursor", "agent_zero")
+
+
+def _list_permissions(folder: Path) -> tuple[OrgView, dict[str, set[str]]]:
+    """The tools that each agent in a folder may use in some way, by what Claude Code calls them."""
+    kernel = Kernel.open(folder)
+    view = kernel.organization("active").snapshot.index
+    names = list_host_names(view)
+    rows = {role: kernel.what_can("active", f"role:{role}") for role in view.roles}
+    tools = {
+        role: {each.resource.partition(":")[2] for each in those if each.resource.startswith("tool:")}
+        for role, those in rows.items()
+    }
+    return view, {
+        convert_to_id(map_names(view.roles)[role]): {_show(names, each) for each in those}
+        for role, those in tools.items()
+    }
+
+
+def _show(names: Mapping[str, Mapping[str, str]], tool: str) -> str:
+    name = names.get(tool, {}).get("claude_code", tool)
+    return _ALIKE.get(name, name)
+
+
+# Names that another host has one tool for.
+_ALIKE = {"MultiEdit": "Edit", "Task": "Agent"}
+
+
+@pytest.mark.parametrize("host", SAMPLES)
+@pytest.mark.parametrize("target", ["claude-code", "copilot"])
+def test_no_move_gives_or_takes_in_silence(tmp_path: Path, host: str, target: str) -> None:
+    """From each host: nobody has more there, and each tool that an agent lost is under `withheld`."""
+    lay_out(tmp_path / "0", host)
+    here, before = _list_permissions(tmp_path / "0")
+    export = EXPORTS[target].export(here)
+    names = list_host_names(here)
+    servers = {
+        each.removeprefix("mcp__").split("__")[0]
+        for tools in before.values()
+        for each in tools
+        if each.startswith("mcp__")
+    }
+    beside = {".vscode/mcp.json": json.dumps({"servers": dict.fromkeys(servers, SERVER)}),
+              ".mcp.json": json.dumps({"mcpServers": dict.fromkeys(servers, SERVER)})}  # fmt: skip
+    _, after = _list_permissions(write_tree(tmp_path / "1", {**beside, **export.files}))
+    for role in here.roles:
+        there = convert_to_id(map_names(here.roles)[role])
+        lost = {_show(names, each) for each in export.withheld.get(role, ())}
+        # A set of Copilot is a counterpart with everything in it.
+        more = {each for each in after.get(there, set()) - before[there] if "." not in each}
+        assert not more
+        assert before[there] - after.get(there, set()) <= lost, role

@@ -166,7 +166,7 @@ def check_laws(view: OrgView, target: str) -> None:
         ) in roster.names.values()
         if target != "crewai":
             assert post.description == role.description
-        assert post.requirements.preferred_model == role.profile.requirements.preferred_model
+        assert post.requirements.preferred_model == role.model_in(target.replace("-", "_"))
     differing = sum(
         again.get_superior(role.name) != (superior and roster.names.get(superior, "nobody"))
         for role in roster.roles.values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn
@@ -95,13 +95,14 @@ def command(
             "covers": export.covers,
             "lost": lost,
             "withheld": export.withheld,
+            "dropped": export.dropped,
             "left_out": export.left_out,
         }
         echo_json(json.dumps(document, ensure_ascii=False, indent=1))
     elif check:
         _check(export, exporter, folder, mark)
         if export.withheld and not accept_losses:
-            _list_withheld(export)
+            _list_missing(export.withheld)
             click.echo(f"error: {format_count(len(export.withheld), 'agent')} would lose tools", err=True)
             click.echo("help: pass `--accept-losses` here, too, if they were accepted", err=True)
             raise click.exceptions.Exit(1)
@@ -117,7 +118,7 @@ def command(
 
 def _refuse_losses(export: Export, target: str) -> NoReturn:
     """Name each tool that agents would lose, and raise `UsageError`."""
-    _list_withheld(export)
+    _list_missing(export.withheld)
     name = target.replace("-", "_")
     raise UsageError(
         f"nothing was written: {format_count(len(export.withheld), 'agent')} would lose tools",
@@ -125,10 +126,10 @@ def _refuse_losses(export: Export, target: str) -> NoReturn:
     )
 
 
-def _list_withheld(export: Export) -> None:
-    """Print each tool that agents do not have there, most agents first."""
+def _list_missing(missing: Mapping[str, Iterable[str]]) -> None:
+    """Print each tool or field that agents do not have there, most agents first. `missing` has them by agent."""
     agents: dict[str, list[str]] = defaultdict(list)
-    for agent, tools in export.withheld.items():
+    for agent, tools in missing.items():
         for tool in tools:
             agents[tool].append(agent)
     for tool, those in sorted(agents.items(), key=lambda each: (-len(each[1]), each[0])):
@@ -227,4 +228,5 @@ def _report(export: Export) -> None:
     for loss in export.lost:
         count = "" if loss.count is None else f" ({loss.count})"
         click.echo(printable(f"  {loss.what}{count}: {loss.why}"), err=True)
-    _list_withheld(export)
+    _list_missing(export.withheld)
+    _list_missing(export.dropped)

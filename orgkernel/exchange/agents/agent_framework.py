@@ -9,7 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orgkernel.diagnostics import Place
-from orgkernel.exchange.agents.losses import find_losses, list_withheld
+from orgkernel.exchange.agents.losses import (
+    count_dropped,
+    find_losses,
+    list_dropped,
+    list_withheld,
+)
 from orgkernel.exchange.agents.pages import At, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, build_roster
 from orgkernel.exchange.exported import Export
@@ -49,13 +54,19 @@ def export_agent_framework(view: OrgView) -> Export:
         ("tools that call agents", "not given: a workflow declares which agents work together, not an agent", calling),
         ("input schemas", "the function that the program binds declares its arguments", schemas),
     )  # fmt: skip
-    lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
+    lost = find_losses(
+        view,
+        says=("requirements.preferred_model",),
+        roster=roster,
+        withheld=(*withheld, *count_dropped(roster, HOST)),
+    )
     return Export(
         files,
         ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),
         tuple(lost),
         places,
         list_withheld(roster, kept),
+        list_dropped(roster, HOST),
     )
 
 

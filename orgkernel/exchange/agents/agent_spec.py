@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.diagnostics import Place
-from orgkernel.exchange.agents.losses import find_losses, list_withheld
+from orgkernel.exchange.agents.losses import (
+    count_dropped,
+    find_losses,
+    list_dropped,
+    list_withheld,
+)
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
 from orgkernel.exchange.exported import Export
@@ -53,7 +58,7 @@ def export_agent_spec(view: OrgView) -> Export:
         says=("requirements.preferred_model",),
         instead=instead,
         roster=roster,
-        withheld=withheld,
+        withheld=(*withheld, *count_dropped(roster, HOST)),
         asks=True,
     )
     covers = (
@@ -64,7 +69,9 @@ def export_agent_spec(view: OrgView) -> Export:
         role.id: {each.id for each in role.held("given", "asked") if role.subordinates or not each.delegates}
         for role in roster.roles.values()
     }
-    return Export(files, covers, tuple(lost), places, list_withheld(roster, given))
+    return Export(
+        files, covers, tuple(lost), places, list_withheld(roster, given), list_dropped(roster, HOST)
+    )
 
 
 def _render_lines(org_id: str, roster: Roster, root: ExportedRole) -> Iterator[Line]:

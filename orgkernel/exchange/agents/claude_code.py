@@ -14,7 +14,13 @@ from typing import Any
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVEL_OF_SIDE_EFFECTS, LEVELS, Doctrine, ToolLevel
 from orgkernel.exchange.agents.claude_rules import list_file_rules
-from orgkernel.exchange.agents.losses import find_losses, list_withheld
+from orgkernel.exchange.agents.equivalents import list_host_names
+from orgkernel.exchange.agents.losses import (
+    count_dropped,
+    find_losses,
+    list_dropped,
+    list_withheld,
+)
 from orgkernel.exchange.agents.pages import At, page, render_json_lines, render_markdown_lines
 from orgkernel.exchange.agents.roster import (
     ExportedRole,
@@ -67,7 +73,7 @@ def find_host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
 
 def export_claude_code(view: OrgView) -> Export:
     """Agents and permissions. The same documents always give the same bytes."""
-    named = {tool: find_host_name(tool, each.record.names) for tool, each in view.records.tools.items()}
+    named = {tool: find_host_name(tool, names) for tool, names in list_host_names(view).items()}
     rules = tuple(list_file_rules(view, named))
     roster = without_policies(view, build_roster(view), frozenset(policy for policy, _, _, _ in rules))
     mark = mark_of(view.org_id, TARGET)
@@ -83,7 +89,10 @@ def export_claude_code(view: OrgView) -> Export:
             if name is None:
                 unknown += 1
             elif held.delegates or name in _DELEGATING:
-                if held.given == "given" and role.subordinates:
+                if held.given == "given" and role.format == TARGET:
+                    given.setdefault(name, held.place)  # its own file allows starting agents
+                    kept.setdefault(role.id, set()).add(held.id)
+                elif held.given == "given" and role.subordinates:
                     given.setdefault(_name_agents_below(role, roster), held.place)
                     kept.setdefault(role.id, set()).add(held.id)
                 else:
@@ -118,7 +127,7 @@ def export_claude_code(view: OrgView) -> Export:
         view,
         says=("requirements.preferred_model", "doctrine.max_turns_without_progress"),
         roster=roster,
-        withheld=withheld,
+        withheld=(*withheld, *count_dropped(roster, HOST)),
         asks=True,
     )
     covers = ["roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "turns"]
@@ -128,11 +137,13 @@ def export_claude_code(view: OrgView) -> Export:
         *(["denied tools"] if denied else []),
         *(["policies about files"] if rules else []),
     ]
-    return Export(files, tuple(covers), tuple(lost), places, list_withheld(roster, kept))
+    return Export(
+        files, tuple(covers), tuple(lost), places, list_withheld(roster, kept), list_dropped(roster, HOST)
+    )
 
 
 def _build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
-    front = build_front_matter(role, given)
+    front = build_front_matter(role, given, HOST)
     if role.profile.doctrine.max_turns_without_progress != _MOST_TURNS:
         front["maxTurns"] = At(role.profile.doctrine.max_turns_without_progress, role.says["turns"])
     return front
@@ -146,8 +157,8 @@ def _name_agents_below(role: ExportedRole, roster: Roster) -> str:
 def _group_tools_by_host_name(view: OrgView) -> Mapping[str, tuple[str, ...]]:
     """Declared tools, keyed by their name in the host."""
     tools_by_name: dict[str, list[str]] = {}
-    for tool_id, declared in view.records.tools.items():
-        name = find_host_name(tool_id, declared.record.names)
+    for tool_id, names in list_host_names(view).items():
+        name = find_host_name(tool_id, names)
         if name is not None:
             tools_by_name.setdefault(name, []).append(tool_id)
     return {name: tuple(tools) for name, tools in tools_by_name.items()}
@@ -183,7 +194,7 @@ def _list_permissions(view: OrgView, roster: Roster) -> tuple[list[At], list[At]
 def _list_disabled_tools(view: OrgView) -> Iterator[tuple[str, Place]]:
     """Tools of the host that are switched off here, whatever else has the name."""
     for tool_id, declared in view.records.tools.items():
-        name = find_host_name(tool_id, declared.record.names)
+        name = find_host_name(tool_id, list_host_names(view)[tool_id])
         if name is not None and not declared.record.enabled:
             yield name, declared.place("enabled")
 

@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Place
-from orgkernel.documents.records import LEVELS, Tool, ToolLevel
+from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.exchange.agents import claude_code
-from orgkernel.exchange.agents.equivalents import find_equivalent
-from orgkernel.exchange.agents.losses import find_losses, list_withheld
+from orgkernel.exchange.agents.equivalents import list_host_names
+from orgkernel.exchange.agents.losses import (
+    count_dropped,
+    find_losses,
+    list_dropped,
+    list_withheld,
+)
 from orgkernel.exchange.agents.pages import page, render_markdown_lines
 from orgkernel.exchange.agents.roster import HeldTool, build_front_matter, build_roster, has_all
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import Definition
 from orgkernel.loading.formats.copilot.words import SETS, STARTER, convert_tool_id, get_tool_name, holds
 from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.loading.formats.names import MCP
@@ -39,10 +43,7 @@ def find_host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
         return tool if is_plain(tool) else None
     there = claude_code.find_host_name(tool_id, names)
     if there is not None:
-        if there.startswith(MCP):
-            return there
-        equivalent = find_equivalent(claude_code.TARGET, there, HOST)
-        return convert_tool_id(equivalent) if equivalent else None
+        return there if there.startswith(MCP) else None
     return tool_id if tool_id.partition(".")[0] in SETS else None
 
 
@@ -50,7 +51,7 @@ def export_copilot(view: OrgView) -> Export:
     """An agent for each role. The same documents always give the same bytes."""
     roster = build_roster(view)
     mark = mark_of(view.org_id, TARGET)
-    sharing = _group_tools_by_host_name(view.records.tools)
+    sharing = _group_tools_by_host_name(list_host_names(view))
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     kept: dict[str, set[str]] = {}
@@ -77,7 +78,7 @@ def export_copilot(view: OrgView) -> Export:
             continue
         path = f"{FOLDER}/{role.name}.agent.md"
         files[path], places[path] = page(
-            render_markdown_lines(mark, build_front_matter(role, given), role.body, role.place)
+            render_markdown_lines(mark, build_front_matter(role, given, HOST), role.body, role.place)
         )
     withheld = (
         ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
@@ -86,13 +87,19 @@ def export_copilot(view: OrgView) -> Export:
         ("tools that call agents", "not given: the host does not enforce which agents may be called", calling),
         ("roles with long texts", f"not exported: a text is limited to {LONGEST_TEXT:,} characters", len(long)),
     )  # fmt: skip
-    lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
+    lost = find_losses(
+        view,
+        says=("requirements.preferred_model",),
+        roster=roster,
+        withheld=(*withheld, *count_dropped(roster, HOST)),
+    )
     return Export(
         files,
         ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),
         tuple(lost),
         places,
         list_withheld(roster, kept),
+        list_dropped(roster, HOST),
         tuple(long),
     )
 
@@ -101,11 +108,11 @@ def _is_not_wider(tool: str, held: HeldTool) -> bool:
     return LEVELS.index(_OPENS.get(tool.partition(".")[0], "none")) <= LEVELS.index(held.level)
 
 
-def _group_tools_by_host_name(tools: Mapping[str, Definition[Tool]]) -> Mapping[str, tuple[str, ...]]:
+def _group_tools_by_host_name(named: Mapping[str, Mapping[str, str]]) -> Mapping[str, tuple[str, ...]]:
     """Declared tools, keyed by their name in Copilot."""
     ids_by_tool: dict[str, list[str]] = {}
-    for tool_id, declared in tools.items():
-        tool = find_host_tool(tool_id, declared.record.names)
+    for tool_id, names in named.items():
+        tool = find_host_tool(tool_id, names)
         if tool is not None:
             ids_by_tool.setdefault(tool, []).append(tool_id)
     return {tool: tuple(each) for tool, each in ids_by_tool.items()}

@@ -7,13 +7,19 @@ sequential crew. No other agent may delegate, because CrewAI cannot limit delega
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from orgkernel.diagnostics import Place
-from orgkernel.exchange.agents.losses import find_losses, list_withheld
+from orgkernel.exchange.agents.equivalents import list_host_names
+from orgkernel.exchange.agents.losses import (
+    count_dropped,
+    find_losses,
+    list_dropped,
+    list_withheld,
+)
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_json_lines
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster, has_all
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -55,7 +61,8 @@ def export_crewai(view: OrgView) -> Export:
     if roster.roles:
         files["crew.jsonc"], places["crew.jsonc"] = page(_render_crew(view, roster, manager, mark))
     kept: dict[str, set[str]] = {}
-    of_manager = unnamed = calling = schemas = 0
+    sharing = _group_tools_by_library_name(view)
+    of_manager = unnamed = calling = schemas = shared = 0
     for role in roster.roles.values():
         given: dict[str, Place] = {}
         for held in role.held("given"):
@@ -68,6 +75,8 @@ def export_crewai(view: OrgView) -> Export:
                 of_manager += 1
             elif name is None:
                 unnamed += 1
+            elif not has_all(view, role, sharing.get(name, ()), "given"):
+                shared += 1
             else:
                 given.setdefault(name, held.place)
                 kept.setdefault(role.id, set()).add(held.id)
@@ -81,6 +90,7 @@ def export_crewai(view: OrgView) -> Export:
     withheld = (
         ("tools of the manager", "not given: the manager of a hierarchical crew has no tools", of_manager),
         ("tools that cannot be modules", f"not given: write the name under `names: {{{HOST}: …}}` of the tool", unnamed),
+        ("tools that share a name there", "not given: the role may not use all of them", shared),
         ("tools that call agents", "not given: the format cannot limit delegation to some agents", calling),
         ("input schemas", "the tool of the project declares its arguments", schemas),
     )  # fmt: skip
@@ -91,7 +101,7 @@ def export_crewai(view: OrgView) -> Export:
         organization_facts=("mission",),
         instead=instead,
         roster=roster,
-        withheld=withheld,
+        withheld=(*withheld, *count_dropped(roster, HOST)),
     )
     covers = ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "mission")
     return Export(
@@ -100,7 +110,17 @@ def export_crewai(view: OrgView) -> Export:
         tuple(lost),
         places,
         list_withheld(roster, kept),
+        list_dropped(roster, HOST),
     )
+
+
+def _group_tools_by_library_name(view: OrgView) -> Mapping[str, tuple[str, ...]]:
+    """Declared tools, keyed by the class of CrewAI's library that stands for them."""
+    tools: dict[str, list[str]] = {}
+    for tool_id, names in list_host_names(view).items():
+        if HOST in names:
+            tools.setdefault(names[HOST], []).append(tool_id)
+    return {name: tuple(each) for name, each in tools.items()}
 
 
 def _render_crew(view: OrgView, roster: Roster, manager: str | None, mark: str) -> Iterator[Line]:
@@ -146,7 +166,7 @@ def _render_agent(role: ExportedRole, given: dict[str, Place], mark: str) -> Ite
         "allow_delegation": False,
         "tools": [At(name, place) for name, place in given.items()],
     }
-    if role.profile.requirements.preferred_model:
-        agent["llm"] = At(role.profile.requirements.preferred_model, role.says["model"])
+    if model := role.model_in(HOST):
+        agent["llm"] = At(model, role.says["model"])
     yield f"// {mark}", role.place
     yield from render_json_lines(agent, role.place)

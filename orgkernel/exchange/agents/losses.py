@@ -47,6 +47,21 @@ def list_withheld(roster: Roster, kept: Mapping[str, Collection[str]]) -> dict[s
     return withheld
 
 
+def list_dropped(roster: Roster, host: str) -> dict[str, tuple[str, ...]]:
+    """What the file of each role states and its exported file does not."""
+    return {role.id: dropped for role in roster.roles.values() if (dropped := role.list_dropped(host))}
+
+
+def count_dropped(roster: Roster, host: str) -> tuple[tuple[str, str, int], ...]:
+    """The losses of models without a counterpart and of fields for other hosts, with their numbers."""
+    models = sum(role.lacks_model_in(host) for role in roster.roles.values())
+    every = sum(len(dropped) for dropped in list_dropped(roster, host).values())
+    return (
+        ("models without a counterpart", "not written: the host would refuse the name, or take another model", models),
+        ("fields of agents for their host", "only the host of an agent's file knows them", every - models),
+    )  # fmt: skip
+
+
 def find_losses(
     view: OrgView,
     *,

@@ -5,8 +5,10 @@ fully.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
+
+import msgspec
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
@@ -14,14 +16,18 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.work.capability.orders import compose_orders
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, USER, EssentialFor, RoleProfile, Tool, ToolLevel
+from orgkernel.exchange.agents.equivalents import find_model, list_host_names
 from orgkernel.exchange.agents.names import map_names
 from orgkernel.exchange.agents.pages import At, Body, Line, render_text_lines
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.host_fields import read_host_fields
 from orgkernel.loading.formats.roles import UNDECLARED, build_tool_id_from_name
 from orgkernel.loading.formats.words import get_list_words
 
+# Fields that can hold credentials.
+_NEVER_WRITTEN = frozenset({"mcpServers"})
 _Rows = dict[str, list[tuple[str, tuple[str, ...], bool]]]
 Extent = Literal["given", "asked", "in part", "sometimes", "refused"]
 
@@ -71,6 +77,27 @@ class ExportedRole:
     unread: tuple[str, ...] = ()
     """What its own file lists and orgkernel does not decide about: undeclared tools, and parts of tools."""
 
+    format: str = ""
+    """The format of its own file, if it is that of another host."""
+    host_fields: Mapping[str, object] = field(default_factory=dict)
+    """What its own file states for its host only."""
+
+    def model_in(self, host: str) -> str | None:
+        """The name of its model in a host. None if it has no model, or the host has no counterpart."""
+        model = self.profile.requirements.preferred_model
+        return find_model(model, host) if model else None
+
+    def lacks_model_in(self, host: str) -> bool:
+        """Whether it has a model that has no counterpart in a host."""
+        return bool(self.profile.requirements.preferred_model) and self.model_in(host) is None
+
+    def list_dropped(self, host: str) -> tuple[str, ...]:
+        """What its own file states and its exported file does not: a model without a counterpart, and fields for its host."""
+        is_same = self.format.replace("-", "_") == host
+        fields = (each for each in self.host_fields if not is_same or each in _NEVER_WRITTEN)
+        model = (f"model {self.profile.requirements.preferred_model}",) if self.lacks_model_in(host) else ()
+        return (*model, *fields)
+
     def held(self, *given: Extent) -> tuple[HeldTool, ...]:
         """Its tools with the given extents."""
         return tuple(each for each in self.tools if each.given in given)
@@ -90,16 +117,21 @@ class Roster:
         return tuple(role for role, each in self.roles.items() if each.superior is None)
 
 
-def build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
-    """The front matter of an agent: its name, its description, the names of the tools that it is given, and its model."""
+def build_front_matter(role: ExportedRole, given: Mapping[str, Place], host: str) -> dict[str, object]:
+    """The front matter of an agent of a host: its name, its description, the names of the tools that it is given, its model,
+    and the fields that only this host knows.
+    """
     front: dict[str, object] = {
         "name": role.name,
         "description": At(role.description, role.says["description"]),
         # No field would mean every tool.
         "tools": [At(name, place) for name, place in given.items()],
     }
-    if role.profile.requirements.preferred_model:
-        front["model"] = At(role.profile.requirements.preferred_model, role.says["model"])
+    if model := role.model_in(host):
+        front["model"] = At(model, role.says["model"])
+    if role.format.replace("-", "_") == host:
+        fields = (each for each in role.host_fields.items() if each[0] not in _NEVER_WRITTEN)
+        front |= {key: At(value, role.place) for key, value in fields}
     return front
 
 
@@ -140,7 +172,7 @@ def _build_role(
     body = Body(tuple(_render_body(view, role_id, names, superior, below)))
     return ExportedRole(
         role_id, names[role_id], profile.name, description, profile, post.place("role_id"), says,
-        superior, below, tools, body, tuple(_list_unread(post)),
+        superior, below, tools, body, tuple(_list_unread(post)), post.document.format, read_host_fields(post.document),
     )  # fmt: skip
 
 
@@ -173,12 +205,14 @@ def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
     essential = (each for each in view.list_essential_tools(role_id) if each not in places)
     always = {each: view.records.tools[each].place("essential", key=True) for each in essential}
     rows = _collect_rows(view, role_id)
+    named = list_host_names(view)
     ordered = dict.fromkeys((*(edge.target for edge in view.list_tools(role_id)), *always))
     for tool_id in ordered:
         declared = view.records.tools.get(tool_id)
         if declared is not None:
             given = _find_extent(set(declared.record.required_levels), rows.get(tool_id, ()))
-            yield HeldTool(tool_id, declared.record, given, places.get(tool_id) or always[tool_id])
+            tool = msgspec.structs.replace(declared.record, names=named[tool_id])
+            yield HeldTool(tool_id, tool, given, places.get(tool_id) or always[tool_id])
 
 
 def _collect_rows(view: OrgView, role_id: str, without: frozenset[str] = frozenset()) -> _Rows:

@@ -31,6 +31,7 @@ from orgkernel.loading.formats.claude_code.effectless import (
 )
 from orgkernel.loading.formats.equipment import select_plain_tools
 from orgkernel.loading.formats.front_matter import CLAUDE_CODE, Front, find_misspelled, read_front_matter
+from orgkernel.loading.formats.host_fields import pack_host_fields
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
@@ -43,6 +44,10 @@ _FIRST = pack_mark(1, 1)
 _FIELDS = (
     "name", "description", "tools", "disallowedTools", "model", "permissionMode", "maxTurns", "skills", "mcpServers",
     "hooks", "memory", "background", "effort", "initialPrompt", "isolation", "color",
+)  # fmt: skip
+# Fields that no decision depends on, or that only this host enforces.
+_OF_THE_HOST = (
+    "permissionMode", "skills", "mcpServers", "hooks", "memory", "background", "effort", "initialPrompt", "isolation", "color",
 )  # fmt: skip
 _LISTS = ("tools", "disallowedTools", "skills")
 _SAME_MODEL = ("inherit", "")
@@ -99,7 +104,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     others = {key: each for key, each in value.items() if key not in list_effectless_fields()}
     refusals += find_misspelled(others, marks, _FIELDS, "Claude Code")
     refusals += find_effectless_in_agent(value, marks)
-    raw: dict[str, list[str]] = {}
+    raw: dict[str, list[str]] = pack_host_fields(value, _OF_THE_HOST)
     for key in _LISTS:
         if key in value:
             words = list(read_words(key, value[key], marks[key][1], refusals))
