@@ -299,7 +299,10 @@ def test_no_name_of_a_host_has_two_meanings() -> None:
     """Each tool of the table is in one group, and each built-in tool of it exists."""
     table = read_shipped_table(os.path.join(get_shipped_folder("ontology"), "hosts/equivalents.yaml"))
     groups = [
-        (host, name) for group in table["equal_tools"].values() for host, names in group.items() for name in names
+        (host, name)
+        for group in table["equal_tools"].values()
+        for host, names in group.items()
+        for name in names
     ]
     assert len(groups) == len(set(groups))
     for host, name in groups:

@@ -399,3 +399,19 @@ def test_no_text_stops_the_reader(front: str, body: str) -> None:
     for document in (*completion.documents, *chain(*completion.instead.values()), *read.documents):
         assert document.record
         document.place("capabilities", "tools_primary", 0)
+
+
+def test_a_star_in_parentheses_is_the_whole_tool(tmp_path: Path) -> None:
+    """`Bash(*)` means `Bash` to the host: in a list of tools, and in a rule, which is no rule about part of a tool."""
+    files = {
+        ".claude/agents/a.md": agent("a", "Does a. Use it.", "Read, Bash(*)"),
+        ".claude/agents/b.md": agent("b", "Does b. Use it.", "Read, Bash"),
+        "other/.claude/settings.json": '{"permissions": {"deny": ["Bash(*)"]}}',
+        "other/.claude/agents/c.md": agent("c", "Does c. Use it.", "Read, Bash"),
+    }
+    write_tree(tmp_path, files)
+    done = run_here("check", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    for role, outcome in (("a", "allow"), ("b", "allow"), ("c", "deny")):
+        asked = run_here("can", f"role:{role}", "use", "tool:Bash", cwd=tmp_path)
+        assert asked.stdout.partition(":")[0] == outcome

@@ -14,6 +14,9 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 _MOST_ALIKE = 5
 """Number of pieces of information of one kind that are shown in full; of more, only the first ones are."""
 _SHOWN_ALIKE = 3
+_MOST_ABOUT_AGENTS, _SHOWN_ABOUT_AGENTS = 2, 1
+"""The same for information about agents, which a tree with many agents has for each of them."""
+_OF_AGENT = "role:"
 _SEPARATOR = re.compile(r"[,\s]+")
 
 
@@ -77,16 +80,26 @@ def shorten(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], di
 
     Only information is left out. Errors and warnings always stay.
     """
-    counts = Counter(each.code for each in diagnostics if each.severity is Severity.INFO)
-    left_out = {code: number - _SHOWN_ALIKE for code, number in counts.items() if number > _MOST_ALIKE}
-    if not left_out:
-        return diagnostics, {}
-    shown: Counter[str] = Counter()
+    counts = Counter(_get_kind(each) for each in diagnostics if each.severity is Severity.INFO)
+    limits = {
+        kind: _SHOWN_ABOUT_AGENTS if kind[1] else _SHOWN_ALIKE
+        for kind, number in counts.items()
+        if number > (_MOST_ABOUT_AGENTS if kind[1] else _MOST_ALIKE)
+    }
+    shown: Counter[tuple[str, bool]] = Counter()
+    left_out: Counter[str] = Counter()
     kept = []
     for each in diagnostics:
-        if each.code in left_out and each.severity is Severity.INFO:
-            shown[each.code] += 1
-            if shown[each.code] > _SHOWN_ALIKE:
+        kind = _get_kind(each)
+        if each.severity is Severity.INFO and kind in limits:
+            shown[kind] += 1
+            if shown[kind] > limits[kind]:
+                left_out[each.code] += 1
                 continue
         kept.append(each)
     return kept, left_out
+
+
+def _get_kind(diagnostic: Diagnostic) -> tuple[str, bool]:
+    """The code of a finding, and whether it is about one agent."""
+    return diagnostic.code, diagnostic.subject.startswith(_OF_AGENT)

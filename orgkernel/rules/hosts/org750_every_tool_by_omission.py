@@ -32,7 +32,7 @@ tools: Read, Grep, Glob
 ## Known limits
 
 It is only information, because omitting `tools` means "all" to these hosts, and some agents need all tools. Write
-`tools: "*"` to state that explicitly. A list that names every tool is not reported.
+`tools: "*"` to state that explicitly. A list that names every tool is not reported. An agent in plan mode is reported by ORG723.
 
 ## Since
 
@@ -53,10 +53,13 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Find agents whose tools are not limited."""
     for post in posts:
-        if is_chosen_by_description(post) and not get_written_words(post).keys() & {
-            "tools",
-            "disallowedTools",
-        }:
+        words = get_written_words(post)
+        is_planner = "plan" in words.get("permissionMode", ())  # ORG723 tells it
+        if (
+            is_chosen_by_description(post)
+            and words.keys().isdisjoint(("tools", "disallowedTools"))
+            and not is_planner
+        ):
             yield Finding(
                 post.document.place("name"),
                 f"agent {quote(post.profile.name)} has every tool, because its file does not list `tools`",

@@ -29,6 +29,7 @@ from orgkernel.loading.formats.claude_code.effectless import (
     find_unknown_mode,
     list_effectless_fields,
 )
+from orgkernel.loading.formats.claude_code.parts import get_whole_tool
 from orgkernel.loading.formats.equipment import select_plain_tools
 from orgkernel.loading.formats.front_matter import CLAUDE_CODE, Front, find_misspelled, read_front_matter
 from orgkernel.loading.formats.host_fields import pack_host_fields
@@ -108,7 +109,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     for key in _LISTS:
         if key in value:
             words = list(read_words(key, value[key], marks[key][1], refusals))
-            raw[key] = [word for word, _ in words]
+            raw[key] = [get_whole_tool(word) for word, _ in words]
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
     if isinstance(value.get("permissionMode"), str):
         raw["permissionMode"] = [value["permissionMode"]]

@@ -43,6 +43,15 @@ class ToolPart(NamedTuple):
     """Command prefixes."""
 
 
+def get_whole_tool(word: str) -> str:
+    """The word without a part that stands for all of the tool. Source: https://code.claude.com/docs/en/permissions.
+
+    >>> get_whole_tool("Bash(*)"), get_whole_tool("Bash(ls:*)"), get_whole_tool("Read(*)")
+    ('Bash', 'Bash(ls:*)', 'Read(*)')
+    """
+    return COMMAND_TOOL if word == f"{COMMAND_TOOL}(*)" else word
+
+
 def parse_tool_part(word: str) -> ToolPart | None:
     """The part that a rule applies to. None for a whole tool, or for a part that cannot be expressed exactly.
 

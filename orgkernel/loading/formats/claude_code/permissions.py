@@ -22,7 +22,7 @@ from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, replace_document
 from orgkernel.loading.formats.claude_code.effectless import find_effectless, find_unreliable_hooks
-from orgkernel.loading.formats.claude_code.parts import parse_tool_part
+from orgkernel.loading.formats.claude_code.parts import get_whole_tool, parse_tool_part
 from orgkernel.loading.formats.front_matter import find_misspelled
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
@@ -116,7 +116,7 @@ def _read_rules(
         return
     for item, mark in zip(listed, marks[1][effect][1][1] if effect in rules else (), strict=True):
         if isinstance(item, str):
-            yield item.strip(), start_of(mark)
+            yield get_whole_tool(item.strip()), start_of(mark)
         else:
             text = f"`{effect}` lists {describe(item)}, not text"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a rule"))

@@ -82,6 +82,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
 
 
 def parse_source(source: SourceText) -> TomlFile:
+    """The values of a file. A file that could not be read has the refusal."""
     return TomlFile({}, {}, source.refusal) if source.refusal is not None else parse_toml(source.text)
 
 
