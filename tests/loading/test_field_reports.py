@@ -98,7 +98,7 @@ REPORTS = {
             ".codex/agents/ok.toml": 'name = "ok"\ndescription = "Does it. Use it."\ndeveloper_instructions = "Do it."\n',
             ".codex/config.toml": '[agents.rev]\ndescription = "Reviews."\nconfig_file = "roles/rev.toml"\n',
         },
-        ("ORG102", ".codex/config.toml", 1),
+        ("ORG108", ".codex/config.toml", 3),
     ),
     "a list that no host enforces": (
         {
