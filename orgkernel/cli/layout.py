@@ -101,6 +101,11 @@ RENAMED_BELOW = {
 """Former subcommands that have another name now; the others are called as before."""
 
 HINTS = {
+    "role show": "`orgkernel manifest ROLE` shows a role",
+    "role list": "`orgkernel graph` shows the roles",
+    "agent show": "`orgkernel manifest --agent AGENT` shows an agent",
+    "org list": "`orgkernel list` shows the organizations",
+    "show": "`orgkernel manifest ROLE` shows a role, and `orgkernel graph` all of them",
     "gateway serve": "leave `serve` out: `orgkernel gateway` serves",
     "mcp serve": "leave `serve` out: `orgkernel mcp` serves",
     "scope hook": "an earlier version installed this hook: run `orgkernel ownership install-hooks` again",

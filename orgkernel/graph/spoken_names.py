@@ -13,6 +13,7 @@ from orgkernel.diagnostics.wording import LISTED, did_you_mean, listing, quote
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.sources import NAMES_BEFORE
 
 _LEAST_PART = 4
@@ -49,7 +50,14 @@ def _list_role_names(post: RolePost) -> Iterable[str]:
 
 @PerView
 def _get_role_names(view: OrgView) -> Mapping[str, tuple[str, ...]]:
-    return _index((role_id, _list_role_names(post)) for role_id, post in view.records.posts.items())
+    named = [(role_id, _list_role_names(post)) for role_id, post in view.records.posts.items()]
+    agents = view.records.agents
+    callsigns = [
+        (edge.target, (agents[edge.source].record.callsign,))
+        for edge in view.list_edges_of_kind(EdgeKind.FILLS)
+        if edge.source in agents
+    ]
+    return _index([*named, *callsigns])
 
 
 @PerView

@@ -94,6 +94,9 @@ def test_no_summary_of_a_subcommand_is_cut(path: str, group: click.Group, contex
         ("task pln", "did you mean `plan`?"),
         ("scope", "it is part of `orgkernel claim` or `orgkernel ownership`"),
         ("scope claim", "it is now `orgkernel claim add`"),
+        ("role show co", "`orgkernel manifest ROLE` shows a role"),
+        ("role list", "`orgkernel graph` shows the roles"),
+        ("agent show data", "`orgkernel manifest --agent AGENT` shows an agent"),
         ("scope audit", "it is now `orgkernel ownership audit`"),
         ("contract check", "it is now `orgkernel task check`"),
         ("contract --help", "it is part of `orgkernel task`"),
@@ -192,14 +195,14 @@ def test_organizations_and_agents_of_others_are_listed(tmp_path: Path) -> None:
     done = run_here("list", "--format", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trees"] == [
-        {"org": "software_dev", "format": "orgkernel", "roles": 8, "agents": 0, "path": "shop/org.yaml"},
+        {"org": "software_dev", "format": "orgkernel", "roles": 8, "agents": 0, "skills": 1, "path": "shop/org.yaml"},
         {
-            "org": "site", "format": "claude-code", "roles": 1, "agents": 0, "path": "site",
+            "org": "site", "format": "claude-code", "roles": 1, "agents": 1, "skills": 0, "path": "site",
             "note": "is not read from here: pass `--path site`",
         },
     ]  # fmt: skip
     alone = run_here("list", "site", cwd=tmp_path)
-    assert alone.stdout.splitlines()[1].split() == ["site", "claude-code", "1", "0", "site"]
+    assert alone.stdout.splitlines()[1].split() == ["site", "claude-code", "1", "1", "0", "site"]
     assert alone.stderr == ""
 
 
@@ -213,15 +216,15 @@ def test_organizations_with_one_id_and_broken_ones_are_listed(tmp_path: Path) ->
     done = run_here("list", cwd=tmp_path)
     assert done.returncode == 0
     assert [line.split() for line in done.stdout.splitlines()[1:]] == [
-        ["software_dev", "orgkernel", "8", "0", "copy/org.yaml"],
-        ["software_dev", "orgkernel", "8", "0", "shop/org.yaml"],
+        ["software_dev", "orgkernel", "8", "0", "0", "copy/org.yaml"],
+        ["software_dev", "orgkernel", "8", "0", "0", "shop/org.yaml"],
     ]
     same = "has the id `software_dev`, as another organization here: name one of the two with `--path`"
     assert done.stderr == f"note: `copy/org.yaml` {same}\nnote: `shop/org.yaml` {same}\n"
     write_tree(tmp_path, {"copy/org.yaml": "_schema: orgkernel:organization\norg_id: [\n"})
     done = run_here("list", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stdout.splitlines()[1].split() == ["–", "orgkernel", "0", "0", "copy/org.yaml"]
+    assert done.stdout.splitlines()[1].split() == ["–", "orgkernel", "0", "0", "0", "copy/org.yaml"]
     assert done.stderr == "note: `copy/org.yaml` has errors: run `orgkernel check copy`\n"
 
 

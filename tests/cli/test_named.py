@@ -102,3 +102,12 @@ def test_a_role_out_of_service_is_not_replaced(tmp_path: Path) -> None:
     }
     write_tree(tmp_path, files)
     assert run_here("can", "role:a", "use", "tool:Read", cwd=tmp_path).stdout.startswith("deny: role:a ")
+
+
+def test_a_role_is_found_by_the_callsign_of_its_agent(tmp_path: Path) -> None:
+    """In any case; the note names its id."""
+    assert run_here("new", "crew", "--template", "starship", cwd=tmp_path).returncode == 0
+    for name in ("Forge", "FORGE", "chief-engineer"):
+        done = run_here("manifest", name, cwd=tmp_path / "crew")
+        assert done.stdout.startswith("Chief Engineer (chief_engineer)")
+        assert f"note: role `{name}` has the id `chief_engineer`" in done.stderr
