@@ -379,3 +379,12 @@ def test_agents_of_an_unknown_host_are_named(tmp_path: Path) -> None:
     assert "1 role" in beside.stderr
     read = run_here("check", ".foo/agents", "--from", "claude-code", cwd=tmp_path / "alone")
     assert "no findings in 1 organization, 1 role" in read.stderr
+
+
+def test_code_is_named_by_the_agent_and_not_by_its_test(tmp_path: Path) -> None:
+    """Whichever comes first; a tree with nothing but tests names one."""
+    code = "from google.adk.agents import Agent\n\nroot_agent = Agent(name='a')\n"
+    write_tree(tmp_path / "both", {"app/eval/test_eval.py": code, "app/zone/agent.py": code})
+    assert "the nearest is `app/zone/agent.py`" in run_here("check", cwd=tmp_path / "both").stderr
+    write_tree(tmp_path / "tests", {"app/eval/test_eval.py": code})
+    assert "the nearest is `app/eval/test_eval.py`" in run_here("check", cwd=tmp_path / "tests").stderr

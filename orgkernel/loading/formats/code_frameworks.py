@@ -45,8 +45,29 @@ def _build_framework(entry: dict[str, object]) -> _Framework:
 
 
 def find_code_frameworks(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
-    """The first file of each framework whose code is in some folders."""
+    """The first file of each framework whose code is in some folders. Tests come last, because they only use agents."""
+    by_framework: dict[str, LeftOut] = {}
+    for left_out in _find_in_files(folders):
+        earlier = by_framework.setdefault(left_out.reason, left_out)
+        if _is_test(earlier.place) and not _is_test(left_out.place):
+            by_framework[left_out.reason] = left_out
+    yield from by_framework.values()
+
+
+def _is_test(path: str) -> bool:
+    """Whether a file is a test or an evaluation, by its name or that of its folder.
+
+    >>> _is_test("/p/rag/eval/test_eval.py"), _is_test("/p/rag/agent.py")
+    (True, False)
+    """
+    folder, name = os.path.split(path)
+    return name.startswith("test_") or os.path.basename(folder) in ("eval", "evals", "test", "tests")
+
+
+def _find_in_files(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
+    """The first file of each framework, and the first test."""
     seen: set[str] = set()
+    tests: set[str] = set()
     count = 0
     for listing in folders:
         for name in listing.files:
@@ -61,6 +82,10 @@ def find_code_frameworks(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
             for framework in _read_frameworks():
                 if framework.name in seen or not framework.imports.search(head):
                     continue
-                if not framework.words or any(each in head for each in framework.words):
-                    seen.add(framework.name)
-                    yield LeftOut(os.path.join(listing.path, name), _WHY.format(framework.name), "")
+                if framework.words and not any(each in head for each in framework.words):
+                    continue
+                path = os.path.join(listing.path, name)
+                known = tests if _is_test(path) else seen
+                if framework.name not in known:
+                    known.add(framework.name)
+                    yield LeftOut(path, _WHY.format(framework.name), "")
