@@ -98,14 +98,20 @@ def _read_skill(source: SourceText, ending: re.Pattern[str] | None) -> ParsedMar
     if document is None or not isinstance(document.value, dict):
         refusal = Refusal(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
         return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
-    mark, below = start_of(document.marks), dict(document.marks[1])
-    value, refusals = dict(document.value), []
+    body_mark = pack_mark(line, 1)
+    return build_skill(document.value, (start_of(document.marks), document.marks[1]), body, body_mark)
+
+
+def build_skill(fields: dict[str, Any], marks: Marks, body: str, body_mark: int) -> ParsedMarkdown:
+    """The values of a skill, from the fields of its front matter and its text."""
+    mark, below = start_of(marks), dict(marks[1])
+    value, refusals = dict(fields), []
     for name in _OURS.intersection(value):
         refusals.append(
             Refusal(row.UNKNOWN_FIELD, below[name][0], f"the field {quote(name)} is unknown in front matter")
         )
         del value[name], below[name]
-    below["body"] = (pack_mark(line, 1), pack_mark(line, 1))
+    below["body"] = (body_mark, body_mark)
     value |= {"_schema": f"{PREFIX}cognitive_skill", "body": body}
     return ParsedMarkdown("cognitive_skill", value, (mark, below), refusals)
 

@@ -114,3 +114,16 @@ def test_other_projects_are_not_claimed(files: dict[str, str], tmp_path: Path) -
     done = run_here("check", cwd=write_tree(tmp_path, files))
     assert done.returncode == 2
     assert "nothing to check" in done.stderr
+
+
+def test_the_role_and_the_specifics_of_a_profile_are_one_text(tmp_path: Path) -> None:
+    """As the host puts both into its prompt, the role first."""
+    files = {
+        "agents/coder/agent.yaml": "title: Coder\ndescription: Writes code. Use it first.\n",
+        "agents/coder/prompts/agent.system.main.role.md": "You write code.\n",
+        "agents/coder/prompts/agent.system.main.specifics.md": "Write little.\n",
+    }
+    kernel = Kernel.open(write_tree(tmp_path, files))
+    assert [each.code for each in kernel.check() if each.severity == "error"] == []
+    (order,) = kernel.organization("active").snapshot.records.orders["role", "coder"]
+    assert order.record.body == "You write code.\n\nWrite little.\n"

@@ -132,3 +132,23 @@ def test_a_long_description_of_a_host_is_a_warning(tmp_path: Path) -> None:
     write_tree(tmp_path / "b", {"skills/ship/SKILL.md": text, "org.yaml": org})
     done = run_here("check", "--select", "ORG621", "--format", "json", cwd=tmp_path / "b")
     assert [each["severity"] for each in json.loads(done.stdout)] == ["error"]
+
+
+def test_front_matter_that_is_no_yaml_is_read_as_hosts_do(tmp_path: Path) -> None:
+    """A colon in a description is a warning, the skill is there, and fields that describe it are known."""
+    text = (
+        "---\nname: look\ndescription: Looks things up: use it first.\ntags: [a, b]\nauthor: Us\n---\nLook.\n"
+    )
+    write_tree(
+        tmp_path,
+        {
+            "skills/look/SKILL.md": text,
+            "skills/find/SKILL.md": text.replace("look", "find").replace("up: use", "up, use"),
+        },
+    )
+    done = run_here("check", "--format", "concise", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [line.split()[1] for line in done.stdout.splitlines()] == ["warning[ORG025]"]
+    broken = "---\nname: look\n- item\n---\nLook.\n"
+    write_tree(tmp_path, {"skills/look/SKILL.md": broken})
+    assert "error[ORG005]" in run_here("check", "--format", "concise", cwd=tmp_path).stdout

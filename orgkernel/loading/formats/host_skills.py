@@ -9,8 +9,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import add_text
-from orgkernel.loading.formats.front_matter import ENDINGS, find_cut
-from orgkernel.loading.markdown import ParsedMarkdown, parse_skill
+from orgkernel.loading.formats.front_matter import ENDINGS, FrontMatterEnding, find_cut, read_front_matter
+from orgkernel.loading.markdown import ParsedMarkdown, build_skill, parse_skill
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import SKILL_KEY_PREFIXES, ReadFile, get_skill_name
 
@@ -20,6 +20,9 @@ _MORE = (
     "agent", "argument-hint", "context", "disable-model-invocation", "effort", "hooks", "model", "user-invocable",
     "version", "when_to_use",
 )  # fmt: skip
+# Fields for people and for the search of a host.
+_DESCRIBING = ("author", "authors", "tag", "tags", "trigger_patterns", "triggers", "category")
+_NO_TEXT = ("[", "{", "|", ">", "&", "*")
 _TOOLS, _METADATA = "allowed-tools", "metadata"
 # These words restrict who may use the skill. They are kept next to the record.
 _OPEN_TO = ("disable-model-invocation", "user-invocable")
@@ -31,7 +34,10 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
         return read_broken(source, _KIND, [source.refusal])
     ending = ENDINGS.get(root.format)
     parsed = parse_skill(source, ending.pattern if ending else None)
-    parsed.refusals.extend(find_cut(source.text, ending))
+    if parsed.value is None and parsed.refusals[0].row is row.BAD_YAML:
+        parsed = _read_loosely(source, ending) or parsed
+    else:
+        parsed.refusals.extend(find_cut(source.text, ending))
     raw: dict[str, Any] = {}
     if parsed.value is not None:
         raw = {key: [each.casefold()] for key in _OPEN_TO if isinstance(each := parsed.value.get(key), str)}
@@ -41,9 +47,18 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
     return add_text(read_parsed_markdown(source, parsed, root.shared, root.context, root.format), raw)
 
 
+def _read_loosely(source: SourceText, ending: FrontMatterEnding | None) -> ParsedMarkdown | None:
+    """A skill whose front matter is not valid YAML, line by line, as hosts read it. None if a line has another form."""
+    front = read_front_matter(source, (_TOOLS,), ending=ending)
+    if front is None or not front.value or str(front.value.get("description", "")).startswith(_NO_TEXT):
+        return None
+    skill = build_skill(front.value, (front.start, front.marks), front.body, front.body_mark)
+    return skill._replace(refusals=[*front.refusals, *skill.refusals])
+
+
 def _accept_forms_of_hosts(parsed: ParsedMarkdown, value: dict[str, Any]) -> ParsedMarkdown:
     """The skill without the fields of hosts, with its tools as text, and with the metadata that are text."""
-    value = {key: each for key, each in value.items() if key not in _MORE}
+    value = {key: each for key, each in value.items() if key not in (*_MORE, *_DESCRIBING)}
     tools, metadata = value.get(_TOOLS), value.get(_METADATA)
     if isinstance(tools, tuple) and all(isinstance(each, str) for each in tools):
         value[_TOOLS] = " ".join(tools)

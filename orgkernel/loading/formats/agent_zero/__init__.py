@@ -36,9 +36,10 @@ class AgentZero:
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
         """Build the organization, and the tools of each profile."""
-        from orgkernel.loading.formats.agent_zero.whole import complete
+        from orgkernel.loading.formats.agent_zero.whole import complete, join_prompts
+        from orgkernel.loading.formats.replacing import complete_replaced
 
-        return complete(root, files, own)
+        return complete_replaced(files, join_prompts(files), lambda joined: complete(root, joined, own))
 
 
 FORMAT = AgentZero()

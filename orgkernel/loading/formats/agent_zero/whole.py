@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from orgkernel.documents.records import HierarchyEntry, RoleProfile, Tool, ToolCatalog
+from orgkernel.documents.records import HierarchyEntry, RoleProfile, StandingOrder, Tool, ToolCatalog
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, complete_with, replace_document
 from orgkernel.loading.formats.equipment import is_plain, list_declared_tools
@@ -48,6 +48,26 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     instead = {id(role): _equip(role, policies, known, unread) for role in roles}
     made.append(_build_organization(root, roles))
     return Completion(instead, tuple(made))
+
+
+def join_prompts(files: Sequence[FileRead]) -> dict[int, SourceDocument | None]:
+    """The replacements of orders by identity, where a profile has a prompt for its role and one with specifics. The host
+    puts both into one prompt, the role first.
+    """
+    by_folder: dict[str, list[SourceDocument]] = {}
+    for file in files:
+        for document in file.read.documents:
+            if isinstance(document.record, StandingOrder):
+                by_folder.setdefault(os.path.dirname(document.path), []).append(document)
+    replaced: dict[int, SourceDocument | None] = {}
+    for orders in by_folder.values():
+        if len(orders) > 1:
+            first, *others = sorted(orders, key=lambda each: os.path.basename(each.path))
+            texts = [each.record.body.rstrip("\n") for each in (first, *others)]  # type: ignore[attr-defined]
+            joined = replace(first.record, body="\n\n".join(texts) + "\n")
+            replaced[id(first)] = replace_document(first, joined, first.marks)
+            replaced |= dict.fromkeys(map(id, others), None)
+    return replaced
 
 
 def split_tool_name(word: str) -> tuple[str, str, str] | None:
