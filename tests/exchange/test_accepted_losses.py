@@ -363,3 +363,19 @@ def test_no_move_gives_or_takes_in_silence(tmp_path: Path, host: str, target: st
         more = {each for each in after.get(there, set()) - before[there] if "." not in each}
         assert not more
         assert before[there] - after.get(there, set()) <= lost, role
+
+
+def test_an_organization_limits_whom_an_agent_starts(tmp_path: Path) -> None:
+    """Its hierarchy counts, although the file of the agent would let it start every other one."""
+    files = {
+        "team/.claude/agents/lead.md": "---\nname: lead\ndescription: Leads. Use it first.\ntools: Read, Task\n---\nLead.\n",
+        "team/.claude/agents/dev.md": "---\nname: dev\ndescription: Writes. Use it then.\ntools: Read, Task\n---\nWrite.\n",
+        "org/org.yaml": "_schema: orgkernel:organization\norg_id: shop\nsources:\n  - {format: claude-code, path: ../team}\nhierarchy:\n  lead: {subordinates: [dev]}\n",
+    }
+    write_tree(tmp_path, files)
+    view = Kernel.open(tmp_path / "org").organization("shop").snapshot.index
+    export = EXPORTS["claude-code"].export(view)
+    assert "Agent(dev)" in export.files[".claude/agents/lead.md"]
+    assert "Agent" not in export.files[".claude/agents/dev.md"].split("---")[1]
+    assert "Task" in export.withheld["dev"]
+    assert "Task" not in export.withheld["lead"]

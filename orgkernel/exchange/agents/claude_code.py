@@ -89,8 +89,9 @@ def export_claude_code(view: OrgView) -> Export:
             if name is None:
                 unknown += 1
             elif held.delegates or name in _DELEGATING:
-                if held.given == "given" and role.format == TARGET:
-                    given.setdefault(name, held.place)  # its own file allows starting agents
+                if held.given == "given" and view.records.document.format == TARGET:
+                    # Its own file allows starting agents, and no organization of ours limits whom.
+                    given.setdefault(name, held.place)
                     kept.setdefault(role.id, set()).add(held.id)
                 elif held.given == "given" and role.subordinates:
                     given.setdefault(_name_agents_below(role, roster), held.place)

@@ -36,11 +36,13 @@ def find_equivalent(names: Mapping[str, str], host: str) -> str | None:
     >>> find_equivalent({"claude_code": "Grep"}, "copilot"), find_equivalent({"claude_code": "WebSearch"}, "copilot")
     ('search/textSearch', None)
     """
-    groups = _list_groups()
     if host in names:
         return names[host]
-    found = (groups[each][host][0] for each in names.items() if each in groups and host in groups[each])
-    return next(found, None)
+    groups = _list_groups()
+    counterparts = (
+        groups[each][host][0] for each in names.items() if each in groups and host in groups[each]
+    )
+    return next(counterparts, None)
 
 
 @PerView
