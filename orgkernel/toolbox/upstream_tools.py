@@ -106,7 +106,14 @@ class UpstreamTools:
         ruling = await asyncio.to_thread(permits.decide, org, request, tool_input, actor=actor, about=about)
         if ruling.permit is not None:
             _, tool_id = request.resource.split(":", 1)
-            permits.redeem(ruling.permit, tool_id=tool_id, action=request.action, tool_input=tool_input)
+            permits.redeem(
+                ruling.permit,
+                org=org,
+                subject=request.subject,
+                tool_id=tool_id,
+                action=request.action,
+                tool_input=tool_input,
+            )
         return ruling.decision
 
     def _require_same_file(self) -> None:
