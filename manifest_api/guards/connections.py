@@ -1,4 +1,5 @@
-"""Limits on connections, before there is a request: heads that are too large or too slow, pipelines, readers that stall.
+"""Limits on connections, before there is a request: heads that are too large or too slow, pipelines, readers that stall,
+trailers.
 
 uvicorn has a limit for idle connections only. Everything else that a connection can hold is limited here: when all
 places are taken, the connection that has waited for its head the longest makes room, so that partial heads cannot end
@@ -197,6 +198,11 @@ class LimitedProtocol(HttpToolsProtocol):
             self._since = self.loop.time()
         self._phase = _Phase.HEAD
         self._received = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # Trailers arrive here too. RFC 9110, 6.5.1: they are not merged into headers, which decide who asks for what.
+        if self._phase is _Phase.HEAD:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD:

@@ -22,6 +22,7 @@ _IDLE_SECONDS: Final = 15.0
 """Servers close idle connections; uvicorn after five seconds, others after a minute."""
 _GRACE_SECONDS: Final = 0.05
 _MOST_OF_A_HEAD: Final = 64 * 1024
+"""Maximum bytes of a head, and of anything between two parts of a body: chunk sizes, their extensions, and trailers."""
 _OWN: Final = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding", "upgrade"}
 )
@@ -148,8 +149,9 @@ class _Connection(asyncio.Protocol):
         self._answer: AnswerReader | None = None
         self._done: asyncio.Future[None]
         self._headers: dict[bytes, bytes] = {}
-        self._head_size = 0
-        self._has_head = self._has_enough = False
+        self._without_body = 0
+        """Bytes since the answer began or since the last part of its body."""
+        self._has_head = self._has_part = self._has_enough = False
         self._is_kept = True
 
     @property
@@ -160,7 +162,7 @@ class _Connection(asyncio.Protocol):
     async def ask(self, request: bytes, answer: AnswerReader) -> None:
         """Send a request, and wait until its answer is received. Raises `BrokenOff`, and the errors of the answer."""
         self._answer, self._done = answer, asyncio.get_running_loop().create_future()
-        self._headers, self._head_size = {}, 0
+        self._headers, self._without_body = {}, 0
         self._has_head = self._has_enough = False
         self._transport.write(request)
         await self._done
@@ -190,14 +192,15 @@ class _Connection(asyncio.Protocol):
         if self._answer is None:
             self.abort()  # data without a request: the next answer would be read from the middle
             return
+        self._has_part = False
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             self._fail(BrokenOff(f"it does not speak HTTP: {error}"))
-        if not self._has_head:
-            self._head_size += len(data)
-            if self._head_size > _MOST_OF_A_HEAD:
-                self._fail(BrokenOff(f"the head of its answer is longer than {_MOST_OF_A_HEAD} bytes"))
+        self._without_body = 0 if self._has_part else self._without_body + len(data)
+        if self._without_body > _MOST_OF_A_HEAD:
+            part = "framing" if self._has_head else "head"
+            self._fail(BrokenOff(f"the {part} of its answer is longer than {_MOST_OF_A_HEAD} bytes"))
         if self._has_enough and self._answer is not None:
             self._is_kept = False  # the rest is not read
             self._finish()
@@ -207,8 +210,9 @@ class _Connection(asyncio.Protocol):
         self._is_kept = self._is_kept and self._answer is not None
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by the parser."""
-        self._headers[name.lower()] = value
+        """Called by the parser, for trailers too, which are not headers (RFC 9110, 6.5.1)."""
+        if not self._has_head:
+            self._headers[name.lower()] = value
 
     def on_headers_complete(self) -> None:
         """Called by the parser. An informational head is followed by the final one."""
@@ -222,6 +226,7 @@ class _Connection(asyncio.Protocol):
 
     def on_body(self, part: bytes) -> None:
         """Called by the parser."""
+        self._has_part = True
         if self._answer is not None and not self._has_enough:
             try:
                 self._has_enough = self._answer.take(part)
