@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -32,6 +33,7 @@ from orgkernel.toolbox.result import Step, StepKind, StepOutcome
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Ticket
 
+logger = logging.getLogger("orgkernel.toolbox")
 WHOLE = ("", "use", "run")
 _HANDED_OUT = "credential:"
 GRACE = 0.5
@@ -369,7 +371,9 @@ async def _run_for(
 
 
 def _build_fault(error: BaseException) -> Reply:
-    text = f"internal error of orgkernel: {type(error).__name__}: {error}"
+    """The reply for an error of our own. Its text is for the log only, because it can name parts of the process."""
+    logger.error("internal error of orgkernel in a call", exc_info=error)
+    text = f"internal error of orgkernel ({type(error).__name__}), which is in the log"
     return Reply("failed", error=text, is_uncertain=True)
 
 

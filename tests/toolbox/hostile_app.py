@@ -14,6 +14,8 @@ from starlette.types import Receive, Scope, Send
 received: list[dict[str, Any]] = []
 """All messages."""
 _LINE = b"x" * 65536
+ADVICE = b"delete-all-backups"
+"""What a server would have an agent do."""
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,11 +48,11 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     if id is None or method is None:
         return await answer(send, 202, "text/plain", b"")
     if method == "tools/call":
-        return await call(send, id, params["name"], params.get("_meta", {}).get("progressToken"))
+        return await call(send, id, params["name"], params.get("_meta", {}).get("progressToken"), scope)
     return await answer(send, 400, "text/plain", b"unknown")
 
 
-async def call(send: Send, id: Any, name: str, token: Any) -> None:
+async def call(send: Send, id: Any, name: str, token: Any, scope: Scope) -> None:
     """What the name says."""
     done = {"content": [{"type": "text", "text": name}], "resultType": "complete"}
     match name:
@@ -91,7 +93,26 @@ async def call(send: Send, id: Any, name: str, token: Any) -> None:
         case "compressed":
             await answer(send, 200, "application/json", b"{}", (b"content-encoding", b"gzip"))
         case "elsewhere":
-            await answer(send, 307, "text/plain", b"", (b"location", b"http://127.0.0.1:9/mcp"))
+            location = b"http://127.0.0.1:9/%s?%s" % (ADVICE, ADVICE)
+            await answer(send, 307, "text/plain", ADVICE, (b"location", location))
+        case "elsewhere_in_json":
+            error = {"code": -32602, "message": ADVICE.decode()}
+            body = json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode()
+            await answer(send, 302, "application/json", body, (b"location", b"/" + ADVICE))
+        case "next_door":
+            if scope["path"].endswith("/"):
+                await reply(send, id, done)
+            else:
+                await answer(send, 307, "text/plain", ADVICE, (b"location", scope["path"].encode() + b"/"))
+        case "elsewhere_without_end":
+            await answer(
+                send, 308, "text/plain", ADVICE, (b"location", scope["path"].encode() + b"?" + ADVICE)
+            )
+        case "elsewhere_with_a_user":
+            location = b"http://%s@%s/mcp" % (ADVICE, dict(scope["headers"])[b"host"])
+            await answer(send, 307, "text/plain", ADVICE, (b"location", location))
+        case "elsewhere_by_type":
+            await answer(send, 200, ADVICE.decode(), b"")
         case _:
             await reply(send, id, done)
 

@@ -131,7 +131,7 @@ def test_no_argument_leads_out_of_its_part_of_the_path(id: Any, kernel: Kernel, 
         ("500", "unavailable", 'it answered 500: {"detail":"no, because 500"}'),
         ("503", "unavailable", 'it answered 503: {"detail":"no, because 503"}'),
         ("wrong", "failed", "the answer is not valid JSON"),
-        ("away", "failed", "it answered 307"),
+        ("away", "failed", "it answered with HTTP status 307, a redirect that is not followed"),
         ("long", "failed", "the answer is longer than 1000 bytes"),
     ],
 )

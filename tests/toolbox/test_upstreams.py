@@ -251,12 +251,12 @@ def test_after_the_wait_it_is_tried_again() -> None:
 @pytest.mark.parametrize(
     ("provider", "said"),
     [
-        (McpServer(("/no/such/program",)), "it could not be started: FileNotFoundError"),
+        (McpServer(("/no/such/program",)), "it could not be started: no such file or directory: `/no/such/program`"),
         (McpServer((sys.executable, "-c", "print('hello')")), "it ended with exit code 0"),
         (hostile("silent"), "it did not start within 2 seconds"),
         (hostile("flood"), "it did not start within 2 seconds"),
         (McpServer((sys.executable, "-c", "import time; time.sleep(60)")), "it did not start within 2 seconds"),
-        (McpServer("http://127.0.0.1:9/mcp"), "it cannot be reached: "),
+        (McpServer("http://127.0.0.1:9/mcp"), "it cannot be reached: connection refused"),
         (McpServer("http://127.0.0.1:9/mcp", credential_headers={"a": ("key", "")}), "the credential `key` is missing"),
     ],
 )  # fmt: skip

@@ -37,12 +37,12 @@ def url() -> Iterator[str]:
         ("flood", "failed", "SSE stream ended without a response"),
         ("cut", "failed", "SSE stream ended without a response"),
         ("garbage", "failed", "Failed to parse JSON response: "),
-        ("page", "failed", "Unexpected content type: text/html"),
+        ("page", "failed", "its answer is neither JSON nor an event stream"),
         ("failing", "failed", "it answered with HTTP status 500"),
         ("refused", "failed", "no such thing (-32602)"),
         ("away", "failed", "it answered with HTTP status 404 (-32601)"),
         ("accepted", "failed", "server answered a request with 202 Accepted"),
-        ("elsewhere", "failed", "Redirect to http://127.0.0.1:9/mcp not followed"),
+        ("elsewhere", "failed", "it answered with HTTP status 307, a redirect that is not followed (-32603)"),
     ],
 )
 def test_a_bad_answer_fails_only_its_own_call(name: str, kind: str, said: str, url: str) -> None:
@@ -64,7 +64,7 @@ def test_a_bad_answer_fails_only_its_own_call(name: str, kind: str, said: str, u
         ("refused", "failed", "no such thing (-32602)"),
         ("away", "failed", "it answered with HTTP status 404, and with nothing that can be read (-32601)"),
         ("accepted", "failed", "it answered with HTTP status 202, and with nothing that can be read"),
-        ("elsewhere", "failed", "it answered with HTTP status 307, and with nothing that can be read"),
+        ("elsewhere", "failed", "it answered with HTTP status 307, a redirect that is not followed (-32603)"),
     ],
 )
 def test_a_bad_answer_without_a_session_fails_only_its_own_call(
@@ -137,6 +137,38 @@ def test_a_broken_answer_may_have_had_an_effect(name: str, said: str, era: str, 
 
 async def _ignore(*_: object) -> None:
     pass
+
+
+@pytest.mark.parametrize("era", ["mcp", "modern"])
+def test_a_redirect_within_the_server_is_followed(era: str, url: str) -> None:
+    """A server that wants a slash at the end of its path is reached."""
+
+    async def test(upstream: Upstream) -> None:
+        assert text(await upstream.call("next_door", {})) == "next_door"
+        assert text(await upstream.call("echo", {})) == "echo"
+
+    run(test, McpServer(url.replace("mcp", era)), LIMITS)
+
+
+@pytest.mark.parametrize("era", ["mcp", "modern"])
+@pytest.mark.parametrize(
+    "name",
+    ["elsewhere", "elsewhere_in_json", "elsewhere_without_end", "elsewhere_with_a_user", "elsewhere_by_type"],
+)
+def test_no_text_of_a_refused_redirect_is_repeated(
+    name: str, era: str, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither the body nor the location is in the error or in a log, and other calls go on."""
+
+    async def test(upstream: Upstream) -> None:
+        for progress in (None, _ignore):
+            reply = await upstream.call(name, {}, on_progress=progress)
+            assert (reply.result, reply.kind) == (None, "failed"), reply
+            assert hostile_app.ADVICE.decode() not in reply.error
+            assert text(await upstream.call("echo", {})) == "echo"
+        assert hostile_app.ADVICE.decode() not in caplog.text
+
+    run(test, McpServer(url.replace("mcp", era)), LIMITS)
 
 
 def test_a_server_that_forgot_its_session_gets_a_new_one() -> None:

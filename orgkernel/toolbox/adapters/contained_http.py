@@ -29,9 +29,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from orgkernel.toolbox.adapters.limited_http import LimitedTransport
+from orgkernel.toolbox.adapters.limited_http import LimitedTransport, RefusedRedirect
 from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
+from orgkernel.toolbox.failures import describe_failure
 
 _VERSION: Final = "mcp-protocol-version"
 _BRIEF_SECONDS: Final = 3.0
@@ -81,7 +82,8 @@ class ContainedTransport(AsyncBaseTransport):
 
     async def handle_async_request(self, request: Request) -> Response:
         """The answer of the server, or one in its place."""
-        awaits_answer = request.method == "POST" and _is_request(request.content)
+        # A request that follows a redirect has the stream of the first one.
+        awaits_answer = request.method == "POST" and _is_request(await request.aread())
         is_brief = request.method != "GET" and not awaits_answer
         # A version with a handshake leaves the request open when its call is given up. Later ones end it.
         is_left_open = awaits_answer and request.headers.get(_VERSION) not in MODERN_PROTOCOL_VERSIONS
@@ -93,10 +95,14 @@ class ContainedTransport(AsyncBaseTransport):
         }
         try:
             response = await self._transport.handle_async_request(request)
+        except RefusedRedirect as error:
+            return _answer(request, INTERNAL_ERROR, str(error), None)
         except (ConnectError, ConnectTimeout, PoolTimeout) as error:
-            return self._build_failure(request, f"it cannot be reached: {_describe(error)}", "unreachable")
+            failure = f"it cannot be reached: {describe_failure(error)}"
+            return self._build_failure(request, failure, "unreachable")
         except HTTPError as error:
-            return self._build_failure(request, f"its connection broke: {_describe(error)}", "broken")
+            failure = f"its connection broke: {describe_failure(error)}"
+            return self._build_failure(request, failure, "broken")
         if awaits_answer and response.status_code >= 400:
             if response.status_code == 404 and "mcp-session-id" in request.headers:
                 await response.aclose()
@@ -105,6 +111,9 @@ class ContainedTransport(AsyncBaseTransport):
                 await response.aclose()
                 code = METHOD_NOT_FOUND if response.status_code == 404 else INTERNAL_ERROR
                 return _answer(request, code, f"it answered with HTTP status {response.status_code}", None)
+        if awaits_answer and response.status_code == 200 and not _is_readable(response):
+            await response.aclose()
+            return _answer(request, INTERNAL_ERROR, "its answer is neither JSON nor an event stream", None)
         assert isinstance(response.stream, AsyncByteStream)
         response.stream = _ContainedStream(response.stream)
         return response
@@ -128,7 +137,7 @@ class _ContainedStream(AsyncByteStream):
             async for chunk in self._stream:
                 yield chunk
         except HTTPError as error:
-            raise StreamError(_describe(error)) from None
+            raise StreamError(describe_failure(error)) from None
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -146,5 +155,7 @@ def _is_request(body: bytes) -> bool:
     return "id" in message and "method" in message
 
 
-def _describe(error: Exception) -> str:
-    return str(error) or type(error).__name__
+def _is_readable(response: Response) -> bool:
+    """Whether the SDK reads an answer of this type. It words the others with the type, which the server chooses."""
+    kind = response.headers.get("content-type", "").lower()
+    return kind.startswith(("application/json", "text/event-stream"))

@@ -18,6 +18,7 @@ from orgkernel.toolbox.adapters.adapter import (
     reply_not_served,
 )
 from orgkernel.toolbox.adapters.tls import build_tls_context
+from orgkernel.toolbox.failures import describe_failure, describe_redirect, is_redirect
 from orgkernel.toolbox.providers import HttpApi
 
 METHODS = ("GET", "HEAD", "DELETE", "POST", "PUT", "PATCH")
@@ -73,9 +74,9 @@ class HttpAdapter(Adapter):
         try:
             return await self._send(method, url, headers, arguments)
         except (self._http.ConnectError, self._http.ConnectTimeout, self._http.PoolTimeout) as error:
-            return Reply("unavailable", error=f"it cannot be reached: {error}")
+            return Reply("unavailable", error=f"it cannot be reached: {describe_failure(error)}")
         except (self._http.HTTPError, self._http.InvalidURL, OSError) as error:
-            text = f"it did not answer: {type(error).__name__} {error}".rstrip()
+            text = f"it did not answer: {describe_failure(error)}"
             return Reply("unavailable", error=text, is_uncertain=True)
 
     async def _send(self, method: str, url: str, headers: dict[str, str], arguments: dict[str, Any]) -> Reply:
@@ -142,6 +143,8 @@ def _reply(status: int, kind: str, content: bytes) -> Reply:
                 metadata=metadata,
                 is_uncertain=True,
             )
+    if is_redirect(status):
+        return Reply("failed", error=describe_redirect(status), metadata=metadata)
     body_text = content.decode("utf-8", "replace")[:SHOWN].strip()
     error = f"it answered {status}" + (f": {body_text}" if body_text else "")
     if status in NOT_NOW:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import mcp  # noqa: F401  # without it, nothing here works
 
-from orgkernel.toolbox.adapters.adapter import Reply, describe_error
+from orgkernel.toolbox.adapters.adapter import Reply
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.mcp_server import connect
+from orgkernel.toolbox.failures import describe_failure
 from orgkernel.toolbox.providers import McpServer
 
 _MOST_PAGES = 100
@@ -52,4 +53,4 @@ async def list_tools(provider: McpServer, seconds: float) -> ToolList:
             cause = cause.exceptions[0]
         if isinstance(cause, TimeoutError):
             return ToolList([], f"it did not answer within {seconds:g} seconds")
-        return ToolList([], f"it cannot be asked: {describe_error(cause)}")
+        return ToolList([], f"it cannot be asked: {describe_failure(cause)}")

@@ -19,11 +19,11 @@ from orgkernel.toolbox.adapters.adapter import (
     Reply,
     build_headers,
     choose_entry,
-    describe_error,
     reply_missing,
     reply_not_served,
 )
 from orgkernel.toolbox.adapters.ending import Ending
+from orgkernel.toolbox.failures import describe_failure
 from orgkernel.toolbox.providers import McpServer
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class McpAdapter(Adapter):
             while isinstance(cause, BaseExceptionGroup):  # the SDK bundles errors in groups
                 cause = cause.exceptions[0]
             what = "it did not answer" if connected else "it cannot be reached"
-            return Reply("unavailable", error=f"{what}: {describe_error(cause)}", is_uncertain=connected)
+            return Reply("unavailable", error=f"{what}: {describe_failure(cause)}", is_uncertain=connected)
         return reply
 
 

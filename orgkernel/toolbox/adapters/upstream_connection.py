@@ -22,7 +22,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from orgkernel.engines import is_on
-from orgkernel.toolbox.adapters.adapter import build_headers, describe_error, reply_missing
+from orgkernel.toolbox.adapters.adapter import build_headers, reply_missing
 from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import open_limited_stdio
@@ -32,7 +32,8 @@ from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import ListKind
 from orgkernel.toolbox.adapters.watched_streams import watch_transport
 from orgkernel.toolbox.engine.connection_pool import BrokenOff, NotReached
-from orgkernel.toolbox.engine.http_client import HttpToolClient
+from orgkernel.toolbox.engine.http_client import HttpToolClient, Redirected
+from orgkernel.toolbox.failures import describe_failure
 from orgkernel.toolbox.providers import McpServer
 from orgkernel.version import __version__
 
@@ -92,7 +93,7 @@ class UpstreamConnection:
         return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def call_plain(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The result of a call that needs no session. None if it needs one, and nothing was sent.
+        """The result of a call that needs no session. None if it needs one, and the server has not begun it.
 
         Raises `MCPError`, and `ValidationError` for a result of an unexpected form.
         """
@@ -101,6 +102,9 @@ class UpstreamConnection:
             return None
         try:
             return await client.call(name, arguments)
+        except Redirected:
+            self._tool_client = None
+            return None
         except NotReached as error:
             text, kind = f"it cannot be reached: {error}", self.breakage.data("unreachable")
         except BrokenOff as error:
@@ -188,7 +192,7 @@ class UpstreamConnection:
             return str(error)
         if self.breakage.kind_of(error) is not None:
             return str(error)
-        description = error.message if isinstance(error, MCPError) else describe_error(error)
+        description = error.message if isinstance(error, MCPError) else describe_failure(error)
         return description if self.has_started else f"it could not be started: {description}"
 
     async def _open_transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:

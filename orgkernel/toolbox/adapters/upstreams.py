@@ -34,6 +34,7 @@ from orgkernel.toolbox.adapters.upstream_answers import UpstreamError, UpstreamR
 from orgkernel.toolbox.adapters.upstream_connection import UpstreamConnection, find_first_cause
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import LIST_KINDS, Definitions, KeptLists, ListKind, read_list
+from orgkernel.toolbox.failures import describe_failure
 from orgkernel.toolbox.masking import Masker, TooDeep
 from orgkernel.toolbox.providers import McpServer
 
@@ -294,7 +295,7 @@ class Upstream:
         if isinstance(error, ValidationError):
             return UpstreamError("its answer has an unexpected form", "protocol", is_uncertain=True)
         if not isinstance(error, MCPError):
-            return UpstreamError(self._clean_text(f"{type(error).__name__}: {error}"), is_uncertain=True)
+            return UpstreamError(self._clean_text(describe_failure(error)), is_uncertain=True)
         if connection.ending.has_ended and error.code == CONNECTION_CLOSED:
             return UpstreamError(self._clean_text(connection.ending.reason), is_uncertain=True)
         message = f"{self._clean_text(error.message)} ({error.code})"

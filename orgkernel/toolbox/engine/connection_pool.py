@@ -18,6 +18,8 @@ from urllib.parse import unquote
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from httpx2 import URL
 
+from orgkernel.toolbox.failures import describe_failure
+
 _IDLE_SECONDS: Final = 15.0
 """Servers close idle connections; uvicorn after five seconds, others after a minute."""
 _GRACE_SECONDS: Final = 0.05
@@ -122,7 +124,7 @@ class ConnectionPool:
         except TimeoutError:
             raise NotReached(f"no connection within {self._connect_seconds:g} seconds") from None
         except OSError as error:
-            raise NotReached(str(error) or type(error).__name__) from None
+            raise NotReached(describe_failure(error)) from None
         if self._is_closed:
             connection.abort()
             raise NotReached("it was closed")
@@ -185,7 +187,8 @@ class _Connection(asyncio.Protocol):
         if self._has_head and error is None and not is_measured:
             self._complete()
         else:
-            self._finish(BrokenOff(str(error or "the server closed the connection")))
+            reason = "the server closed the connection" if error is None else describe_failure(error)
+            self._finish(BrokenOff(reason))
 
     def data_received(self, data: bytes) -> None:
         """Read what came."""
@@ -195,8 +198,8 @@ class _Connection(asyncio.Protocol):
         self._has_part = False
         try:
             self._parser.feed_data(data)
-        except (HttpParserError, HttpParserUpgrade) as error:
-            self._fail(BrokenOff(f"it does not speak HTTP: {error}"))
+        except (HttpParserError, HttpParserUpgrade):
+            self._fail(BrokenOff("it does not speak HTTP"))
         self._without_body = 0 if self._has_part else self._without_body + len(data)
         if self._without_body > _MOST_OF_A_HEAD:
             part = "framing" if self._has_head else "head"

@@ -19,6 +19,7 @@ from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND, methods
 
 from orgkernel.prepared_types import prepared
 from orgkernel.toolbox.engine.connection_pool import BrokenOff, ConnectionPool, encode_headers
+from orgkernel.toolbox.failures import is_redirect
 from orgkernel.version import __version__
 
 _ERA: Final = "2026-07-28"
@@ -36,6 +37,10 @@ _HEADERS: Final = {
     "mcp-method": "tools/call",
 }
 _PLAIN_NAME: Final = re.compile(r"(?!=\?)[!-~](?:[ -~]*[!-~])?\Z")
+
+
+class Redirected(Exception):
+    """The server wants another request, so it has not begun the call. The SDK decides whether to follow."""
 
 
 class HttpToolClient:
@@ -59,7 +64,7 @@ class HttpToolClient:
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The result of a call.
 
-        Raises `MCPError`, `NotReached`, `BrokenOff`, and `ValidationError` for a result of an unexpected form.
+        Raises `MCPError`, `NotReached`, `BrokenOff`, `Redirected`, and `ValidationError` for a result of an unexpected form.
         """
         number = next(self._ids)
         message = {
@@ -102,9 +107,11 @@ class _Answer:
         """Lines of the event that is arriving."""
 
     def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
-        """Raises `BrokenOff` for a body that could be larger than it is."""
+        """Raises `BrokenOff` for a body that could be larger than it is, and `Redirected`."""
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise BrokenOff("the answer is compressed, which was not requested")
+        if is_redirect(status):
+            raise Redirected
         kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         self._status = status
         self._is_stream = status < 400 and kind == b"text/event-stream"
