@@ -42,6 +42,7 @@ database.create_engine = create_engine
 StoreAccess.__init__.__defaults__ = (30.0, DEFAULT_BUDGET)
 HANDFUL = 4  # examples of a search in `make quick`
 MEMORY = find_memory_folder()
+os.environ.setdefault("ORGKERNEL_LIST_SECONDS", "60")  # the same for a gateway whose servers start
 if MEMORY is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)  # where `tmp_path` is
 

@@ -4,7 +4,8 @@
 
 SCRIPT is read whenever something is listed: `{"tools": [...], "pages": [[...]], "prompts": [...], "resources": [...]}`. After
 the first page it becomes what `then` says. With `stays` it stays when its input ends, with `deaf` also when it is told to
-end, and with `child` it starts a process that does the same. What is called, canceled and read is written to NOTES, one JSON array in a line.
+end, and with `child` it starts a process that does the same. The methods in `mute` are not answered, those in `dies` end it,
+those in `floods` make it write notifications without end, and those in `late` take so many seconds. What is called, canceled and read is written to NOTES, one JSON array in a line.
 Standard library only.
 """
 
@@ -89,6 +90,17 @@ def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
         id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
+        wanted = script()
+        if method in wanted.get("mute", ()):
+            note("mute", method)
+            continue
+        if method in wanted.get("dies", ()):
+            sys.stdout.write('{"jsonrpc": "2.0", "id": ')
+            sys.stdout.flush()
+            os._exit(3)
+        while method in wanted.get("floods", ()):
+            write(method="notifications/tools/list_changed")
+        time.sleep(wanted.get("late", {}).get(method, 0))
         match method:
             case "initialize":
                 capabilities = {"tools": script().get("tells", {}), "prompts": {}, "resources": {}}

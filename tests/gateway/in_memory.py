@@ -48,6 +48,15 @@ class MemoryServer:
         """What it lists."""
         return self.listed
 
+    async def prompts(self) -> tuple[dict[str, Any], ...]:
+        """It has no prompts and no resources."""
+        return ()
+
+    resources = resource_templates = prompts
+
+    def follow_changes(self, on_change: Callable[[str], None]) -> None:
+        """Its list does not change."""
+
     async def call(self, name: str, arguments: dict[str, Any], **_: Any) -> UpstreamReply:
         """The name of the tool as its result."""
         self.calls.append((name, arguments))
@@ -139,7 +148,7 @@ class MemoryGateway:
 
     def list(self, caller: GatewayCaller) -> list[dict[str, Any]]:
         """The tools that a caller sees."""
-        return asyncio.run(list_tools(self.gateway, caller))
+        return asyncio.run(list_tools(self.gateway, caller)).items
 
     def call(
         self, caller: GatewayCaller, exposed: str, arguments: Mapping[str, Any] | None = None

@@ -61,7 +61,7 @@ def caller_of(folder: Path, role: str) -> LocalCaller:
 
 async def _listed(gateway: McpGateway, caller: LocalCaller) -> list[dict[str, Any]]:
     try:
-        return await list_tools(gateway, caller)
+        return (await list_tools(gateway, caller)).items
     finally:
         caller.close()
         await gateway.aclose()

@@ -59,6 +59,15 @@ _server_options = with_options(
     is_flag=True,
     help="Withhold tools until they are accepted, including those of new servers.",
 )
+@click.option(
+    "--list-seconds",
+    type=click.FloatRange(0.1, 60.0),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    envvar="ORGKERNEL_LIST_SECONDS",
+    help="Answer a list without a server that takes longer.",
+)
 @click.option("--approver", metavar="PERSON", help="Person at the host who approves in its forms: person:ID.")
 @run_options
 @tls_options
@@ -78,7 +87,7 @@ def command(ctx: click.Context, /, **context_json: Any) -> None:
 
 def _run(
     org: str, role: str | None, agent: str | None, address: str | None, configs: Sequence[str], names: Sequence[str],
-    lock_file: str, require_review: bool, approver: str | None, on_behalf_of: str | None, via: Sequence[str], context_json: str,
+    lock_file: str, require_review: bool, list_seconds: float, approver: str | None, on_behalf_of: str | None, via: Sequence[str], context_json: str,
     tls_certificate: str | None, tls_key: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
 ) -> None:  # fmt: skip
     from orgkernel.mcp.server import require_sdk
@@ -93,10 +102,11 @@ def _run(
     # These import the SDK, so they come after the check that it is installed.
     from orgkernel.mcp.gateway.gateway import McpGateway
     from orgkernel.mcp.gateway.pins import Pins
+    from orgkernel.mcp.gateway.server_lists import ListLimits
 
     upstreams = open_upstreams(configs, names)
     pins = Pins(lock_file, require_review=require_review)
-    gateway = McpGateway(upstreams, pins, _say)
+    gateway = McpGateway(upstreams, pins, _say, ListLimits(deadline=list_seconds))
     # Over HTTP all organizations are served, and ORG is the active one.
     one, active = (org, None) if address is None else (None, None if org == ACTIVE else org)
     kernel = open_kernel(paths, one, active, no_cache=no_cache)

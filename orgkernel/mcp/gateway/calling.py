@@ -101,7 +101,7 @@ async def _describe_unknown_tool(gateway: McpGateway, caller: GatewayCaller, exp
     usable = await find_usable(caller)
     seen = [
         each.exposed
-        for each in await gateway.offers(await caller.view())
+        for each in (await gateway.offers(await caller.view(), usable)).tools
         if does_ask_first(usable, each) is not None
     ]
     hint = did_you_mean(exposed, seen)

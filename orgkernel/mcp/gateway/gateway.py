@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orgkernel.diagnostics.wording import clean, escape_lines, quote
+from orgkernel.diagnostics.wording import escape_lines, quote
 from orgkernel.documents.records import Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, map_server_tools
+from orgkernel.mcp.gateway.list_changes import ListChanges
 from orgkernel.mcp.gateway.names import build_prefix, map_tool_names, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
+from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
 from orgkernel.mcp.words import map_texts
-from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError
+from orgkernel.toolbox.upstream_tools import Upstream
 
 
 class CallTarget(NamedTuple):
@@ -34,27 +36,44 @@ class Offered(NamedTuple):
     binding: ToolBinding
 
 
+class Offers(NamedTuple):
+    """Tools of servers, and the servers that did not answer."""
+
+    tools: Sequence[Offered]
+    missing: Sequence[MissingServer]
+
+
 class McpGateway:
     """The servers behind one gateway. A server is not started before it is needed."""
 
-    def __init__(self, upstreams: Sequence[Upstream], pins: Pins, say: Announce) -> None:
+    def __init__(
+        self, upstreams: Sequence[Upstream], pins: Pins, say: Announce, limits: ListLimits | None = None
+    ) -> None:
         """Raises `UsageError` for servers whose names cannot be distinguished."""
         require_apart(each.name for each in upstreams)
-        self.servers = {each.name: ReviewedServer(each, pins, say) for each in upstreams}
+        self.changes = ListChanges()
+        self.servers = {
+            each.name: ReviewedServer(each, pins, say, on_list_change=self.changes.announce, limits=limits)
+            for each in upstreams
+        }
         self._say = say
-        self._silent: set[str] = set()
         self._fronts = {build_prefix(name): name for name in self.servers}
         self._offers: dict[
             tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]
         ] = {}
         """Bindings, keyed by organization and server, for the last version of each."""
 
-    async def offers(self, view: OrgView) -> list[Offered]:
-        """Every reviewed and declared tool of every server that answers, by name."""
+    async def offers(self, view: OrgView, tool_ids: Container[str]) -> Offers:
+        """The reviewed tools behind some declared tools, by name. Only their servers are asked. Raises `UsageError`."""
         offers_by_server = await asyncio.gather(
-            *(self._get_offers(view, server) for server in self.servers.values())
+            *(self._get_offers(view, server, tool_ids) for server in self.servers.values())
         )
-        return sorted((each for offers in offers_by_server for each in offers), key=lambda each: each.exposed)
+        return Offers(
+            sorted(
+                (each for offers in offers_by_server for each in offers.tools), key=lambda each: each.exposed
+            ),
+            [each for offers in offers_by_server for each in offers.missing],
+        )
 
     async def find(self, view: OrgView, exposed: str) -> CallTarget | None:
         """Find the target of a name in front of a host.
@@ -77,22 +96,26 @@ class McpGateway:
 
     async def aclose(self) -> None:
         """End every server that was started."""
+        self.changes.close()
+        for each in self.servers.values():
+            each.lists.close()
         await asyncio.gather(*(each.upstream.aclose() for each in self.servers.values()))
 
-    async def _get_offers(self, view: OrgView, server: ReviewedServer) -> tuple[Offered, ...]:
+    async def _get_offers(self, view: OrgView, server: ReviewedServer, tool_ids: Container[str]) -> Offers:
         declared = map_server_tools(view, server.name)
-        if not declared:
-            return ()  # no role may use it, so it is not started
-        try:
-            definitions = await server.definitions()
-        except UpstreamError as error:
-            if server.name not in self._silent:
-                self._silent.add(server.name)
-                self._say(
-                    f"server {quote(server.name)} does not answer, so its tools are not shown: {clean(error.error)}"
-                )
-            return ()
-        self._silent.discard(server.name)
+        if not any(each in tool_ids for each in declared):
+            return Offers([], [])  # it is neither started nor waited for
+        listing = await server.list_definitions()
+        missing = [] if listing.missing is None else [listing.missing]
+        return Offers(self._match_offers(view, server, listing.items or {}, declared), missing)
+
+    def _match_offers(
+        self,
+        view: OrgView,
+        server: ReviewedServer,
+        definitions: Mapping[str, ToolDefinition],
+        declared: Mapping[str, Tool],
+    ) -> Sequence[Offered]:
         known = self._offers.get((view.org_id, server.name))
         if known is not None and known[0] is view and known[1] is definitions:
             return known[2]
@@ -103,7 +126,7 @@ class McpGateway:
                 f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so no role has it"
             )
         self._offers[view.org_id, server.name] = view, definitions, tuple(offers)
-        return tuple(offers)
+        return offers
 
 
 def match_offers(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessRequest
@@ -11,17 +11,27 @@ from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import McpGateway, Offered, build_shown_definition
+from orgkernel.mcp.gateway.server_lists import MissingServer
 
 Usable = dict[str, dict[str, bool]]
 """Tool to action to whether it asks first."""
 
 
-async def list_tools(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
-    """List the tools of a caller, by name, in MCP's form. Raises `OrgkernelError`."""
+class GatewayList(NamedTuple):
+    """A list in front of a host, in MCP's form."""
+
+    items: list[dict[str, Any]]
+    missing: tuple[MissingServer, ...] = ()
+    """Servers that the caller may use and that did not answer. `items` has what was last known of them."""
+
+
+async def list_tools(gateway: McpGateway, caller: GatewayCaller) -> GatewayList:
+    """List the tools of a caller, by name. Raises `OrgkernelError`."""
     usable = await find_usable(caller)
     if not usable:
-        return []
-    return list_shown_tools(usable, await gateway.offers(await caller.view()))
+        return GatewayList([])
+    offers = await gateway.offers(await caller.view(), usable)
+    return GatewayList(list_shown_tools(usable, offers.tools), tuple(offers.missing))
 
 
 def list_shown_tools(usable: Usable, offers: Iterable[Offered]) -> list[dict[str, Any]]:

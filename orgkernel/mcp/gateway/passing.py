@@ -10,7 +10,7 @@ the server is put in front (`SERVER+URI`), and the plain URI is unknown.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgkernel.decisions.access.tool_input import encode_input
@@ -20,37 +20,35 @@ from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.mcp.gateway.bindings import ToolBinding, map_server_tools, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import McpGateway, make_visible
-from orgkernel.mcp.gateway.listing import Usable, find_usable
+from orgkernel.mcp.gateway.listing import GatewayList, Usable, find_usable
 from orgkernel.mcp.gateway.names import build_exposed_name
 from orgkernel.mcp.gateway.refusals import write_refusal
+from orgkernel.mcp.gateway.server_lists import ListName, MissingServer
 from orgkernel.mcp.gateway.servers import ReviewedServer
 from orgkernel.mcp.gateway.uri_templates import does_template_match
-from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError, build_call_request
+from orgkernel.toolbox.upstream_tools import UpstreamError, build_call_request
 
 Listed = Sequence[Mapping[str, Any]]
-_Listing = Callable[[Upstream], Awaitable[Listed]]
 
 
-async def list_prompts(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+async def list_prompts(gateway: McpGateway, caller: GatewayCaller) -> GatewayList:
     """The prompts of the servers that a caller may use, by name."""
+    listings = await _list_all(await _open_to(gateway, caller), "prompts")
     prompts = [
         {**make_visible(each), "name": build_exposed_name(opened.server.name, each["name"])}
-        for opened, listed in await _list_all(
-            await _open_to(gateway, caller), lambda upstream: upstream.prompts()
-        )
+        for opened, listed in listings.each
         for each in listed
         if isinstance(each.get("name"), str)
     ]
-    return sorted(prompts, key=lambda each: str(each["name"]))
+    return GatewayList(sorted(prompts, key=lambda each: str(each["name"])), listings.missing)
 
 
 async def find_prompt(
     gateway: McpGateway, caller: GatewayCaller, exposed: str, arguments: Mapping[str, str]
 ) -> Mapping[str, Any]:
     """A prompt, from its server. Raises `OrgkernelError`."""
-    for opened, listed in await _list_all(
-        await _open_to(gateway, caller), lambda upstream: upstream.prompts()
-    ):
+    listings = await _list_all(await _open_to(gateway, caller), "prompts")
+    for opened, listed in listings.each:
         for each in listed:
             name = each.get("name")
             if isinstance(name, str) and build_exposed_name(opened.server.name, name) == exposed:
@@ -58,40 +56,38 @@ async def find_prompt(
                 await _decide_reading(caller, opened, tool_input, {"prompt": name})
                 pending_prompt = opened.server.upstream.get_prompt(name, dict(arguments))
                 return await _get_answer(opened.server, pending_prompt)
+    _refuse_if_missing(listings.missing)
     raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
 
 
-async def list_resources(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+async def list_resources(gateway: McpGateway, caller: GatewayCaller) -> GatewayList:
     """The resources of the servers that a caller may use, by URI."""
-    return _drop_ambiguous(
-        await _list_all(await _open_to(gateway, caller), lambda upstream: upstream.resources()), "uri"
-    )
+    listings = await _list_all(await _open_to(gateway, caller), "resources")
+    return GatewayList(_drop_ambiguous(listings.each, "uri"), listings.missing)
 
 
-async def list_templates(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+async def list_templates(gateway: McpGateway, caller: GatewayCaller) -> GatewayList:
     """The templates of resources of the servers that a caller may use, by URI."""
-    listings = await _list_all(
-        await _open_to(gateway, caller), lambda upstream: upstream.resource_templates()
-    )
-    return _drop_ambiguous(listings, "uriTemplate")
+    listings = await _list_all(await _open_to(gateway, caller), "resource_templates")
+    return GatewayList(_drop_ambiguous(listings.each, "uriTemplate"), listings.missing)
 
 
 async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) -> Mapping[str, Any]:
     """A resource, from the only server that has it. Raises `OrgkernelError`."""
     open_to = await _open_to(gateway, caller)
     listed, templates = await asyncio.gather(
-        _list_all(open_to, lambda upstream: upstream.resources()),
-        _list_all(open_to, lambda upstream: upstream.resource_templates()),
+        _list_all(open_to, "resources"), _list_all(open_to, "resource_templates")
     )
-    owners = _find_owners(listed, templates, uri)
+    owners = _find_owners(listed.each, templates.each, uri)
     front, _, rest = uri.partition("+")
     if (
         not owners
         and rest
-        and (named := [each for each in _find_owners(listed, templates, rest) if each.server.name == front])
+        and (named := [each for each in _find_owners(listed.each, templates.each, rest) if each.server.name == front])
     ):
         owners, uri = named, rest
     if not owners:
+        _refuse_if_missing((*listed.missing, *templates.missing))
         raise UnknownRecord(f"there is no resource {quote(clean(uri))}", "see `resources/list`")
     if len(owners) > 1:
         names = [opened.server.name for opened in owners]
@@ -122,16 +118,30 @@ async def _open_to(gateway: McpGateway, caller: GatewayCaller) -> list[_Opened]:
     ]
 
 
-async def _list_all(open_to: Sequence[_Opened], ask: _Listing) -> list[tuple[_Opened, Listed]]:
-    """The lists of the servers. A server that does not answer has an empty list."""
+class _Listings(NamedTuple):
+    """The lists of some servers, and those that did not answer."""
 
-    async def listed(opened: _Opened) -> Listed:
-        try:
-            return await ask(opened.server.upstream)
-        except UpstreamError:
-            return ()
+    each: list[tuple[_Opened, Listed]]
+    missing: tuple[MissingServer, ...]
 
-    return list(zip(open_to, await asyncio.gather(*map(listed, open_to)), strict=True))
+
+async def _list_all(open_to: Sequence[_Opened], name: ListName) -> _Listings:
+    """The lists of the servers: of a server that does not answer the last known one."""
+    lists = await asyncio.gather(*(opened.server.lists.read(name) for opened in open_to))
+    items = [(opened, each.items or ()) for opened, each in zip(open_to, lists, strict=True)]
+    return _Listings(items, tuple(each.missing for each in lists if each.missing is not None))
+
+
+def _refuse_if_missing(missing: Iterable[MissingServer]) -> None:
+    """Refuse to say that something does not exist while a server that could have it does not answer. Raises `Refused`."""
+    servers = {each.server: each.reason for each in missing}
+    if servers:
+        silent = ", ".join(f"{quote(server)} ({reason})" for server, reason in servers.items())
+        raise Refused(
+            f"it is not known to any server that answers; these do not answer: {silent}",
+            "try again later",
+            "TOOL_UNAVAILABLE",
+        )
 
 
 def _find_least_use(

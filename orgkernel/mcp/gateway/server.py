@@ -10,13 +10,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgkernel import __version__
+from orgkernel.diagnostics.wording import clean
 from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.arguments import read_arguments
 from orgkernel.mcp.gateway.approvals import FormAnswer, FormAsker
 from orgkernel.mcp.gateway.caller import GatewayCaller, LocalCaller
 from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
 from orgkernel.mcp.gateway.gateway import McpGateway
-from orgkernel.mcp.gateway.listing import list_tools
+from orgkernel.mcp.gateway.list_announcer import ListAnnouncer
+from orgkernel.mcp.gateway.listing import GatewayList, list_tools
 from orgkernel.mcp.gateway.passing import (
     find_prompt,
     find_resource,
@@ -40,6 +42,8 @@ _INSTRUCTIONS = (
 )
 _LIST_TTL = 60_000
 """Milliseconds for which a list can be reused. This is safe, because every call is decided."""
+_PARTIAL_LIST_TTL = 2_000
+"""The same for a list without a server that does not answer."""
 _END_SECONDS = 10.0
 _INVALID_PARAMS = -32602
 _FORM = {"type": "object", "properties": {}}
@@ -55,8 +59,13 @@ class _NeedsInput(Exception):
         self.request_id = request_id
 
 
-def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], GatewayCaller]) -> Server[Any]:
-    """Build a server that answers every message for the caller that `find_caller` returns for its context."""
+def build_gateway_server(
+    gateway: McpGateway, find_caller: Callable[[Any], GatewayCaller], *, announces: bool = False
+) -> Server[Any]:
+    """Build a server that answers every message for the caller that `find_caller` returns for its context.
+
+    If it `announces`, clients are told when a list has changed. That needs a connection that stays open.
+    """
     from mcp import types
     from mcp.server.caching import CacheHint
     from mcp.server.lowlevel import Server
@@ -72,8 +81,9 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
         except OrgkernelError as error:
             raise refused(error, data) from None
 
-    async def listed(ctx: Any, field: str, awaitable: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
-        return _adapt_to_protocol(ctx, {field: await answered(awaitable)})
+    async def listed(ctx: Any, field: str, awaitable: Awaitable[GatewayList]) -> dict[str, Any]:
+        announcer.note_session(ctx)
+        return _adapt_to_protocol(ctx, _build_list_result(ctx, field, await answered(awaitable)))
 
     async def on_list_tools(ctx: Any, params: Any) -> Any:
         return await listed(ctx, "tools", _list_tools(gateway, find_caller(ctx)))
@@ -121,6 +131,7 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
         return _adapt_to_protocol(ctx, await answered(pending_resource, {"uri": uri}))
 
     lists = CacheHint(_LIST_TTL, "private")
+    announcer = ListAnnouncer(gateway.changes if announces else None)
     return Server(
         "orgkernel-gateway",
         version=__version__,
@@ -141,18 +152,21 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
         on_list_resources=on_list_resources,
         on_list_resource_templates=on_list_templates,
         on_read_resource=on_read_resource,
+        on_subscriptions_listen=announcer.listen if announces else None,
     )
 
 
 async def run_gateway_stdio(gateway: McpGateway, caller: LocalCaller) -> None:
     """Serve one caller on standard input and output, until the input ends or a signal comes."""
+    from mcp.server.lowlevel import NotificationOptions
     from mcp.server.stdio import stdio_server
 
-    server = build_gateway_server(gateway, lambda _: caller)
+    server = build_gateway_server(gateway, lambda _: caller, announces=True)
+    changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     _install_signal_handlers(gateway, caller)
     try:
         async with stdio_server() as (received, sent):
-            await server.run(received, sent, server.create_initialization_options())
+            await server.run(received, sent, server.create_initialization_options(changes))
     finally:
         await gateway.aclose()
 
@@ -186,13 +200,29 @@ def _install_signal_handlers(gateway: McpGateway, caller: LocalCaller) -> None:
             loop.add_signal_handler(number, begin, number)
 
 
-async def _list_tools(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+async def _list_tools(gateway: McpGateway, caller: GatewayCaller) -> GatewayList:
     """The tools of a caller, and the tool for requesting a permission if the caller may request one."""
-    tools = await list_tools(gateway, caller)
+    tools, missing = await list_tools(gateway, caller)
     if caller.may("request"):
         own = describe_tool(BY_NAME["request_access"])
         tools.append({**own.model_dump(by_alias=True, exclude_none=True, mode="json"), "name": ASKING})
-    return sorted(tools, key=lambda each: str(each["name"]))
+    return GatewayList(sorted(tools, key=lambda each: str(each["name"])), missing)
+
+
+def _build_list_result(ctx: Any, field: str, listing: GatewayList) -> dict[str, Any]:
+    """A list as a result. One that is not complete names the missing servers, and is kept for a short time only."""
+    result: dict[str, Any] = {field: listing.items}
+    if not listing.missing:
+        return result
+    missing = [
+        {"server": clean(each.server), "reason": clean(each.reason)}
+        | ({} if each.retry_seconds is None else {"retrySeconds": each.retry_seconds})
+        for each in listing.missing
+    ]
+    result["_meta"] = {"orgkernel/missing": missing}
+    if _is_modern(ctx):
+        result["ttlMs"] = _PARTIAL_LIST_TTL
+    return result
 
 
 async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -234,10 +264,14 @@ def _build_form_asker(ctx: Any, params: types.CallToolRequestParams) -> FormAske
 
 def _adapt_to_protocol(ctx: Any, result: Mapping[str, Any]) -> dict[str, Any]:
     """Adapt a result to the protocol version of a connection."""
+    return {**result, "resultType": "complete"} if _is_modern(ctx) else dict(result)
+
+
+def _is_modern(ctx: Any) -> bool:
+    """Whether a connection uses a version of the protocol without a handshake."""
     from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-    is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-    return {**result, "resultType": "complete"} if is_modern else dict(result)
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 def _pass_progress_on(ctx: Any) -> Any:

@@ -10,6 +10,7 @@ from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway.names import map_tool_names
 from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, compute_digest, list_changed_fields
+from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer, ServerList, ServerLists
 from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
 
 _LONGEST_WORD = 80
@@ -51,9 +52,32 @@ class _Live(NamedTuple):
 class ReviewedServer:
     """A server with the definitions of its accepted tools."""
 
-    def __init__(self, upstream: Upstream, pins: Pins, say: Announce) -> None:
+    def __init__(
+        self,
+        upstream: Upstream,
+        pins: Pins,
+        say: Announce,
+        *,
+        on_list_change: Callable[[], None] = lambda: None,
+        limits: ListLimits | None = None,
+    ) -> None:
+        """`on_list_change` is called when a list that was passed on could be another one now."""
         self.name = upstream.name
         self.upstream = upstream
+        self.lists = ServerLists(
+            upstream.name,
+            {
+                "tools": self.definitions,
+                "prompts": upstream.prompts,
+                "resources": upstream.resources,
+                "resource_templates": upstream.resource_templates,
+            },
+            lambda: upstream.status.state == "running",
+            self,
+            limits or ListLimits(),
+        )
+        upstream.follow_changes(lambda _: on_list_change())
+        self._on_list_change = on_list_change
         self._pins = pins
         self._say = say
         self._live: _Live | None = None
@@ -67,12 +91,43 @@ class ReviewedServer:
 
     async def definitions(self) -> Mapping[str, ToolDefinition]:
         """The accepted tools. A server whose tools are known is not started for it. Raises `UpstreamError`."""
+        if self._needs_no_look():
+            return self._pins.definitions(self.name)
+        return (await self._look()).accepted
+
+    async def list_definitions(self) -> ServerList:
+        """The accepted tools within the deadline of a list. Of a server that does not answer, those of the last review.
+
+        Raises `UsageError`.
+        """
+        if self._needs_no_look():
+            return ServerList(self._pins.definitions(self.name))
+        listing = await self.lists.read("tools")
+        return (
+            listing
+            if listing.missing is None
+            else ServerList(self._pins.definitions(self.name), listing.missing)
+        )
+
+    def note_missing(self, missing: MissingServer) -> None:
+        """Tell the operator that lists are answered without the server."""
+        again = "" if missing.retry_seconds is None else "; it is asked again later"
+        self._say(
+            f"server {quote(self.name)} does not answer, so lists are without it: {missing.reason}{again}"
+        )
+
+    def note_return(self, server: str) -> None:
+        """Tell the operator and the clients that lists have the server again."""
+        self._say(f"server {quote(server)} answers again, so lists have it again")
+        self._on_list_change()
+
+    def _needs_no_look(self) -> bool:
+        """Whether the tools are known without asking the server. Raises `UsageError`."""
         generation = self._pins.refresh()
         if self._live is not None and self._live.generation != generation:
             self._live = None
-        if self._live is None and self._pins.knows(self.name) and self.upstream.status.state != "running":
-            return self._pins.definitions(self.name)
-        return (await self._look()).accepted
+        is_running = self.upstream.status.state == "running"
+        return self._live is None and self._pins.knows(self.name) and not is_running
 
     def refresh(self) -> None:
         """Reload the accepted definitions if they changed. Raises `UsageError`.

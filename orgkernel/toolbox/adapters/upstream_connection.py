@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from httpx2 import AsyncClient
@@ -141,7 +141,10 @@ class UpstreamConnection:
     async def _run(self) -> None:
         try:
             async with AsyncExitStack() as stack:
-                async with self._starts, asyncio.timeout(self._limits.start_seconds):
+                async with (
+                    _hold_slot(self._starts, self._limits.slot_seconds),
+                    asyncio.timeout(self._limits.start_seconds),
+                ):
                     transport = await self._open_transport(stack)
                     client = Client(
                         watch_transport(transport, self._limits, self.ending),
@@ -241,6 +244,25 @@ class UpstreamConnection:
             pass  # then lists are read again after their lifetime
         finally:
             self.announces_changes = False
+
+
+@asynccontextmanager
+async def _hold_slot(slots: asyncio.Semaphore, seconds: float) -> AsyncIterator[None]:
+    """Hold one of some slots, but not longer than some seconds."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(slots)
+        held = stack.pop_all()
+        release = asyncio.get_running_loop().create_task(_close_later(held, seconds))
+        try:
+            yield
+        finally:
+            release.cancel()
+            await held.aclose()
+
+
+async def _close_later(stack: AsyncExitStack, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+    await stack.aclose()
 
 
 class _IncompleteSettings(Exception):

@@ -10,6 +10,8 @@ class UpstreamLimits(msgspec.Struct, frozen=True):
 
     start_seconds: float = 20.0
     """How long a start may take, with the agreement on a version of the protocol."""
+    slot_seconds: float = 3.0
+    """How long a start counts as one of those that can run at once. Longer ones do not hold up the starts of others."""
     call_seconds: float = 60.0
     """How long a call may take that has no time limit of its own."""
     list_seconds: float = 20.0

@@ -94,6 +94,10 @@ class Upstream:
         self._reason = ""
         self._is_closed = False
 
+    def follow_changes(self, on_change: Callable[[str], None]) -> None:
+        """Call a function with the name when a list is no longer valid, instead of `on_change`."""
+        self._on_change = on_change
+
     @property
     def status(self) -> UpstreamStatus:
         """The current status."""
