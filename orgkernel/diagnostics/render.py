@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from orgkernel.diagnostics.diagnostic import Diagnostic, Place
+from orgkernel.diagnostics.excerpt_secrets import mask_line
 from orgkernel.diagnostics.wording import clean, printable
 from orgkernel.runtime.lazy_patterns import lazy_pattern
-from orgkernel.runtime.secret_shapes import mask_secrets
 
 ReadLines = Callable[[str], Sequence[str]]
 """Returns the lines of a file, by its name as shown. Empty if it cannot be read."""
@@ -126,7 +126,7 @@ def _render_excerpt(diagnostic: Diagnostic, read_lines: ReadLines, paint: Paint)
     number, column = diagnostic.place.line, diagnostic.place.column - 1
     if not 0 < number <= len(source) or not source[number - 1].strip():
         return []
-    line = mask_secrets(source[number - 1].rstrip("\r\n"))
+    line = mask_line(source, number)
     length = measure_token(line, column)
     start = 0 if column + length <= _WIDTH else max(0, column - _WIDTH // 3)
     shown = line[start : start + _WIDTH]

@@ -28,6 +28,7 @@ from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.manifest import v1
+from orgkernel.runtime.url_secrets import mask_urls
 from orgkernel.runtime.utc import as_utc
 
 NOWHERE = AccessContext()
@@ -131,7 +132,7 @@ def _get_shared_item(view: OrgView, entry: tuple[str, Any, Any, str]) -> v1.Tool
         name=(tool.name if tool else "") or tool_id,
         description=tool.description if tool else "",
         type=tool.type if tool else None,
-        provider=tool.provider if tool else "",
+        provider=mask_urls(tool.provider) if tool else "",
         side_effects=tool.side_effects if tool else None,
         level=level,
         letters=LETTERS[level],

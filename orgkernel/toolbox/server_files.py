@@ -15,14 +15,13 @@ import msgspec
 
 from orgkernel.errors import UsageError
 from orgkernel.loading.marks import unpack_mark
+from orgkernel.toolbox.literal_secrets import SECRET_NAME
 from orgkernel.toolbox.providers import McpServer
 from orgkernel.toolbox.tool_lists import read_declarations
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}")
 _OTHER: Final = re.compile(r"\$\{([^}]*)\}?")
-_SECRET_NAME: Final = re.compile(
-    r"key|token|secret|password|passwd|credential|authorization|cookie", re.IGNORECASE
-)
+_SHOWN: Final = re.compile(r"\$\{[A-Za-z]{0,12}:?[A-Za-z_-]{0,40}\}?")
 _SCHEME: Final = re.compile(r"(?:Basic|Bearer|Token)\s+", re.IGNORECASE)
 _TRANSPORTS: Final = (None, "stdio", "http", "streamable-http", "streamableHttp")
 _NOT_SUPPORTED: Final = ("cwd", "envFile", "headersHelper", "oauth", "auth")
@@ -84,9 +83,11 @@ class _Filled:
     def _fill_text(self, name: str, text: str) -> str:
         unknown = _OTHER.search(_VARIABLE.sub("", text))
         if unknown:
-            self.problem = self.problem or f"it uses `{unknown[0]}`, which cannot be filled in"
+            # What follows an opening brace can be the rest of a secret.
+            shown = unknown[0] if _SHOWN.fullmatch(unknown[0]) else "${…}"
+            self.problem = self.problem or f"it uses `{shown}`, which cannot be filled in"
         filled = _VARIABLE.sub(self._get_value, text)
-        if filled == text and _SECRET_NAME.search(name):
+        if filled == text and SECRET_NAME.search(name):
             self.secrets[name] = _SCHEME.sub("", text, count=1)
         return filled
 

@@ -11,6 +11,7 @@ from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.loading.formats.mcp import LISTED
+from orgkernel.toolbox.literal_secrets import mask_target
 from orgkernel.toolbox.providers import McpServer
 from orgkernel.toolbox.tool_lists import ask_servers, read_servers
 
@@ -70,4 +71,4 @@ def command(path: str, connect: bool, names: tuple[str, ...], output: str | None
 def _describe(server: McpServer | str) -> str:
     if isinstance(server, str):
         return f"cannot be asked: {server}"
-    return server.server if isinstance(server.server, str) else " ".join(server.server)
+    return mask_target(server.server)

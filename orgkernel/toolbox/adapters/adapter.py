@@ -14,6 +14,8 @@ from typing import Any, Literal, final
 
 from orgkernel.decisions.access.tool_input import decode_input
 from orgkernel.operations.permits import Terms
+from orgkernel.toolbox.literal_secrets import LiteralMaskers, build_maskers
+from orgkernel.toolbox.masking import TooDeep
 from orgkernel.toolbox.providers import HttpApi, McpServer
 
 Redeem = Callable[..., Terms]
@@ -61,9 +63,11 @@ class Reply:
 class Adapter(ABC):
     """Calls one tool."""
 
-    def __init__(self, tool_id: str, redeem: Redeem) -> None:
+    def __init__(self, tool_id: str, redeem: Redeem, provider: HttpApi | McpServer | None = None) -> None:
+        """Values of the `provider` in places of secrets are masked in replies."""
         self.tool_id = tool_id
         self._redeem = redeem
+        self._maskers = None if provider is None else build_maskers(provider, {})
 
     @final
     async def run(self, permit: object, call: Call) -> Reply:
@@ -72,11 +76,22 @@ class Adapter(ABC):
             permit, org=call.org, subject=call.subject, tool_id=self.tool_id, action=call.action,
             tool_input=call.tool_input,
         )  # fmt: skip
-        return await self._call(call)
+        reply = await self._call(call)
+        return reply if self._maskers is None else _mask_literals(reply, self._maskers)
 
     @abstractmethod
     async def _call(self, call: Call) -> Reply:
         """Call the tool."""
+
+
+def _mask_literals(reply: Reply, maskers: LiteralMaskers) -> Reply:
+    """A reply without the values of its provider that could be secrets."""
+    try:
+        output = (maskers.results if reply.outcome == "done" else maskers.texts).mask(reply.output)
+        text, metadata = maskers.texts.mask((reply.error, dict(reply.metadata)))
+    except TooDeep as error:
+        return Reply("failed", error=str(error), is_uncertain=True)
+    return Reply(reply.outcome, output, text, metadata, reply.is_uncertain)
 
 
 def choose_entry(table: Any, action: str, is_sole_action: bool) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from orgkernel.errors import BadToolbox
+from orgkernel.runtime.url_secrets import mask_urls
 from orgkernel.toolbox.adapters.adapter import (
     Adapter,
     Call,
@@ -38,7 +39,7 @@ class HttpAdapter(Adapter):
 
     def __init__(self, tool_id: str, provider: HttpApi, redeem: Redeem) -> None:
         """Raises `BadToolbox` for an invalid address or route, and if `httpx2` is not installed."""
-        super().__init__(tool_id, redeem)
+        super().__init__(tool_id, redeem, provider)
         try:
             import httpx2
         except ImportError:
@@ -47,7 +48,7 @@ class HttpAdapter(Adapter):
             ) from None
         address = urlsplit(provider.url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise BadToolbox(f"`{tool_id}`: `{provider.url}` is not the address of an HTTP API")
+            raise BadToolbox(f"`{tool_id}`: `{mask_urls(provider.url)}` is not the address of an HTTP API")
         routes = provider.routes
         for route in [routes] if isinstance(routes, str) else routes.values():
             method, _, path = route.partition(" ")

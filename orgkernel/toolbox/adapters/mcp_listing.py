@@ -13,6 +13,8 @@ from orgkernel.toolbox.adapters.adapter import Reply
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.mcp_server import connect
 from orgkernel.toolbox.failures import describe_failure
+from orgkernel.toolbox.literal_secrets import build_maskers
+from orgkernel.toolbox.masking import TooDeep
 from orgkernel.toolbox.providers import McpServer
 
 _MOST_PAGES = 100
@@ -26,7 +28,19 @@ class ToolList(NamedTuple):
 
 
 async def list_tools(provider: McpServer, seconds: float) -> ToolList:
-    """All tools of a server. The server has `seconds` in total. Errors are returned, not raised."""
+    """All tools of a server. The server has `seconds` in total. Errors are returned, not raised.
+
+    Values of the provider in places of secrets are masked.
+    """
+    maskers = build_maskers(provider, {})
+    try:
+        tools, error = await _list_tools(provider, seconds)
+        return ToolList(maskers.results.mask(tools), maskers.texts.mask(error))
+    except TooDeep as too_deep:
+        return ToolList([], str(too_deep))
+
+
+async def _list_tools(provider: McpServer, seconds: float) -> ToolList:
     try:
         async with asyncio.timeout(seconds), AsyncExitStack() as stack:
             client = await connect(stack, provider, {}, Ending())

@@ -35,7 +35,7 @@ class McpAdapter(Adapter):
 
     def __init__(self, tool_id: str, provider: McpServer, redeem: Redeem) -> None:
         """Raises `BadToolbox` for an empty command, and if the SDK is not installed."""
-        super().__init__(tool_id, redeem)
+        super().__init__(tool_id, redeem, provider)
         try:
             import mcp  # noqa: F401
         except ImportError:

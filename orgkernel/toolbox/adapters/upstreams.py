@@ -35,6 +35,7 @@ from orgkernel.toolbox.adapters.upstream_connection import UpstreamConnection, f
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import LIST_KINDS, Definitions, KeptLists, ListKind, read_list
 from orgkernel.toolbox.failures import describe_failure
+from orgkernel.toolbox.literal_secrets import build_maskers
 from orgkernel.toolbox.masking import Masker, TooDeep
 from orgkernel.toolbox.providers import McpServer
 
@@ -72,7 +73,7 @@ class Upstream:
         on_change: Callable[[str], None] | None = None,
         starts: asyncio.Semaphore | None = None,
     ) -> None:
-        """`secrets` are masked in all answers. `on_change` is called with the name when a list is no longer valid.
+        """`secrets` are masked in all answers, like values of the provider in places of secrets. `on_change` is called with the name when a list is no longer valid.
 
         `starts` limits concurrent starts: servers of one gateway share it.
         """
@@ -81,7 +82,7 @@ class Upstream:
         self._provider = provider
         self._limits = msgspec.structs.replace(limits, max_bytes=min(limits.max_bytes, provider.max_bytes))
         self._secrets = dict(secrets or {})
-        self._masker = Masker(self._secrets)
+        self._maskers = build_maskers(provider, self._secrets)
         self._on_change = on_change
         self._connection: UpstreamConnection | None = None
         self._open: set[UpstreamConnection] = set()
@@ -291,7 +292,8 @@ class Upstream:
             raise UpstreamError("it asks for input, which is not supported", "protocol", is_uncertain=True)
         if kind != "complete":
             raise UpstreamError("it gave a result of an unknown type", "protocol", is_uncertain=True)
-        masked: dict[str, Any] = self._mask(result)
+        masker = self._maskers.texts if result.get("isError") else self._maskers.results
+        masked: dict[str, Any] = self._mask(result, masker)
         return masked
 
     def _explain_failure(self, connection: UpstreamConnection, error: BaseException) -> UpstreamError:
@@ -334,7 +336,9 @@ class Upstream:
                     listing = await read_list(connection.client, kind, self._limits)
             except TimeoutError:
                 raise UpstreamError(f"its list took more than {seconds:g} seconds", "timeout") from None
-            listing = msgspec.structs.replace(listing, items=tuple(self._mask(list(listing.items))))
+            listing = msgspec.structs.replace(
+                listing, items=tuple(self._mask(list(listing.items), self._maskers.results))
+            )
             if changes == self._lists.changes:
                 now = asyncio.get_running_loop().time()
                 self._lists.keep(kind, listing, now, connection.announces_changes)
@@ -342,20 +346,20 @@ class Upstream:
 
         return read
 
-    def _mask(self, value: Any) -> Any:
+    def _mask(self, value: Any, masker: Masker) -> Any:
         try:
-            return self._masker.mask(value)
+            return masker.mask(value)
         except TooDeep:
             message = "its answer is nested too deeply to be searched for secrets"
             raise UpstreamError(message, "protocol", is_uncertain=True) from None
 
     def _clean_text(self, text: str) -> str:
         """A string from the server: without secrets and invisible characters, on one line, cut."""
-        return fold_to_one_line(self._mask(text)[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)
+        return fold_to_one_line(self._maskers.texts.mask(text)[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)
 
     def _mask_progress(self, receiver: OnProgress) -> OnProgress:
         async def receive(progress: float, total: float | None, message: str | None) -> None:
-            await receiver(progress, total, None if message is None else self._mask(message))
+            await receiver(progress, total, None if message is None else self._maskers.texts.mask(message))
 
         return receive
 

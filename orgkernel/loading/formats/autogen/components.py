@@ -18,6 +18,7 @@ from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import ReadFile
+from orgkernel.runtime.url_secrets import mask_urls
 
 _PROVIDER, _CONFIG = "provider", "config"
 _PACKAGES = ("autogen_agentchat.", "autogen_ext.", "autogen_core.")
@@ -140,7 +141,7 @@ def _list_tools(fields: FieldReader) -> Iterator[ListedTool]:
                 (str(each) for each in (item.get("label"), server.get("command"), server.get("url")) if each),
                 "mcp",
             )
-            yield ListedTool(build_server_tool_id(called), start_of(marks), "mcp_server")
+            yield ListedTool(build_server_tool_id(mask_urls(called)), start_of(marks), "mcp_server")
         for tool, at in inner.get_mappings("tools"):
             yield from _build_tool(tool, at)
 

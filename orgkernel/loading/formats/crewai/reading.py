@@ -34,8 +34,9 @@ from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressio
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.sources import BrokenDocument, ReadFile
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
+from orgkernel.runtime.url_secrets import mask_urls
 
 ROLE, TASKS, TOOL_KIND = "role_profile", "procedure_catalog", "tool_catalog"
 CUSTOM = "custom:"
@@ -193,7 +194,7 @@ def _collect_tool_words(fields: FieldReader) -> dict[str, Any]:
             listed.append(
                 (next((each for each in names if isinstance(each, str) and each), "?"), start_of(marks))
             )
-        raw[key] = [word for word, _ in listed]
+        raw[key] = [mask_urls(word) for word, _ in listed]  # CrewAI names servers by URLs with their keys
         fields.marks[key] = (fields.marks[key][0], (fields.start(key), [mark for _, mark in listed]))
     return raw
 
