@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from orgkernel import __version__
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import clean, did_you_mean, listing, quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.arguments import read_arguments
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from mcp import types
     from mcp.server.lowlevel import Server
 
+logger = logging.getLogger("orgkernel.mcp")
 _INSTRUCTIONS = (
     "You are part of an organization with roles and a chain of command. Call `can` before you use a tool that you are "
     "not sure about. If it refuses, do what the answer says, or call `request_access`; do not try another way."
 )
 _LIST_TTL, _READ_TTL = 300_000, 5_000
 """Milliseconds for which a list and a manifest can be reused."""
-_INVALID_PARAMS, _NOT_FOUND = -32602, -32602
+_INVALID_PARAMS, _NOT_FOUND, _INTERNAL_ERROR = -32602, -32602, -32603
 
 
 def require_sdk(what: str = "serving MCP") -> None:
@@ -101,7 +103,7 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
         return types.ReadResourceResult(contents=[contents])
 
     lists, reads = CacheHint(_LIST_TTL, "private"), CacheHint(_READ_TTL, "private")
-    return Server(
+    server: Server[Any] = Server(
         "orgkernel",
         version=__version__,
         instructions=_INSTRUCTIONS,
@@ -120,6 +122,25 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
     )
+    server.middleware.append(hide_fault)
+    return server
+
+
+async def hide_fault(ctx: Any, call_next: Any) -> Any:
+    """Answer an error of our own without its text, which the SDK would send to a client with a handshake.
+
+    It can name files, addresses and numbers of file descriptors of this process.
+    """
+    from mcp.shared.exceptions import MCPError
+    from pydantic import ValidationError
+
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception:
+        logger.exception("internal error in %s", clean(str(ctx.method)))
+        raise MCPError(_INTERNAL_ERROR, "internal error of orgkernel, which is in its log") from None
 
 
 class HttpServer:

@@ -56,7 +56,7 @@ async def find_prompt(
                 await _decide_reading(caller, opened, tool_input, {"prompt": name})
                 pending_prompt = opened.server.upstream.get_prompt(name, dict(arguments))
                 return await _get_answer(opened.server, pending_prompt)
-    _refuse_if_missing(listings.missing)
+    _refuse_if_missing(f"prompt {quote(clean(exposed))}", listings.missing)
     raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
 
 
@@ -87,7 +87,7 @@ async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) ->
     ):
         owners, uri = named, rest
     if not owners:
-        _refuse_if_missing((*listed.missing, *templates.missing))
+        _refuse_if_missing(f"resource {quote(clean(uri))}", (*listed.missing, *templates.missing))
         raise UnknownRecord(f"there is no resource {quote(clean(uri))}", "see `resources/list`")
     if len(owners) > 1:
         names = [opened.server.name for opened in owners]
@@ -132,13 +132,13 @@ async def _list_all(open_to: Sequence[_Opened], name: ListName) -> _Listings:
     return _Listings(items, tuple(each.missing for each in lists if each.missing is not None))
 
 
-def _refuse_if_missing(missing: Iterable[MissingServer]) -> None:
+def _refuse_if_missing(what: str, missing: Iterable[MissingServer]) -> None:
     """Refuse to say that something does not exist while a server that could have it does not answer. Raises `Refused`."""
     servers = {each.server: each.reason for each in missing}
     if servers:
         silent = ", ".join(f"{quote(server)} ({reason})" for server, reason in servers.items())
         raise Refused(
-            f"it is not known to any server that answers; these do not answer: {silent}",
+            f"{what} is on no server that answers; these do not answer: {silent}",
             "try again later",
             "TOOL_UNAVAILABLE",
         )

@@ -27,7 +27,7 @@ from orgkernel.mcp.gateway.passing import (
     list_templates,
 )
 from orgkernel.mcp.gateway.refusals import ASKING
-from orgkernel.mcp.server import describe_tool
+from orgkernel.mcp.server import describe_tool, hide_fault
 from orgkernel.mcp.tools import BY_NAME
 from orgkernel.mcp.words import clean_value, render_json, write_error
 
@@ -132,7 +132,7 @@ def build_gateway_server(
 
     lists = CacheHint(_LIST_TTL, "private")
     announcer = ListAnnouncer(gateway.changes if announces else None)
-    return Server(
+    server: Server[Any] = Server(
         "orgkernel-gateway",
         version=__version__,
         instructions=_INSTRUCTIONS,
@@ -154,6 +154,8 @@ def build_gateway_server(
         on_read_resource=on_read_resource,
         on_subscriptions_listen=announcer.listen if announces else None,
     )
+    server.middleware.append(hide_fault)
+    return server
 
 
 async def run_gateway_stdio(gateway: McpGateway, caller: LocalCaller) -> None:
