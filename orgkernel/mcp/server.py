@@ -132,13 +132,13 @@ async def hide_fault(ctx: Any, call_next: Any) -> Any:
     It can name files, addresses and numbers of file descriptors of this process.
     """
     from mcp.shared.exceptions import MCPError
-    from pydantic import ValidationError
+    from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 
     try:
         return await call_next(ctx)
-    except (MCPError, ValidationError):
-        raise
-    except Exception:
+    except Exception as error:
+        if handler_exception_to_error_data(error) is not None:
+            raise  # the SDK has words for it
         logger.exception("internal error in %s", clean(str(ctx.method)))
         raise MCPError(_INTERNAL_ERROR, "internal error of orgkernel, which is in its log") from None
 
