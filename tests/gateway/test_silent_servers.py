@@ -157,6 +157,23 @@ def test_many_silent_servers_do_not_hold_up_the_start_of_another(tmp_path: Path)
         assert seconds < 15
 
 
+def test_a_restart_is_announced_only_if_the_tools_are_others(tmp_path: Path) -> None:
+    """A host would read all lists again for a server that only was away for a moment."""
+    shop = Shop(tmp_path)
+    with on_wire(shop, "--role", "clerk") as wire:
+        assert get_names(ask(wire)[0], "crate") == ["crate__look"]
+        wire.call("crate__look", die=True)
+        number = wire.send("tools/call", name="crate__look", arguments={})
+        assert wire.read()["id"] == number
+        time.sleep(2.5)
+        assert not wire.has_said()
+        shop.box.says(tools=[LOOK])
+        wire.call("box__look", die=True)
+        wire.send("tools/call", name="box__look", arguments={})
+        await_change(wire)
+        assert get_names(ask(wire)[0], "box") == ["box__look"]
+
+
 def test_a_server_that_falls_silent_keeps_its_reviewed_tools(tmp_path: Path) -> None:
     """Calls are decided and checked anyway, and the answer says that the list is not current."""
     shop = Shop(tmp_path)

@@ -76,8 +76,10 @@ class ReviewedServer:
             self,
             limits or ListLimits(),
         )
-        upstream.follow_changes(lambda _: on_list_change())
+        upstream.follow_changes(self._note_change)
         self._on_list_change = on_list_change
+        self._last_accepted: Mapping[str, ToolDefinition] | None = None
+        """The accepted tools when the server was last looked at. None if clients know that they could be others."""
         self._pins = pins
         self._say = say
         self._live: _Live | None = None
@@ -188,7 +190,14 @@ class ReviewedServer:
         live = self._live
         if live is None or live.listed is not listed or live.generation != self._pins.generation:
             live = self._live = self._compare(listed)
+            if self._last_accepted not in (None, live.accepted):
+                self._on_list_change()  # it was started again, or an operator has accepted something
+            self._last_accepted = live.accepted
         return live
+
+    def _note_change(self, _: str) -> None:
+        self._last_accepted = None
+        self._on_list_change()
 
     def _compare(self, listed: tuple[dict[str, Any], ...]) -> _Live:
         by_name: dict[str, ToolDefinition] = {}

@@ -195,7 +195,7 @@ class Upstream:
         self._open.add(connection)
         connection.add_end_callback(self._open.discard)
         for kind in LIST_KINDS:
-            self._note_change(kind)
+            self._lists.drop(kind)  # a restarted server usually has the same lists, so this is no change yet
         return connection
 
     def _compute_wait(self) -> float:
