@@ -46,6 +46,17 @@ class EdgeRun(NamedTuple):
     """The position of each target in the file."""
 
 
+class EdgeFan(NamedTuple):
+    """Consecutive edges of one kind from several nodes to one, all declared at one position."""
+
+    kind: EdgeKind
+    sources: Sequence[str]
+    target: str
+    attribute: str
+    file: str
+    mark: int
+
+
 def run_of(edge: Edge) -> EdgeRun:
     """A run with a single edge."""
     place = edge.place
@@ -72,12 +83,21 @@ class EdgeColumns:
 
     __slots__ = ("_attribute", "_kind", "_place", "_source", "_target", "_words")
 
-    def __init__(self, runs: Iterable[EdgeRun]) -> None:
+    def __init__(self, runs: Iterable[EdgeRun | EdgeFan]) -> None:
         numbers = _Numbers()
         number_of = numbers.__getitem__
         kinds, sources, targets = array("B"), array("I"), array("I")
         attributes, places = array("I"), array("Q")
-        for kind, source, ends, attribute, file, marks in runs:
+        for run in runs:
+            if isinstance(run, EdgeFan):
+                count = len(run.sources)
+                kinds.extend([_NUMBER_OF_KIND[run.kind]] * count)
+                sources.extend(map(number_of, run.sources))
+                targets.extend([number_of(run.target)] * count)
+                attributes.extend([number_of(run.attribute)] * count)
+                places.extend([number_of(run.file) << _FILE_SHIFT | _unpack_position(run.mark)] * count)
+                continue
+            kind, source, ends, attribute, file, marks = run
             in_file, start, attribute_number = (
                 number_of(file) << _FILE_SHIFT,
                 number_of(source),

@@ -28,7 +28,7 @@ from orgkernel.graph.cognitive_skills import (
     list_required_skills,
     open_skills,
 )
-from orgkernel.graph.columns import EdgeRun, run_of
+from orgkernel.graph.columns import EdgeFan, EdgeRun, run_of
 from orgkernel.graph.records import Definition, OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind, NodeKind
 from orgkernel.loading.marks import Marks, RouteStep, find_item_marks, find_mark, get_children
@@ -39,7 +39,7 @@ _NO_CAPABILITIES, _NO_RIGHTS = Capabilities(), HandoffRights()
 _Marked = tuple[Sequence[str], Sequence[int]]
 
 
-def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
+def extract_edges(records: OrgRecords) -> Iterator[EdgeRun | EdgeFan]:
     """Every edge of an organization, in the order of declaration. Undeclared ids are kept as written."""
     yield from _extract_hierarchy(records)
     overridden = records.organization.overrides
@@ -267,21 +267,24 @@ def _group_roles_by_skill(records: OrgRecords) -> dict[str, list[str]]:
 
 def _extract_cognitive_skills(
     records: OrgRecords, by_skill: Mapping[str, Sequence[str]]
-) -> Iterator[EdgeRun]:
+) -> Iterator[EdgeRun | EdgeFan]:
     """The edges for cognitive skills: the roles that know each one, and the intents that they serve with it."""
+    everyone = tuple(records.posts)
     for definition, gates in open_skills(records):
         document, name = definition.document, definition.id
         known = find_mark(document.marks, ("name",))
+        able = by_skill.get(gates.skill_id, ()) if gates.skill_id else everyone
+        if gates.departments:
+            able = [role_id for role_id in able if is_for_department(records.posts[role_id].profile, gates)]
+        if not (gates.intents and gates.is_found_by_intent):
+            yield EdgeFan(EdgeKind.KNOWS, able, name, "", document.name, known)
+            continue
         served = find_mark(document.marks, ("metadata", find_metadata_key(definition.record, "intents")))
-        able = by_skill.get(gates.skill_id, ()) if gates.skill_id else records.posts
+        marks = [served] * len(gates.intents)
+        by = f"{NodeKind.COGNITIVE_SKILL.value}:{name}"
         for role_id in able:
-            if not is_for_department(records.posts[role_id].profile, gates):
-                continue
             yield EdgeRun(EdgeKind.KNOWS, role_id, (name,), "", document.name, (known,))
-            if gates.intents and gates.is_found_by_intent:
-                marks = [served] * len(gates.intents)
-                by = f"{NodeKind.COGNITIVE_SKILL.value}:{name}"
-                yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, gates.intents, by, document.name, marks)
+            yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, gates.intents, by, document.name, marks)
 
 
 def _extract_procedures(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:

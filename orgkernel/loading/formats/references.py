@@ -49,10 +49,9 @@ _LINK = lazy_pattern(
 _COMMAND = lazy_pattern(
     r"`/(?P<before>[a-z][a-z0-9_-]{1,60})` (?:slash )?command\b|\bcommand `/(?P<after>[a-z][a-z0-9_-]{1,60})`"
 )
-_FENCED = lazy_pattern(
-    r"^[ \t]*(?P<fence>`{3,}|~{3,})[\s\S]*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)|<example>[\s\S]*?(?:</example>|\Z)",
-    re.MULTILINE,
-)
+_OPENING = lazy_pattern(r"^[ \t]*(?P<fence>`{3,}|~{3,})|<example>", re.MULTILINE)
+_END_OF_FENCE = lazy_pattern(r"[`~]*[ \t]*(?=\n|\Z)")
+_END_OF_EXAMPLE = "</example>"
 # After these words, a path refers to an existing file. After the others, it might not.
 _READS = lazy_pattern(
     r"\b(?:[Rr]ead|[Ss]ee|[Ff]ollow|[Cc]onsult|[Rr]efers? to|[Ll]oad|[Oo]pen|(?:described|documented|defined|listed) in|[Aa]ccording to|[Aa]s per)\b"
@@ -89,7 +88,7 @@ def find_references(text: str) -> Iterator[TextReference]:
     if "`" not in text and "](" not in text and " tool" not in text:
         return
     if "```" in text or "~~~" in text or "<example>" in text:
-        text = _FENCED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+        text = _blank_examples(text)
     if "`" in text or " tool" in text:
         for match in islice(_TOOL.finditer(text), _MOST_LOOKED_AT):
             if not is_denied(text, match.start()):
@@ -101,6 +100,33 @@ def find_references(text: str) -> Iterator[TextReference]:
         for match in islice(_COMMAND.finditer(text), _MOST_LOOKED_AT):
             group = str(match.lastgroup)
             yield TextReference(COMMAND, match.start(group), match[group])
+
+
+def _blank_examples(text: str) -> str:
+    """The text with spaces in the place of code and examples."""
+    parts: list[str] = []
+    end = 0
+    while (opening := _OPENING.search(text, end)) is not None:
+        start, fence = opening.start(), opening["fence"]
+        parts.append(text[end:start])
+        end = _find_end_of_fence(text, fence, opening.end()) if fence else _find_end_of_example(text, start)
+        parts.append("\n".join(" " * len(line) for line in text[start:end].split("\n")))
+    return "".join((*parts, text[end:]))
+
+
+def _find_end_of_fence(text: str, fence: str, at: int) -> int:
+    while (at := text.find(fence, at)) >= 0:
+        before = text[text.rfind("\n", 0, at) + 1 : at]
+        match = _END_OF_FENCE.match(text, at + len(fence)) if not before.strip(" \t") else None
+        if match is not None:
+            return match.end()
+        at += 1
+    return len(text)
+
+
+def _find_end_of_example(text: str, start: int) -> int:
+    end = text.find(_END_OF_EXAMPLE, start)
+    return end + len(_END_OF_EXAMPLE) if end >= 0 else len(text)
 
 
 def is_denied(text: str, offset: int) -> bool:

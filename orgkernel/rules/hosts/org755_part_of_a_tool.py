@@ -63,10 +63,11 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     for post in posts:
         words = get_written_words(post) if post.document.format == CLAUDE_CODE else {}
         for field, says in _SAYS.items():
+            listed = frozenset(words.get(field, ()))
             for number, word in enumerate(words.get(field, ())):
                 tool, has_argument, _ = word.partition("(")
                 is_kept = field == "tools" and tool in post.profile.capabilities.tools_primary
-                if has_argument and tool not in words[field] and not is_kept:
+                if has_argument and tool not in listed and not is_kept:
                     clause = says.format(tool=quote(tool.strip()))
                     yield Finding(
                         post.document.place(field, number),

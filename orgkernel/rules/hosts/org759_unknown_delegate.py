@@ -86,9 +86,9 @@ def _find_unread_files(
     post: RolePost, posts: Sequence[RolePost], known: Collection[str]
 ) -> Iterator[Finding]:
     """Find sub-agents that are in no file that was read, neither by its path nor by the name of an agent."""
-    words = get_written_words(post)
-    paths = {os.path.normpath(each.document.path) for each in posts}
-    for number, word in enumerate(words.get(BELOW, ())):
+    below = get_written_words(post).get(BELOW, ())
+    paths = {os.path.normpath(each.document.path) for each in posts} if below else ()
+    for number, word in enumerate(below):
         path = os.path.normpath(os.path.join(os.path.dirname(post.document.path), word))
         if path not in paths and word not in known:
             yield Finding(

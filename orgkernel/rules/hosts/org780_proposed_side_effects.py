@@ -33,21 +33,25 @@ own tool catalog, or suppress the finding if the caution is intended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.listed_tools import map_proposed_side_effects
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find proposed side effects, grouped by server."""
     proposals: dict[str, dict[str, list[str]]] = {}
+    proposed: dict[SourceDocument, Mapping[str, str]] = {}
     for tool_id, tool in view.records.tools.items():
         if tool.document.format:
-            side_effects = map_proposed_side_effects(tool.document).get(tool_id, tool.record.side_effects)
+            if tool.document not in proposed:
+                proposed[tool.document] = map_proposed_side_effects(tool.document)
+            side_effects = proposed[tool.document].get(tool_id, tool.record.side_effects)
             if side_effects != tool.record.side_effects:
                 proposals.setdefault(tool.record.provider, {}).setdefault(side_effects, []).append(tool_id)
     for server, by_effect in proposals.items():
