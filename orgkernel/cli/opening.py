@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import open_cache
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.kernel.settings import Project, find_project
+from orgkernel.kernel.settings import LINKS, Project, find_project, list_callers_links
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import is_within
 from orgkernel.loading.formats import FORMATS, OURS
@@ -86,6 +86,8 @@ def build_request(paths: tuple[str, ...], project: Project) -> Request:
     if not paths and project.folder != os.getcwd():
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
+    if links := list_callers_links():
+        click.echo(f"note: links may lead to {listing(links)}, because `{LINKS}` says so", err=True)
     request = find_request(paths, project, read_as())
     if request.left:
         click.echo(

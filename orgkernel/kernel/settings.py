@@ -16,6 +16,8 @@ from orgkernel.errors import BadProject
 from orgkernel.runtime.regular_files import NotRegular, read_regular
 
 FILE = "orgkernel.toml"
+LINKS = "ORGKERNEL_LINKS"
+"""The environment variable with the files and folders that links may lead to, as in `PATH`."""
 _MOST_BYTES = 1024 * 1024
 _SETTINGS = (
     "paths",
@@ -74,8 +76,13 @@ class Project(msgspec.Struct, frozen=True):
 
     @property
     def full_links(self) -> list[str]:
-        """The full paths of files and folders outside of the project that links may lead to."""
-        return [os.path.join(self.folder, os.path.expanduser(link)) for link in self.links]
+        """The full paths of files and folders outside of `paths` that links may lead to: in the tree, as its settings say,
+        and anywhere, as `ORGKERNEL_LINKS` says.
+        """
+        return [
+            *(os.path.join(self.folder, os.path.expanduser(link)) for link in self.links),
+            *list_callers_links(),
+        ]
 
 
 def find_project(folder: str) -> Project:
@@ -88,12 +95,48 @@ def find_project(folder: str) -> Project:
                 continue  # another user's file above this folder must not make it part of a project
             settings = _read(where, section)
             if settings is not None:
-                project = _build_project(here, name, settings)
-                return replace(project, file=where, owned_by_others="" if is_own(where) else where)
+                project = replace(_build_project(here, name, settings), file=where)
+                _require_inside(project)
+                return replace(project, owned_by_others="" if is_own(where) else where)
         parent = os.path.dirname(here)
         if parent == here:
             return Project(folder)
         here = parent
+
+
+def list_callers_links() -> list[str]:
+    """The full paths that links may lead to on behalf of the caller, from `ORGKERNEL_LINKS`."""
+    listed = os.environ.get(LINKS, "").split(os.pathsep)
+    return [os.path.abspath(os.path.expanduser(each)) for each in listed if each]
+
+
+def _require_inside(project: Project) -> None:
+    """Raise `BadProject` if settings lead out of their tree. They come with the tree, so they could be an attacker's."""
+    top = os.path.realpath(find_top(project) or project.folder)
+    for setting, paths in (("paths", project.paths), ("links", project.links)):
+        for path in paths:
+            full = os.path.join(project.folder, os.path.expanduser(path) if setting == "links" else path)
+            # A link to a file is reported when it is read.
+            is_followed = setting == "links" or os.path.isdir(full)
+            inside = os.path.join(_find_real_path(full) if is_followed else os.path.normpath(full), "")
+            if not inside.startswith((os.path.join(top, ""), os.path.join(project.folder, ""))):
+                instead = (
+                    f"set the environment variable `{LINKS}`"
+                    if setting == "links"
+                    else "name it on the command line"
+                )
+                raise BadProject(
+                    f"`{project.file}`: `{setting}` leads out of the tree that the settings are in: {quote(path)}",
+                    f"{instead}, or move it into the tree",
+                )
+
+
+def _find_real_path(path: str) -> str:
+    """The path without links. The top of the disk if this user may not know it."""
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return os.sep
 
 
 def find_top(project: Project) -> str | None:
@@ -136,14 +179,16 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
         return None
     import tomllib  # most folders have no settings
 
+    from orgkernel.runtime.bounded_toml import parse_bounded_toml
+
     try:
         content = read_regular(path, _MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise BadProject(f"`{path}` cannot be read: it is larger than {_MOST_BYTES // 1024} KiB")
-        settings: Any = tomllib.loads(content.decode())
+        settings: Any = parse_bounded_toml(content.decode())
     except NotRegular:
         raise BadProject(f"`{path}` is not a regular file", "put a file there, or remove it") from None
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         if section:
             return None  # not an orgkernel file; other tools report its errors
         raise BadProject(f"`{path}` cannot be read: {error}") from None
@@ -172,6 +217,8 @@ def is_own(path: str) -> bool:
 
 def _build_project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     where = os.path.join(folder, name)
+    if _holds_nul(settings):
+        raise BadProject(f"`{where}`: a setting contains the character U+0000, which no path can contain")
     for key in settings:
         if key not in _SETTINGS:
             hint = did_you_mean(key, _SETTINGS) or f"settings are {listing(_SETTINGS)}"
@@ -230,6 +277,14 @@ def _build_project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         tuple(links),
         a2a,
     )
+
+
+def _holds_nul(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_nul, (*value, *value.values())))
+    if isinstance(value, list):
+        return any(map(_holds_nul, value))
+    return isinstance(value, str) and "\0" in value
 
 
 def _cache(where: str, value: Any) -> str | bool:

@@ -198,7 +198,10 @@ class _Disk:
         return os.path.isdir(path)
 
     def find_real_path(self, path: str) -> str:
-        return os.path.realpath(path)
+        try:
+            return os.path.realpath(path)
+        except OSError:  # a link whose target this user may not know, as in `/proc`
+            return os.path.abspath(path)
 
     def list_entries(self, folder: str) -> Sequence[FolderEntry]:
         with os.scandir(folder) as entries:

@@ -17,7 +17,7 @@ def request_of(project: Project, here: str, paths: Sequence[str] = (), read_as: 
         project.paths,
         project.folder,
         shown_from=here,
-        links=project.links,
+        links=project.full_links,
         top=top or project.folder,
         read_as=read_as,
         sources_in=top,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,9 @@ def shop(tmp_path: Path) -> Path:
     return write_tree(tmp_path / "shop", SHOP)
 
 
-def said(*command: str, cwd: Path) -> tuple[int, str]:
+def said(*command: str, cwd: Path, env: Mapping[str, str] | None = None) -> tuple[int, str]:
     """The exit code of a command, and everything it prints."""
-    done = run_here(*command, cwd=cwd)
+    done = run_here(*command, cwd=cwd, env=env)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -64,10 +65,22 @@ def test_no_line_of_a_large_file_outside_is_printed(shop: Path, tmp_path: Path) 
 
 
 def test_nothing_outside_is_printed_for_the_settings_of_a_tree(shop: Path, tmp_path: Path) -> None:
-    """Settings come with the documents: what they name elsewhere may be read, and is not quoted."""
+    """Settings come with the documents: what they name elsewhere is neither read nor quoted."""
+    (shop / "away").symlink_to(tmp_path / "outside")
+    (shop / "disk").symlink_to("/")
+    leaves = "leads out of the tree that the settings are in"
     for settings, found in {
-        'paths = ["../outside"]': "ORG005",
-        'paths = ["."]\nlinks = ["../outside"]': "ORG005",
+        'paths = ["../outside"]': leaves,
+        'paths = ["away"]': leaves,
+        'paths = ["/"]': leaves,
+        'links = ["../outside"]': leaves,
+        'links = ["away"]': leaves,
+        'links = ["/"]': leaves,
+        'links = ["disk/proc/1/cwd"]': leaves,
+        'links = ["~"]': leaves,
+        r'links = ["a\u0000b"]': "U+0000",
+        r'paths = ["a\u0000b"]': "U+0000",
+        r'cache = "a\u0000b"': "U+0000",
         'paths = ["named.yaml"]': "ORG023",
     }.items():
         (shop / "orgkernel.toml").write_text(settings)
@@ -75,7 +88,7 @@ def test_nothing_outside_is_printed_for_the_settings_of_a_tree(shop: Path, tmp_p
             (shop / name).unlink(missing_ok=True)
             (shop / name).symlink_to(tmp_path / "outside" / "secret.yaml")
         code, text = said("check", cwd=shop)
-        assert code == 1
+        assert code == (1 if found == "ORG023" else 2), settings
         assert found in text
         assert SECRET not in text
 
@@ -126,15 +139,28 @@ def test_links_inside_and_among_the_paths_are_followed(shop: Path) -> None:
     assert said("check", "roles", cwd=shop)[0] == 0
 
 
-def test_links_that_are_allowed_by_name_are_followed(shop: Path) -> None:
-    """The setting `links` names folders and files outside; the rest stays refused."""
+def test_links_that_the_caller_allows_are_followed(shop: Path) -> None:
+    """A variable of the environment names folders and files outside, which is told; the rest stays refused."""
     (shop / "roles" / "far.yaml").symlink_to("../../outside/roles/far.yaml")
     assert "ORG023" in said("check", cwd=shop)[1]
-    (shop / "orgkernel.toml").write_text('links = ["../outside/roles"]\n')
-    assert "ORG023" not in said("check", cwd=shop)[1]
-    assert "`far`" in said("check", cwd=shop)[1]  # a profile that no organization includes
+    allowed = {"ORGKERNEL_LINKS": f"{shop}/../outside/roles"}
+    text = said("check", cwd=shop, env=allowed)[1]
+    assert "ORG023" not in text
+    assert "`far`" in text  # a profile that no organization includes
+    assert "note: links may lead to `" in text
     (shop / "roles" / "extra.yaml").symlink_to("../../outside/secret.yaml")
-    assert "roles/extra.yaml:1:1: error[ORG023]" in said("check", "--format", "concise", cwd=shop)[1]
+    text = said("check", "--format", "concise", cwd=shop, env=allowed)[1]
+    assert "roles/extra.yaml:1:1: error[ORG023]" in text
+
+
+def test_links_in_the_tree_are_allowed_by_its_settings(shop: Path, tmp_path: Path) -> None:
+    """The setting `links` names other folders of the repository that contains the settings."""
+    (tmp_path / ".git").mkdir()
+    (shop / "roles" / "far.yaml").symlink_to("../../outside/roles/far.yaml")
+    (shop / "orgkernel.toml").write_text('links = ["../outside/roles"]\n')
+    text = said("check", cwd=shop)[1]
+    assert "ORG023" not in text
+    assert "`far`" in text
 
 
 @pytest.mark.parametrize("settings", ['links = "../outside"', "links = [1]", 'links = [""]'])

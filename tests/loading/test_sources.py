@@ -322,7 +322,7 @@ def test_two_revisions_are_compared(tmp_path: Path) -> None:
 
 
 def test_a_source_outside_has_to_be_allowed(tmp_path: Path) -> None:
-    """By the settings of the project, or by naming it; nothing of it is told before."""
+    """By the environment of the caller, or by naming it; nothing of it is told before."""
     tree = laid_over(tmp_path / "away")
     project = tmp_path / "project"
     (project / "org").mkdir(parents=True)
@@ -332,8 +332,8 @@ def test_a_source_outside_has_to_be_allowed(tmp_path: Path) -> None:
     done = run_here("check", "org", "--format", "concise", cwd=project)
     assert "ORG030" in done.stdout
     assert "code-reviewer.md" not in done.stdout
-    (project / "orgkernel.toml").write_text(f'paths = ["org"]\nlinks = ["{tree}/team"]\n', encoding="utf-8")
-    done = run_here("check", cwd=project)
+    (project / "orgkernel.toml").write_text('paths = ["org"]\n', encoding="utf-8")
+    done = run_here("check", cwd=project, env={"ORGKERNEL_LINKS": f"{tree}/team"})
     assert (done.returncode, done.stdout) == (0, "")
     assert f"note: also read `{tree}/team` as Claude Code" in done.stderr
 
