@@ -37,6 +37,7 @@ _IN_ADDRESS: Final = tuple(
     )
     for sign in "/@"
 )
+_LOGIN_IN_ADDRESS: Final = lazy_pattern(r"""://[^\s/:@"'`]{0,200}:[^\s"'`]{1,200}@""")
 _PORT: Final = lazy_pattern(r"[0-9]{1,5}(?:/|\Z)")
 _WEBHOOK: Final = lazy_pattern(
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/webhooks/[0-9]+)/([A-Za-z0-9/_-]{16,200})"
@@ -268,13 +269,17 @@ _METHODS: Final = lazy_pattern(
 )
 _NEXT: Final = lazy_pattern(r"[;&|,](?=[\w \-\[]*=|\s|\Z)")
 _FIELD: Final = lazy_pattern(r"[a-z]+(?:_[a-z0-9]+)+\Z|\{")
-_ORDINARY: Final = lazy_pattern(
-    r"(?:primary|foreign|sort|partition|cache|next|page|continuation|cursor|sync|cancel|cancellation|stop|pad|mask|eos|bos"
-    r"|did:|max|min|input|output|prompt|total|public|no|per|count|num)[ _.-]?\Z",
-    re.IGNORECASE,
+_ORDINARY: Final = (
+    "primary", "foreign", "sort", "partition", "cache", "next", "page", "continuation", "cursor", "sync", "cancel", "cancellation",
+    "stop", "pad", "mask", "eos", "bos", "did:", "max", "min", "input", "output", "prompt", "total", "public", "no", "per", "count",
+    "num",
 )  # fmt: skip
+_SEPARATORS: Final = (" ", "_", ".", "-")
+_LONGEST_ORDINARY: Final = 20
+"""Number of characters before a name that are searched for the name of an ordinary key."""
 _HINTS: Final = (
     "pass", "pwd", "pw", "kennwort", "contrase", "senha", "key", "secret", "token", "credential", "sig",
+    "rediscli_auth",
 )  # fmt: skip
 _LONG: Final = lazy_pattern(r"[A-Za-z0-9_.-]{14}")
 # A token of an issuer that no table has: a short prefix, and much that is random.
@@ -305,16 +310,16 @@ def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[
     looked for in the spans only.
     """
     lower = text.lower()
-    if "://" in text and "@" in text:
+    if may_hold_login(text):
         for pattern in _IN_ADDRESS:
             yield from _find_in_group(pattern, text)
     if "webhook" in lower or "hooks." in lower:
         yield from _find_in_group(_WEBHOOK, text)
-    if any(hint in lower for hint in _HINTS):
-        for start, end in spans:
+    for start, end in spans:
+        near = text[start:end].lower()
+        if any(hint in near for hint in _HINTS):
             yield from _find_named(text, start, end)
-    if "'" in text:
-        for start, end in spans:
+        if "'" in near and ("identified" in near or "password" in near):
             yield from _find_in_group(_SQL, text, start, end)
     if "login" in lower:
         yield from _find_in_group(_LOGIN, text)
@@ -332,6 +337,16 @@ def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[
         for match in _BEARER.finditer(text):
             if _is_mixed(match[1]):
                 yield Likely(match.start(1), match.end(1))
+
+
+def ends_in(text: str, words: tuple[str, ...]) -> bool:
+    """Whether a text ends in one of some words, with at most one separator after it."""
+    return text.endswith(words) or (text[-1:] in _SEPARATORS and text[:-1].endswith(words))
+
+
+def may_hold_login(text: str) -> bool:
+    """A quick test: whether a text could contain an address with a user and a password."""
+    return "@" in text and "://" in text and _LOGIN_IN_ADDRESS.search(text) is not None
 
 
 def _is_token(value: str) -> bool:
@@ -380,7 +395,7 @@ def _is_secret(way: str, name: re.Match[str], match: re.Match[str], text: str, v
     quoted, op = match["quoted"] is not None, match["op"].strip()
     if _REFERENCE.match(value) or value.lower() in _WORDS or (not quoted and _CODE.match(value)):
         return False
-    if _ORDINARY.search(text, max(0, name.start() - 20), name.start()):
+    if ends_in(text[max(0, name.start() - _LONGEST_ORDINARY) : name.start()].lower(), _ORDINARY):
         return False
     if way == "option" and value.isupper() and value.isalpha():
         return False  # `--password FILE` in the usage of a command

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .lazy_patterns import lazy_pattern
-from .likely_secrets import find_likely, find_likely_values, is_secret_name
-from .token_shapes import find_refused
+from .likely_secrets import ends_in, find_likely, find_likely_values, is_secret_name, may_hold_login
+from .token_shapes import find_refused, find_runs
 
 
 class FoundSecret(NamedTuple):
@@ -33,15 +33,15 @@ _SHOWN: Final = 4
 
 _WORDS: Final = ("key", "secret", "token", "password", "passwd", "passphrase")
 # Keys and tokens that point at something and open nothing: `cache key`, `primary_key`, `nextPageToken`.
-_ORDINARY: Final = lazy_pattern(
-    r"(?:primary|foreign|sort|partition|cache|group|lookup|object|map|dict|registry|index|unique|composite|shard|hash"
-    r"|idempotency|dedup|deduplication|routing|message|translation|storage|row|column|public|page|continuation|cursor"
-    r"|sync|cancel|cancellation|stop|pad|mask|eos|bos)[ _.-]?(?:key|token)s?\Z",
-    re.IGNORECASE,
-)
+_ORDINARY: Final = (
+    "primary", "foreign", "sort", "partition", "cache", "group", "lookup", "object", "map", "dict", "registry", "index", "unique",
+    "composite", "shard", "hash", "idempotency", "dedup", "deduplication", "routing", "message", "translation", "storage", "row",
+    "column", "public", "page", "continuation", "cursor", "sync", "cancel", "cancellation", "stop", "pad", "mask", "eos", "bos",
+)  # fmt: skip
 _IS: Final = r"""["'`\\]{0,2}\s{0,3}(?:=|:)\s{0,3}["'`\\]{0,2}"""
 _ASSIGNED: Final = lazy_pattern(rf"""((?i:{"|".join(_WORDS)})s?){_IS}([^\s"'`\\]{{10,150}})""")
 _NAMED: Final = lazy_pattern(rf"(?i:{'|'.join(_WORDS)})s?\Z")
+_SCHEMES: Final = lazy_pattern("basic|bearer")
 _HEADER: Final = lazy_pattern(r"\b(?i:(basic)|bearer)\s{1,3}([A-Za-z0-9+/_.~-]{8,4000}={0,2})")
 _IN_ADDRESS: Final = lazy_pattern(
     r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/:@\"'`]{0,200}:([^\s/@\"'`]{3,200})@[\w\[]"
@@ -52,15 +52,30 @@ _LEAST_ENTROPY: Final = 3.5
 _LONGEST_ORDINARY: Final = 40
 """Number of characters before an assignment that are searched for the name of an ordinary key."""
 _WHAT_ASSIGNED: Final = "a secret"
-_DIGITS: Final = lazy_pattern(r"[0-9]+")
-_REST_OF_PART: Final = lazy_pattern(r"[A-Za-z0-9]*")
+# A digit among at least five letters and digits.
+_DIGIT: Final = lazy_pattern(
+    r"[0-9](?:(?=[A-Za-z0-9]{4})|(?<=[A-Za-z0-9]{5})|(?<=[A-Za-z0-9]{4})(?=[A-Za-z0-9])|(?<=[A-Za-z0-9]{3})(?=[A-Za-z0-9]{2})"
+    r"|(?<=[A-Za-z0-9]{2})(?=[A-Za-z0-9]{3}))"
+)
 _REST_OF_WORD: Final = lazy_pattern(r"\S*")
 _ALPHANUMERIC: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _LEAST_PART: Final = 5
+_LEAST_VARIETY: Final = 12
+"""Minimum number of different characters of a random value: eleven have less entropy than `_LEAST_ENTROPY`."""
 _LONGEST_NUMBER: Final = 8
 """A random value has a part of at least five letters and digits. A number of at most eight digits is a date or a version."""
 _BEFORE: Final = 80
 """Number of characters before a value that are searched for its name. No name and separator is that long."""
+MOST_SEARCHED: Final = 256 * 1024
+"""Maximum cost of the search for secrets in one file, in characters: those near possible secrets, and a quarter of the rest."""
+MOST_FOUND: Final = 100
+"""Maximum number of secrets that are reported for one file."""
+_SHARE_OF_REST: Final = 4
+_LONGEST_PIECE: Final = 64 * 1024
+"""Maximum number of characters that are searched at once. Pieces of longer texts that have no sign of a secret cost little."""
+_OVERLAP: Final = 512
+UNSEARCHED: Final = "more text that could be a secret than is searched"
+"""The kind of a text beyond the budget. It is treated like a secret."""
 _BARE_KEY: Final = lazy_pattern(r"(?:\A|[^A-Za-z_-])keys?\Z", re.IGNORECASE)
 _QUOTES: Final = frozenset("\"'`")
 # A call whose names have digits at most at their ends.
@@ -100,7 +115,7 @@ def may_hold_secrets(text: str) -> bool:
     if _QUICK_TOKEN.search(text.encode("utf-8", "replace").translate(_CLASSES)):
         return True
     lower = text.lower()
-    if "://" in lower and _IN_ADDRESS.search(text):
+    if may_hold_login(text) and _IN_ADDRESS.search(text):
         return True
     if ("basic" in lower or "bearer" in lower) and _QUICK_HEADER.search(lower):
         return True
@@ -110,11 +125,63 @@ def may_hold_secrets(text: str) -> bool:
     return False
 
 
-def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
-    """All strings in a text that look like a secret, in order. `name` is the key of the text."""
-    spans = list(_find_spans(text))
+class SearchBudget:
+    """What a search in one file may still cost."""
+
+    def __init__(self) -> None:
+        self.left = MOST_SEARCHED
+        """The number of characters that may still be searched. Negative when there were more."""
+
+    def take(self, characters: int) -> bool:
+        """Use part of the budget. False if it is spent, from then on."""
+        self.left = self.left - characters if self.left >= characters else -1
+        return self.left >= 0
+
+
+def find_secrets(text: str, name: str = "", budget: SearchBudget | None = None) -> Iterator[FoundSecret]:
+    """All strings in a text that look like a secret, in order. `name` is the key of the text.
+
+    By default, each text has a budget of its own. A text beyond the budget is a secret of the kind `UNSEARCHED`.
+    """
+    budget = budget or SearchBudget()
+    if len(text) <= _LONGEST_PIECE:
+        yield from _find_in_piece(text, name, budget)
+        return
+    yield from drop_overlaps(
+        each._replace(start=start + each.start, end=start + each.end)
+        for start, end in _cut(text)
+        if may_hold_secrets(piece := text[start:end])
+        for each in _find_in_piece(piece, "", budget)
+    )
+
+
+def _cut(text: str) -> Iterator[tuple[int, int]]:
+    """The pieces of a long text. They begin and end between words, if there are any, and overlap."""
+    start = 0
+    while start < len(text):
+        end = start + _LONGEST_PIECE
+        if end < len(text):
+            end = _find_space(text, end - _OVERLAP, end) or end
+        yield start, min(end, len(text))
+        start = end if end >= len(text) else _find_space(text, end - _OVERLAP, end - 1) or end - _OVERLAP
+
+
+def _find_space(text: str, start: int, end: int) -> int:
+    """The end of the last space in a part of a text. 0 if it has none."""
+    return max(text.rfind(" ", start, end), text.rfind("\n", start, end), text.rfind("\t", start, end)) + 1
+
+
+def _find_in_piece(text: str, name: str, budget: SearchBudget) -> Iterator[FoundSecret]:
+    if budget.left < 0:
+        yield FoundSecret(0, len(text), UNSEARCHED, "…")
+        return
+    spans, runs = list(_find_spans(text)), list(find_runs(text))
+    suspect = sum(end - start for start, end in (*spans, *runs))
+    if not budget.take(len(text) // _SHARE_OF_REST + suspect):
+        yield FoundSecret(0, len(text), UNSEARCHED, "…")
+        return
     values = (*_find_values(text, name, spans), *_find_random(text, spans))
-    yield from drop_overlaps((*_find_tokens(text), *values))
+    yield from drop_overlaps((*_find_tokens(text, runs), *values))
 
 
 def drop_overlaps(secrets: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
@@ -139,9 +206,9 @@ def find_in_value(value: Any, *route: str | int) -> Iterator[tuple[tuple[str | i
             yield from find_in_value(each, *route, number)
 
 
-def _find_tokens(text: str) -> Iterator[FoundSecret]:
+def _find_tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[FoundSecret]:
     """Tokens that are recognized by their form."""
-    for start, end, what in find_refused(text):
+    for start, end, what in find_refused(text, runs):
         yield FoundSecret(
             start, end, what, f"{'' if text[start].isdigit() else text[start : start + _SHOWN]}…"
         )
@@ -153,22 +220,21 @@ def _find_spans(text: str) -> Iterator[tuple[int, int]]:
     A random value contains letters with a digit, or many digits (`_is_random`). In prose digits are rare, so looking for
     them first is much faster than looking for names.
     """
-    begin = end = 0
-    for digits in _DIGITS.finditer(text):
-        if digits.start() < end:
-            continue
-        start = digits.start()
-        while start > 0 and text[start - 1] in _ALPHANUMERIC:
+    begin = end = after = 0
+    while (digit := _DIGIT.search(text, after)) is not None:
+        start, stop = digit.span()
+        least, most = max(after, start - _LONGEST_NUMBER), min(len(text), stop + _LONGEST_NUMBER)
+        while start > least and text[start - 1] in _ALPHANUMERIC:
             start -= 1
-        stop = _REST_OF_PART.match(text, digits.end()).end()  # type: ignore[union-attr]
-        length = stop - start
-        if length < _LEAST_PART or (
-            stop == digits.end() and start == digits.start() and length <= _LONGEST_NUMBER
-        ):
+        while stop < most and text[stop] in _ALPHANUMERIC:
+            stop += 1
+        after = stop
+        if stop - start <= _LONGEST_NUMBER and text[start:stop].isdigit():
             continue
-        while start > 0 and not text[start - 1].isspace():
-            start -= 1
-        stop = _REST_OF_WORD.match(text, stop).end()  # type: ignore[union-attr]
+        start = max(end, _find_space(text, end, start))
+        after = stop = _REST_OF_WORD.match(text, stop).end()  # type: ignore[union-attr]
+        if stop - start < _LEAST_VARIETY or len(set(text[start:stop])) < _LEAST_VARIETY:
+            continue
         if end and start - _BEFORE <= end:
             end = stop
             continue
@@ -184,20 +250,34 @@ def _find_values(text: str, name: str, spans: Iterable[tuple[int, int]]) -> Iter
     if _NAMED.search(name) and _is_assigned(name, text.strip()):
         yield FoundSecret(0, len(text), _WHAT_ASSIGNED, "…", True)
         return
-    lower = text.lower()
-    for match in _HEADER.finditer(text) if "basic" in lower or "bearer" in lower else ():
+    for match in _find_headers(text):
         if _is_basic(match[2]) if match[1] else _is_random(match[2][:150]):
             yield FoundSecret(match.start(2), match.end(2), "the value of an Authorization header", "…", True)
-    for match in _IN_ADDRESS.finditer(text) if "://" in text and "@" in text else ():
+    for match in _IN_ADDRESS.finditer(text) if may_hold_login(text) else ():
         if not _NOT_RANDOM.match(match[1]) and not _PLACEHOLDERS.match(match[1]):
             yield FoundSecret(match.start(1), match.end(1), "the password in an address", "…", True)
     for start, end in spans:
-        for match in _ASSIGNED.finditer(text, start, end):
+        near = text[start:end].lower()
+        for match in _ASSIGNED.finditer(text, start, end) if any(word in near for word in _WORDS) else ():
             named = text[max(0, match.start() - _LONGEST_ORDINARY) : match.end(1)]
             value = match[2].rstrip(".,;:!?)]}>")
             is_quoted = text[match.start(2) - 1] in _QUOTES
             if _is_assigned(named, value) and (is_quoted or not _CALL.match(value)):
                 yield FoundSecret(match.start(2), match.end(2), _WHAT_ASSIGNED, "…", True)
+
+
+def _find_headers(text: str) -> Iterator[re.Match[str]]:
+    """The values of Authorization headers. Their schemes are looked for first, because letter case matters to neither."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a few characters have no single lower-case form
+        yield from _HEADER.finditer(text)
+        return
+    end = 0
+    for scheme in _SCHEMES.finditer(lower):
+        match = _HEADER.match(text, scheme.start()) if scheme.start() >= end else None
+        if match is not None:
+            end = match.end()
+            yield match
 
 
 def _find_random(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[FoundSecret]:
@@ -228,9 +308,13 @@ def masked(what: str) -> str:
 
 
 def _replace(text: str, say: Callable[[int, int, int, str], str]) -> str:
+    if len(text) > MOST_SEARCHED:
+        # What cannot be searched within a second is masked as a whole.
+        cut = _find_space(text, MOST_SEARCHED - _OVERLAP, MOST_SEARCHED) or MOST_SEARCHED
+        return _replace(text[:cut], say) + say(cut, len(text), 0, UNSEARCHED)
     spans: list[tuple[int, int, int, str]] = []
     if may_hold_secrets(text):
-        sure = (*_find_tokens(text), *_find_values(text, "", list(_find_spans(text))))
+        sure = (*_find_tokens(text, find_runs(text)), *_find_values(text, "", list(_find_spans(text))))
         spans += ((each.start, each.end, len(each.masked) - 1, each.what) for each in sure)
     spans += ((each.start, each.end, each.shown, each.what) for each in find_likely(text))
     if not spans:
@@ -275,9 +359,16 @@ def is_secret(text: str, name: str) -> bool:
 
 def _is_assigned(name: str, value: str) -> bool:
     """Whether the value is a secret, because its name ends in one of the words."""
-    if _ORDINARY.search(name) or (_BARE_KEY.search(name) and _UUID.match(value)):
+    if not _is_random(value) or _is_ordinary(name):
         return False
-    return _is_random(value)
+    return not (_UUID.match(value) and _BARE_KEY.search(name))
+
+
+def _is_ordinary(name: str) -> bool:
+    """Whether a name ends in that of a key or token that opens nothing."""
+    word = name[-_LONGEST_ORDINARY:].lower().removesuffix("s")
+    before = word.removesuffix("key") if word.endswith("key") else word.removesuffix("token")
+    return before != word and ends_in(before, _ORDINARY)
 
 
 def _is_basic(value: str) -> bool:
@@ -300,6 +391,8 @@ def _is_random(value: str) -> bool:
         or any(character.isspace() for character in value)
         or _NOT_RANDOM.match(value)
     ):
+        return False
+    if len(set(value)) < _LEAST_VARIETY:
         return False
     parts = re.split(r"[^A-Za-z0-9]+", value)
     if all(

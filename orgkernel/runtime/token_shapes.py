@@ -10,7 +10,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -91,23 +91,40 @@ TOKEN_SHAPES: Final = (
     TokenShape("a Telegram bot token", (":A",), r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])", ""),
 )  # fmt: skip
 
+_PRIVATE_KEY: Final = next(shape for shape in TOKEN_SHAPES if _KEY in shape.marks)
 _LEAST_VARIETY: Final = 8
 """Minimum number of different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 SHORTEST_REFUSED: Final = 18
 """Minimum length of a refused token. All tokens except private keys consist of the characters of `_LONG`."""
-_LONG: Final = lazy_pattern(rf"[A-Za-z0-9_.+/=:-]{{{SHORTEST_REFUSED}}}")
+_LONG: Final = lazy_pattern(rf"[A-Za-z0-9_.+/=:-]{{{SHORTEST_REFUSED},}}")
+_REFUSED_MARKS: Final = tuple(
+    dict.fromkeys(mark for shape in TOKEN_SHAPES if shape.refused for mark in shape.marks)
+)
 _RUN: Final = lazy_pattern(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
 
 
-def find_refused(text: str) -> Iterator[tuple[int, int, str]]:
-    """The tokens in a text that have the published length: start, end and kind of each."""
-    if not _LONG.search(text) and _KEY not in text:
-        return
-    for shape in TOKEN_SHAPES:
-        if shape.refused and any(mark in text for mark in shape.marks):
-            for match in _get_pattern("A-Za-z0-9_-", shape.refused).finditer(text):
-                if _is_varied(match[0]):
-                    yield match.start(), match.end(), shape.what
+def find_runs(text: str) -> Iterator[tuple[int, int]]:
+    """The parts of a text that could be a refused token other than a private key."""
+    for run in _LONG.finditer(text):
+        if any(mark in run[0] for mark in _REFUSED_MARKS):
+            yield run.span()
+
+
+def find_refused(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
+    """The private keys in a text, and the tokens in its runs that have the published length: start, end and kind of each."""
+    if _KEY in text:
+        yield from _find_shape(_PRIVATE_KEY, text, 0, len(text))
+    for start, end in runs:
+        run = text[start:end]
+        for shape in TOKEN_SHAPES:
+            if shape.refused and shape is not _PRIVATE_KEY and any(mark in run for mark in shape.marks):
+                yield from _find_shape(shape, text, start, end)
+
+
+def _find_shape(shape: TokenShape, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    for match in _get_pattern("A-Za-z0-9_-", shape.refused).finditer(text, start, end):
+        if _is_varied(match[0]):
+            yield match.start(), match.end(), shape.what
 
 
 def find_masked(text: str) -> Iterator[tuple[int, int, str]]:

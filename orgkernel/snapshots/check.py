@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.documents.records import RoleProfile
@@ -14,6 +14,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.rules.catalog import select_rules
+from orgkernel.rules.hygiene.org704_secret_shaped_string import share_budget
 from orgkernel.rules.rule import RuleTarget
 from orgkernel.snapshots.snapshot import FoundInDocuments
 
@@ -24,13 +25,15 @@ def check_documents(tree: Tree, known_findings: FoundInDocuments) -> FoundInDocu
     The shared catalogs are left out while they are only context: they come with the package, and `check --shipped` checks them.
     """
     rules = select_rules(RuleTarget.DOCUMENT)
-    return {
-        document: known_findings[document]
-        if document in known_findings
-        else tuple(diagnostic for rule in rules for diagnostic in rule.run(document))
-        for document in tree.documents
-        if not (document.shared and document.context)
-    }
+    findings: dict[SourceDocument, tuple[Diagnostic, ...]] = {}
+    for _, documents in groupby(tree.documents, key=lambda document: document.name):
+        with share_budget():
+            for document in documents:
+                if document in known_findings:
+                    findings[document] = known_findings[document]
+                elif not (document.shared and document.context):
+                    findings[document] = tuple(each for rule in rules for each in rule.run(document))
+    return findings
 
 
 def check_profiles(assembly: Assembly, known_findings: FoundInDocuments) -> FoundInDocuments:

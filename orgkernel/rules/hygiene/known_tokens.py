@@ -1,8 +1,8 @@
 """Finds tokens of issuers that orgkernel's own table does not contain, with kingfisher if it is installed
 (`orgkernel[secrets]`).
 
-Its rules take a second to load, so it is used only for texts that could contain a token. Most organizations have
-none. It runs in this process, does not send tokens to their issuers, and cannot be switched off by a comment in a
+Its rules take a third of a second to load, and more the first time, so it is used only for texts that could contain a
+token. Most organizations have none. It searches the neighborhood of words that could be tokens. It runs in this process, does not send tokens to their issuers, and cannot be switched off by a comment in a
 text.
 """
 
@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
-from orgkernel.runtime.secret_shapes import FoundSecret
+from orgkernel.runtime.secret_shapes import UNSEARCHED, FoundSecret, SearchBudget
 
 _WORD: Final = lazy_pattern(r"[A-Za-z0-9_+/=~.:-]{16,}")
 # Digests with their algorithm, addresses and paths.
@@ -24,6 +24,8 @@ _ORDINARY: Final = lazy_pattern(
     r"(?:sha|md|blake)[0-9]{1,3}[:-]|h1:|[a-z][a-z0-9+.-]*://|[./~]|arn:", re.IGNORECASE
 )
 _PART: Final = lazy_pattern(r"[A-Za-z0-9]{14,}")
+# `http1MaxPendingRequests`: words in one, and a number or two.
+_NAME: Final = lazy_pattern(r"[a-z]{3,}+[0-9]{1,3}+(?:[A-Z][a-z]{2,}+){2,}")
 _HEXADECIMAL: Final = lazy_pattern(r"[0-9a-f]+|[0-9A-F]+")
 _END_OF_WORD: Final = lazy_pattern(r"[.,:!?)\]}>]+(?=\s|\Z)")
 _CLASSES: Final = bytes(
@@ -32,41 +34,95 @@ _CLASSES: Final = bytes(
 )
 _QUICK: Final = b"0a"
 """A quick pattern: most documents have no digit before a letter, and are skipped."""
+_WHOLE: Final = 16 * 1024
+"""Maximum length of a text that is searched as a whole."""
+_AROUND: Final = 512
+"""Number of characters before and after a possible token that are searched in longer texts."""
+_SHARE_OF_WORDS: Final = 4
 _LEFT_TO_US: Final = frozenset({"betterleaks.generic-credential-uri"})
 """Kingfisher rules that are not used: they report `postgres://user:password@host` as a secret."""
 
 
 def may_hold_token(text: str) -> bool:
-    """A quick test: whether a word of a text has a long part with both letters and digits."""
-    if _QUICK not in text.encode("utf-8", "replace").translate(_CLASSES) or not any(
-        _is_mixed(part) for part in _PART.findall(text)
-    ):
-        return False
-    words = (word for word in _WORD.findall(text) if not _ORDINARY.match(word))
-    # A digest alone is not a token, but a digest after a prefix can be one.
-    return any(
-        _is_mixed(part) for word in words if not _HEXADECIMAL.fullmatch(word) for part in _PART.findall(word)
-    )
+    """A quick test: whether a word of a text has a long part with both letters and digits. True for a text with too many
+    words to tell.
+    """
+    return next(_find_candidates(text, SearchBudget()), None) is not None
 
 
-def find_known_tokens(text: str) -> Iterator[FoundSecret]:
-    """The tokens of a text. None if the library is not installed."""
-    if is_installed() and may_hold_token(text):
-        yield from find_every_known_token(text)
+def _find_candidates(text: str, budget: SearchBudget) -> Iterator[tuple[int, int]]:
+    """The words that could contain a token. The last one is the rest of the text, if the budget is spent."""
+    if _QUICK not in text.encode("utf-8", "replace").translate(_CLASSES):
+        return
+    for word in _WORD.finditer(text):
+        if not _has_digit(word[0]):
+            continue
+        if not budget.take(len(word[0]) // _SHARE_OF_WORDS):
+            yield word.start(), len(text)
+            return
+        # A digest alone is not a token, but a digest after a prefix can be one.
+        if (
+            not _ORDINARY.match(word[0])
+            and not _HEXADECIMAL.fullmatch(word[0])
+            and any(_is_mixed(part) for part in _PART.findall(word[0]))
+        ):
+            yield word.span()
+
+
+def find_known_tokens(text: str, budget: SearchBudget | None = None) -> Iterator[FoundSecret]:
+    """The tokens of a text. None if the library is not installed. A text beyond the budget is a secret of the kind
+    `UNSEARCHED`.
+    """
+    if not is_installed():
+        return
+    budget = budget or SearchBudget()
+    for start, end in _find_parts(text, budget):
+        if budget.left < 0 or not budget.take(end - start):
+            yield FoundSecret(start, len(text), UNSEARCHED, "…")
+            return
+        for each in find_every_known_token(text[start:end]):
+            yield each._replace(start=start + each.start, end=start + each.end)
+
+
+def _find_parts(text: str, budget: SearchBudget) -> Iterator[tuple[int, int]]:
+    """The parts of a text around possible tokens, without overlaps."""
+    begin = end = 0
+    for start, stop in _find_candidates(text, budget):
+        if len(text) <= _WHOLE or budget.left < 0:
+            yield (0 if len(text) <= _WHOLE else start), len(text)
+            return
+        if end and start - _AROUND > end:
+            yield begin, end
+            begin = start - _AROUND
+        elif not end:
+            begin = max(0, start - _AROUND)
+        end = min(len(text), stop + _AROUND)
+        if end - begin > budget.left:
+            break
+    if end:
+        yield begin, end
 
 
 def find_every_known_token(text: str) -> Iterator[FoundSecret]:
     """The tokens of a text that the library finds, without a quick test before it."""
     # Its rules want a token to end in a space or a quote, and sentences end in a stop.
     encoded = _END_OF_WORD.sub(lambda match: " " * len(match[0]), text).encode("utf-8", "replace")
-    for match in _get_scanner().scan(encoded):
-        if match.visible and match.rule_id not in _LEFT_TO_US:
-            place = match.location
-            start, end = (
-                len(encoded[: place[each]].decode("utf-8", "replace"))
-                for each in ("start_offset", "end_offset")
-            )
-            yield FoundSecret(start, end, f"a secret (`{match.rule_id.rpartition('.')[2]}`)", "…")
+    places = [
+        (match.location["start_offset"], match.location["end_offset"], match.rule_id)
+        for match in _get_scanner().scan(encoded)
+        if match.visible and match.rule_id not in _LEFT_TO_US
+    ]
+    before = characters = 0
+    for start, end, rule_id in sorted(places):
+        characters += _count_characters(encoded[before:start])
+        before = start
+        length = _count_characters(encoded[start:end])
+        kind = rule_id.rpartition(".")[2]
+        yield FoundSecret(characters, characters + length, f"a secret (`{kind}`)", "…")
+
+
+def _count_characters(encoded: bytes) -> int:
+    return len(encoded.decode("utf-8", "replace"))
 
 
 @cache
@@ -77,15 +133,20 @@ def is_installed() -> bool:
 
 @cache
 def _get_scanner() -> Any:
-    import kingfisher_sdk  # it takes a second, and most trees do not need it
+    import kingfisher_sdk  # its rules are large, and most trees do not need them
 
     policy = kingfisher_sdk.DetectionPolicy(inline_ignores=False)
     return kingfisher_sdk.Scanner(kingfisher_sdk.Rules(), base64=False, policy=policy)
 
 
-def _is_mixed(part: str) -> bool:
+def _has_digit(word: str) -> bool:
     """Whether a word contains a digit. `CrashLoopBackOff` is a name, and tokens have a digit."""
-    if not any(map(str.isdigit, part)):
+    return not word.isalpha() and any(map(str.isdigit, word))
+
+
+def _is_mixed(part: str) -> bool:
+    """Whether letters, capitals and digits alternate in a word as they do in no name."""
+    if not _has_digit(part) or _NAME.fullmatch(part):
         return False
     changes = sum(
         one.isdigit() != other.isdigit() or (one.islower() and other.isupper())

@@ -33,7 +33,8 @@ standing_orders:
 
 ## Known limits
 
-The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
+In one file, it searches 256 KiB of text near possible secrets and reports a hundred of them. It says so if there is more,
+which is an error too. The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
 recognize a password made of words. If a string is escaped or folded over several lines, the place is the line on
 which it begins.
 
@@ -44,8 +45,11 @@ which it begins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -56,7 +60,17 @@ from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.hygiene.known_tokens import find_known_tokens, is_installed, may_hold_token
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.runtime.secret_shapes import drop_overlaps, find_secrets, mask_secrets, may_hold_secrets
+from orgkernel.runtime.secret_shapes import (
+    MOST_FOUND,
+    MOST_SEARCHED,
+    UNSEARCHED,
+    FoundSecret,
+    SearchBudget,
+    drop_overlaps,
+    find_secrets,
+    mask_secrets,
+    may_hold_secrets,
+)
 
 _PROSE: Final = "body"
 """The field with the text of a Markdown file. Much of it is examples."""
@@ -64,15 +78,83 @@ _SHORT: Final = 200
 """Maximum length of strings whose result is cached."""
 
 
+class _FileBudget:
+    """What the search may still cost in one file."""
+
+    def __init__(self) -> None:
+        self.shapes = SearchBudget()
+        self.detector = SearchBudget()
+        self.found = 0
+        self.is_spent = False
+
+
+_budget: ContextVar[_FileBudget | None] = ContextVar("budget of a file", default=None)
+
+
+@contextmanager
+def share_budget() -> Iterator[None]:
+    """Within this context, the documents that are checked are of one file and share its budget."""
+    token = _budget.set(_FileBudget())
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Find strings that look like secrets."""
+    budget = _budget.get() or _FileBudget()
     unknown = document.unknown
     # The last key is used too, because `password: …` is recognized by it.
-    if not _may_hold_one([document.record, *({str(route[-1]): value} for route, value in unknown)]):
+    if budget.is_spent or not _may_hold_one(
+        [document.record, *({str(route[-1]): value} for route, value in unknown)]
+    ):
         return
-    yield from _find_secrets(document, msgspec.to_builtins(document.record), ())
-    for route, value in unknown:
-        yield from _find_secrets(document, value, route)
+    values = chain([((), msgspec.to_builtins(document.record))], unknown)
+    for at, text, is_key in chain.from_iterable(_iterate_texts(value, route) for route, value in values):
+        name = "" if is_key or not isinstance(at[-1], str) else at[-1]
+        for secret in _find_in_text(text, name, is_key, budget):
+            budget.found += 1
+            if secret.what == UNSEARCHED or budget.found > MOST_FOUND:
+                budget.is_spent = True
+                yield _build_unsearched(document, at, budget)
+                return
+            yield _build_finding(document, at, is_key, secret)
+
+
+def _find_in_text(text: str, name: str, is_key: bool, budget: _FileBudget) -> Iterator[FoundSecret]:
+    shaped: Iterable[FoundSecret] = ()
+    if len(text) <= _SHORT:
+        cost, is_clean = _measure_search(text, name)
+        if not is_clean or (cost and not budget.shapes.take(cost)):
+            shaped = find_secrets(text, name, budget.shapes)
+    else:
+        shaped = find_secrets(text, name, budget.shapes)
+    known = () if is_key else find_known_tokens(text, budget.detector)
+    return drop_overlaps((*shaped, *known))
+
+
+def _build_finding(
+    document: SourceDocument, at: tuple[RouteStep, ...], is_key: bool, secret: FoundSecret
+) -> Finding:
+    where = mask_secrets(".".join(map(str, at)))
+    place = document.place(*at, key=True) if is_key else document.locate_within(secret.start, *at)
+    return Finding(
+        place,
+        f"{quote(where)} {'is' if is_key else 'contains'} {quote(secret.masked)}, which looks like {secret.what}",
+        "revoke the secret, and write the name of a credential instead",
+        f"field:{where}",
+        severity=Severity.WARNING if at[-1] == _PROSE and secret.is_guessed else None,
+    )
+
+
+def _build_unsearched(document: SourceDocument, at: tuple[RouteStep, ...], budget: _FileBudget) -> Finding:
+    if budget.found > MOST_FOUND:
+        message = f"the file contains more than {MOST_FOUND} strings that look like secrets, and the rest was not searched"
+    else:
+        message = f"the file contains {UNSEARCHED} ({MOST_SEARCHED // 1024} KiB)"
+    help = "move long texts with random values into files that are not documents, or split the file"
+    return Finding(document.place(*at), message, help, "file")
 
 
 def _may_hold_one(value: Any) -> bool:
@@ -83,31 +165,16 @@ def _may_hold_one(value: Any) -> bool:
     return may_hold_secrets(whole) or (is_installed() and may_hold_token(whole))
 
 
-def _find_secrets(document: SourceDocument, value: Any, route: tuple[RouteStep, ...]) -> Iterator[Finding]:
-    for at, text, is_key in _iterate_texts(value, route):
-        name = "" if is_key else str(at[-1])
-        shaped = () if len(text) <= _SHORT and _is_clean(text, name) else find_secrets(text, name)
-        known = () if is_key else find_known_tokens(text)
-        for secret in drop_overlaps((*shaped, *known)):
-            where = mask_secrets(".".join(map(str, at)))
-            place = document.place(*at, key=True) if is_key else document.locate_within(secret.start, *at)
-            yield Finding(
-                place,
-                f"{quote(where)} {'is' if is_key else 'contains'} {quote(secret.masked)}, which looks like {secret.what}",
-                "revoke the secret, and write the name of a credential instead",
-                f"field:{where}",
-                severity=Severity.WARNING if at[-1] == _PROSE and secret.is_guessed else None,
-            )
-
-
 @lru_cache(maxsize=16_384)
-def _is_clean(text: str, name: str) -> bool:
-    """Whether nothing in a string has the form of a secret. Results are cached, because keys and tool names repeat
-    within and across loads.
+def _measure_search(text: str, name: str) -> tuple[int, bool]:
+    """What the search of a string costs, and whether nothing in it has the form of a secret. Results are cached,
+    because keys and tool names repeat within and across loads.
     """
     if not may_hold_secrets(msgspec.json.encode({name: text}).decode()):
-        return True
-    return next(find_secrets(text, name), None) is None
+        return 0, True
+    budget = SearchBudget()
+    is_clean = next(find_secrets(text, name, budget), None) is None
+    return MOST_SEARCHED - budget.left, is_clean
 
 
 def _iterate_texts(

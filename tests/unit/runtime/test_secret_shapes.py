@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.runtime import secret_shapes
-from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
+from orgkernel.runtime.secret_shapes import (
+    UNSEARCHED,
+    find_secrets,
+    mask_secrets,
+    may_hold_secrets,
+    name_secrets,
+)
 from tests.support.sampling import sample_every
 
 BODY = [
@@ -85,6 +91,27 @@ def test_a_hostile_text_of_a_megabyte_is_looked_through(text: str) -> None:
     assert time.process_time() - started < 20
 
 
+def test_a_text_beyond_the_budget_is_treated_like_a_secret() -> None:
+    """It is found, and masked with its length and by its kind."""
+    text = "token: a1b2c3d4e5f6g7h8 " * 40_000
+    started = time.process_time()
+    assert [each.what for each in find_secrets(text)][-1] == UNSEARCHED
+    masked = mask_secrets(text)
+    assert len(masked) == len(text)
+    assert "a1b2c3d4e5f6g7h8" not in masked
+    assert name_secrets(text).endswith(f"[{UNSEARCHED}, masked]")
+    assert time.process_time() - started < 10
+
+
+def test_a_long_text_is_searched_in_pieces() -> None:
+    """A secret is found wherever it is, also at the border of two pieces, and once."""
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    for before in (0, 65_000, 65_500, 65_520, 65_535, 65_536, 130_000, 200_000):
+        text = "word " * (before // 5) + secret + " word" * 30_000
+        (found,) = find_secrets(text)
+        assert text[found.start : found.end] == secret
+
+
 _NAMES_BEFORE = (
     "password", "api_key", "token", "--secret", "client secret", "PGPASSWORD", "signature", "credential", "key", "cookie: a",
     "Authorization: Bearer", "mysql -p", "?sig", "identified by",
@@ -111,5 +138,5 @@ def test_looking_only_around_digits_misses_nothing(text: str) -> None:
         *secret_shapes._find_values(text, "", everywhere),
         *secret_shapes._find_random(text, everywhere),
     )
-    expected = list(secret_shapes.drop_overlaps((*secret_shapes._find_tokens(text), *values)))
+    expected = list(secret_shapes.drop_overlaps((*secret_shapes._find_tokens(text, everywhere), *values)))
     assert list(find_secrets(text)) == expected

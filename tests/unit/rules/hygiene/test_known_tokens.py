@@ -6,6 +6,7 @@ import pytest
 
 from orgkernel.rules.hygiene import known_tokens
 from orgkernel.rules.hygiene.known_tokens import find_known_tokens, may_hold_token
+from orgkernel.runtime.secret_shapes import UNSEARCHED
 from tests.support.trees import REPOSITORY
 
 TOKEN = "pul-" + "0123456789abcdef0123456789abcdef01234567"
@@ -31,6 +32,26 @@ def test_a_token_is_found_in_its_place(text: str) -> None:
     (found,) = find_known_tokens(text)
     assert (text[found.start : found.end], found.masked) == (TOKEN, "…")
     assert found.what == "a secret (`pulumi-api-token`)"
+
+
+@pytest.mark.parametrize(
+    "word", ["http1MaxPendingRequests", "oauth2ClientCredentials", "CrashLoopBackOff", "E1042"]
+)
+def test_a_name_does_not_load_it(word: str) -> None:
+    """Words in one with a number among them are names."""
+    assert not may_hold_token(f"Set `{word}: 3` in the mesh.")
+
+
+def test_tokens_of_a_long_text_are_found_in_their_places() -> None:
+    """Only the neighborhood of words that could be tokens is searched."""
+    text = f"{'wörd ' * 9_000}{TOKEN} {'word ' * 9_000}{TOKEN} end"
+    assert [text[each.start : each.end] for each in find_known_tokens(text)] == [TOKEN, TOKEN]
+
+
+def test_a_text_beyond_the_budget_is_told() -> None:
+    """The rest is one secret of its own kind."""
+    found = list(find_known_tokens(f"{TOKEN} " * 20_000))
+    assert found[-1].what == UNSEARCHED
 
 
 def test_without_the_library_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
