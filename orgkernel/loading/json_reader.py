@@ -30,6 +30,7 @@ from orgkernel.loading.parsed import (
     MAX_LINES,
     MAX_REFUSALS,
     MAX_VALUES,
+    SPLIT,
     Parsed,
     ParsedText,
     Refusal,
@@ -60,9 +61,6 @@ _STRING_PROBLEMS = {
 }
 
 
-_SPLIT = "split the documents into several files"
-
-
 class _Stop(Exception):
     """Raised when the rest of the text cannot be read."""
 
@@ -71,7 +69,7 @@ def parse_json(text: str) -> ParsedText:
     """Parse a JSON text. Never raises for invalid text. Every refusal is listed with its mark."""
     if text.count("\n") + text.count("\r") > MAX_LINES:
         message = f"the file contains more than {MAX_LINES:,} lines"
-        return ParsedText((), (Refusal(row.TOO_LARGE, pack_mark(1, 1), message, _SPLIT),))
+        return ParsedText((), (Refusal(row.TOO_LARGE, pack_mark(1, 1), message, SPLIT),))
     reader = _Reader(text)
     try:
         document = reader.read_document()
@@ -122,7 +120,7 @@ class _Reader:
         self._values += 1  # and one for each key, as in YAML
         if self._values > MAX_VALUES:
             self._refuse(
-                row.TOO_LARGE, self._mark(at), f"the file contains more than {MAX_VALUES:,} values", _SPLIT
+                row.TOO_LARGE, self._mark(at), f"the file contains more than {MAX_VALUES:,} values", SPLIT
             )
             raise _Stop
         if usual := _USUAL_TEXT.match(self._text, at):

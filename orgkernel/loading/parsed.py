@@ -19,6 +19,8 @@ MAX_VALUES = 100_000
 MAX_ANCHORS = 10_000
 MAX_LINES = 500_000
 """Maximum number of lines of JSON, whose reader keeps the start of each line."""
+SPLIT = "split the documents into several files"
+"""The help for a file that exceeds one of these."""
 # A document costs as much as so many values more.
 DOCUMENT_VALUES = 5
 # Findings about one text: a hundred of them usually have a single cause.

@@ -44,6 +44,7 @@ from orgkernel.loading.parsed import (
     MAX_DEPTH,
     MAX_REFUSALS,
     MAX_VALUES,
+    SPLIT,
     Parsed,
     ParsedText,
     Refusal,
@@ -63,9 +64,6 @@ _MAX_DIRECTIVES = 100
 _PLAIN = (None, "")
 _MERGE = "<<"
 _STYLES = {"'": QUOTED, '"': QUOTED, "|": BLOCK, ">": BLOCK}
-
-
-_SPLIT = "split the documents into several files"
 
 
 class _Stop(Exception):
@@ -156,7 +154,7 @@ class _Reader:
             self._values += DOCUMENT_VALUES if event.__class__ is DocumentStartEvent else 1
             if self._values > MAX_VALUES:
                 self.refuse(
-                    row.TOO_LARGE, _mark(event), f"the file contains more than {MAX_VALUES:,} values", _SPLIT
+                    row.TOO_LARGE, _mark(event), f"the file contains more than {MAX_VALUES:,} values", SPLIT
                 )
                 raise _Stop
         return event
@@ -221,7 +219,7 @@ class _Reader:
         if anchor is not None:
             if len(self._anchors) >= MAX_ANCHORS:
                 self.refuse(
-                    row.TOO_LARGE, mark, f"the document contains more than {MAX_ANCHORS:,} anchors", _SPLIT
+                    row.TOO_LARGE, mark, f"the document contains more than {MAX_ANCHORS:,} anchors", SPLIT
                 )
                 raise _Stop
             self._anchors[anchor] = None  # open: an alias to it now would be a cycle

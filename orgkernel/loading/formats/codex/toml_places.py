@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.marks import LINE_BREAK, pack_mark
 from orgkernel.loading.parsed import Refusal
+from orgkernel.runtime.bounded_toml import parse_bounded_toml
 
 _TABLE = re.compile(r"\s*\[\[?([^\[\]]+)\]\]?\s*(?:#.*)?\Z")
 _KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+(?:\s*\.\s*(?:"[^"]*"|[A-Za-z0-9_-]+))*)\s*=\s*""")
@@ -37,8 +38,8 @@ class TomlFile(NamedTuple):
 def parse_toml(text: str) -> TomlFile:
     """The values of a text with their positions. A text that is not TOML has a refusal."""
     try:
-        value = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        value = parse_bounded_toml(text)
+    except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         mark = pack_mark(int(place[1]), int(place[2])) if place else pack_mark(1, 1)
         message = _PLACE.sub("", str(error)).replace("()", "").strip()
