@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
@@ -38,6 +39,12 @@ def mask_line(lines: Sequence[str], number: int) -> str:
             end = _find_end(line, block.end())
             line = line[: block.end()] + _mask_values(line[block.end() : end]) + line[end:]
             start = end
+    return _mask_words(line)
+
+
+@lru_cache(maxsize=4)
+def _mask_words(line: str) -> str:
+    """A line without words that could be secrets. The last ones are kept, because a long line can have many findings."""
     return mask_secrets(mask_urls(line, keeps_length=True))
 
 

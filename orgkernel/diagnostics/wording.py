@@ -28,7 +28,8 @@ _SUGGESTION = re.compile(r"did you mean `([^`]+)`\?\Z")
 
 def quote(text: object) -> str:
     """User text in backticks: on one line, control characters escaped, secrets masked, shortened to a readable length."""
-    shown = clean(str(text))
+    # What is cut off has no effect on what is shown, and a text of megabytes costs nothing.
+    shown = clean(str(text)[: 4 * _LONGEST_QUOTE])
     if len(shown) > _LONGEST_QUOTE:
         shown = shown[: _LONGEST_QUOTE - 1] + "…"
     return f"`{shown}`"

@@ -47,7 +47,11 @@ def test_a_load_tells_its_stages(tmp_path: Path) -> None:
         Loader(resolve_paths(["."], str(write_tree(tmp_path, TREE))), {}).load()
     finally:
         progress._listeners.remove(stages.append)
-    assert [each.split()[0] for each in stages if each] == ["reading", "building", "checking"]
+    assert "looking for agents in 3 folders" in stages
+    assert [each.split()[0] for each in stages if each] == [
+        *("looking", "looking"),
+        *("reading", "building", "checking"),
+    ]
     assert stages[-1] == ""
 
 

@@ -29,6 +29,7 @@ from orgkernel.loading.formats.claude_code.discovery import find_claude_sources
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFound
 from orgkernel.runtime.lazy_patterns import lazy_pattern
+from orgkernel.runtime.progress import end_stages, enter_stage
 
 MOST_FOLDERS = 20_000
 """The number of folders that are searched below a folder."""
@@ -110,8 +111,15 @@ _MOST_LOOKED_AT = 50
 
 def discover(top: str, only: str | None = None) -> Discovery:
     """The sources in and below a folder, sorted by format and place. With `only`, the sources of that format."""
+    enter_stage("looking for agents")
+    with end_stages():
+        return _discover(top, only)
+
+
+def _discover(top: str, only: str | None) -> Discovery:
     left_out: list[LeftOut] = []
     folders = list(_list_folders(top, left_out))
+    enter_stage(f"looking for agents in {len(folders):,} folders")
     sources: list[SourceFound] = []
     claimed: set[str] = set()
     for name in FORMATS:

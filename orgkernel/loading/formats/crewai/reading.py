@@ -34,7 +34,7 @@ from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressio
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
-from orgkernel.loading.sources import BrokenDocument, ReadFile
+from orgkernel.loading.sources import ReadFile
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 from orgkernel.runtime.url_secrets import mask_urls
 
