@@ -90,6 +90,8 @@ _MARKERS: Mapping[str, _Markers] = {
     "agent-zero": _Markers(folders=frozenset({"agents", "usr"}), own=frozenset({"agents"})),
     "adk": _Markers(files=frozenset({"root_agent.yaml", "root_agent.yml"})),
     "agent-framework": _Markers(suffixes=(".yaml", ".yml")),
+    "agent-format": _Markers(suffixes=(".agf.yaml", ".agf.yml")),
+    "autogen": _Markers(suffixes=(".json",)),
     "agent-spec": _Markers(suffixes=(".yaml", ".yml", ".json")),
     "a2a": _Markers(suffixes=(".json",), folders=frozenset({".well-known"})),
     "skills": _Markers(folders=frozenset({"skills", ".agents", ".claude"}), own=frozenset({"skills"})),

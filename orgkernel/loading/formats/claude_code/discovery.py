@@ -71,6 +71,8 @@ def _find_collections(
         if SKILL_FILE in listing.files or parent in in_skill:
             in_skill.add(listing.path)  # files beside a skill belong to it
             continue
+        if not any(map(can_be_agent, listing.files)):
+            continue
         if os.path.join(listing.path, "").startswith(taken) or _is_hidden(listing.path, top):
             continue
         folder = os.path.basename(listing.path)
