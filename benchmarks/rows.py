@@ -113,6 +113,7 @@ _START: tuple[Row, ...] = (
     Row("start: importing pydantic, for comparison", ("start", "pydantic"), "s", _PYTHON, sizes=(0, 1_000), once=True),
     Row("start: check, cold", ("start", "check_cold"), "s", _PYTHON, 15, sizes=(0, 1_000), once=True),
     Row("start: check of 450 Markdown files, cold: parsing their front matter", ("start", "check_markdown"), "s", ("start", "front_matter"), 3, sizes=(0, 1_000), once=True),
+    Row("start: check of 450 Markdown files, cold: parsing their front matter with the C loader", ("start", "check_markdown"), "s", ("start", "front_matter_c"), 3, sizes=(0, 1_000), once=True),
     Row("start: check, warm", ("start", "check_warm"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
     Row("start: test, warm", ("start", "test"), "s", _PYTHON, 15, sizes=(0, 1_000), once=True),
     Row("start: diff, warm", ("start", "diff"), "s", _PYTHON, 20, sizes=(0, 1_000), once=True),

@@ -35,7 +35,7 @@ _FRONT_MATTER = """
 import pathlib, re, sys, yaml
 for path in pathlib.Path(sys.argv[1]).rglob("*.md"):
     match = re.match(r"---\\n(.*?)\\n---\\n", path.read_text(encoding="utf-8"), re.DOTALL)
-    assert yaml.safe_load(match[1])["name"]
+    assert yaml.load(match[1], getattr(yaml, sys.argv[2]))["name"]
 """
 _AGENTS, _SKILLS = 250, 200
 _PARAGRAPHS = (
@@ -68,7 +68,8 @@ def start(folder: Path) -> dict[str, Any]:
         "client": [sys.executable, "-c", "from orgkernel import Client"],
         "opened": [sys.executable, "-c", _OPENING, str(_add_roles(tree, 12))],
         "version": [*run, "--version"],
-        "front_matter": [sys.executable, "-c", _FRONT_MATTER, str(markdown)],
+        "front_matter": [sys.executable, "-c", _FRONT_MATTER, str(markdown), "SafeLoader"],
+        "front_matter_c": [sys.executable, "-c", _FRONT_MATTER, str(markdown), "CSafeLoader"],
         "check_markdown": [*run, "check", "--no-cache", str(markdown)],
         "check_cold": [*run, "check", "--no-cache", str(tree)],
         "check_warm": [*run, "check", str(tree)],

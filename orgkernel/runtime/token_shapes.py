@@ -96,7 +96,10 @@ _LEAST_VARIETY: Final = 8
 """Minimum number of different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 SHORTEST_REFUSED: Final = 18
 """Minimum length of a refused token. All tokens except private keys consist of the characters of `_LONG`."""
-_LONG: Final = lazy_pattern(rf"[A-Za-z0-9_.+/=:-]{{{SHORTEST_REFUSED},}}")
+_LONG: Final = b"a" * SHORTEST_REFUSED
+_CLASSES: Final = bytes(
+    97 if code < 128 and (chr(code).isalnum() or chr(code) in "_.+/=:-") else 32 for code in range(256)
+)
 _REFUSED_MARKS: Final = tuple(
     dict.fromkeys(mark for shape in TOKEN_SHAPES if shape.refused for mark in shape.marks)
 )
@@ -105,9 +108,15 @@ _RUN: Final = lazy_pattern(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
 
 def find_runs(text: str) -> Iterator[tuple[int, int]]:
     """The parts of a text that could be a refused token other than a private key."""
-    for run in _LONG.finditer(text):
-        if any(mark in run[0] for mark in _REFUSED_MARKS):
-            yield run.span()
+    # One byte for each character, so places are the same. A search for fixed bytes is many times faster than a pattern.
+    classes = text.encode("latin-1", "replace").translate(_CLASSES)
+    end = 0
+    while (start := classes.find(_LONG, end)) >= 0:
+        end = classes.find(b" ", start)
+        end = end if end >= 0 else len(text)
+        run = text[start:end]
+        if any(mark in run for mark in _REFUSED_MARKS):
+            yield start, end
 
 
 def find_refused(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
