@@ -83,7 +83,11 @@ async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) ->
     if (
         not owners
         and rest
-        and (named := [each for each in _find_owners(listed.each, templates.each, rest) if each.server.name == front])
+        and (
+            named := [
+                each for each in _find_owners(listed.each, templates.each, rest) if each.server.name == front
+            ]
+        )
     ):
         owners, uri = named, rest
     if not owners:
