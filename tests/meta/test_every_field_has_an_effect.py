@@ -43,6 +43,8 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.meta.test_access_fields_have_readers import FIELDS as OF_ACCESS
 from tests.meta.test_bill_fields_have_readers import FIELDS as OF_BILLS
+from tests.meta.test_command_fields_have_readers import FIELDS as OF_COMMANDS
+from tests.meta.test_command_fields_have_readers import TOLD_ONLY as OF_COMMANDS_TOLD
 from tests.meta.test_governance_fields_have_readers import FIELDS as OF_GOVERNANCE
 from tests.support.trees import read, write_tree
 
@@ -357,6 +359,7 @@ def _rows_that_decide(decides: str) -> dict[str, set[str]]:
 
 # What is told to people, to agents or to the runtime: the manifest, a brief or a comparison shows it, and no answer depends on it.
 TOLD_ONLY: dict[str, set[str]] = {
+    **OF_COMMANDS_TOLD,
     "Suppression": {"reason"},
     **_rows_that_decide("nothing"),
     "PaceTier": {"description"},
@@ -586,7 +589,7 @@ def test_every_field_is_accounted_for() -> None:
     }
     # Written as values of conditions.
     shown |= {"time", "authzen"}
-    shown |= ELSEWHERE
+    shown |= ELSEWHERE | OF_COMMANDS
     # Shown by tests/gateway/test_bindings.py: which action a call is.
     shown |= {"action_argument"}
     quiet = _listed(TOLD_ONLY) | _listed(NOT_YET)
