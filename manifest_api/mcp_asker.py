@@ -79,7 +79,7 @@ def without_path(error: StoreError) -> Refused:
     """The error without the path of the store, which is for the log only."""
     log_store_failure(f"the store failed: {error.message}")
     kind = problems.KINDS.get(error.code, problems.STORE_FAILED)
-    return Refused(kind.title.lower(), "try again later", kind.code)
+    return Refused(kind.title.lower(), problems.find_store_help(error), kind.code)
 
 
 def find_asker(request: Request, org: str | None) -> HttpAsker:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from manifest_api.current_request import note_problem
 from manifest_api.shapes import DiagnosticRow, InvalidValue, OrganizationStanding, Problem, ProblemCode
-from orgkernel.errors import OrgkernelError, StoreError
+from orgkernel.errors import OrgkernelError, OtherStoreVersion, StoreError
 from orgkernel.manifest.v1 import encode
 
 MEDIA_TYPE = "application/problem+json"
@@ -163,8 +163,11 @@ NO_STORE = ProblemCode("NO_STORE", 409, "There is no store",
     "`orgkernel key create --admin` creates the store and the first key.")
 STORE_FAILED = ProblemCode("STORE_FAILED", 503, "The store cannot be used",
     "Nothing was stored and nothing was decided.")
-BAD_STORE = ProblemCode("BAD_STORE", 503, "The store is damaged, read-only or of another version",
+BAD_STORE = ProblemCode("BAD_STORE", 503, "The store is damaged or read-only",
     "The log of the server says which.")
+STORE_VERSION = ProblemCode("STORE_VERSION", 503, "The store has another version than the server",
+    "The store was upgraded or restored while the server was running. The server reads and stores nothing, because it does not "
+    "know what the rows mean. Stop it, and start a server of the version of the store.")
 STORE_BUSY = ProblemCode("STORE_BUSY", 503, "The store is busy", "Another process held the store for too long. Try again.")
 STORE_FULL = ProblemCode("STORE_FULL", 503, "The disk of the store is full", "Nothing was stored. Free some space.")
 STORE_BUDGET = ProblemCode("STORE_BUDGET", 503, "The store has used up its budget",
@@ -288,5 +291,10 @@ def build_store_problem(error: OrgkernelError) -> Response:
     # The path of the store is for the log only. Clients do not need it.
     detail = kind.sentence if isinstance(error, StoreError) else error.message
     return build_problem_response(
-        kind, detail, "try again later" if isinstance(error, StoreError) else error.help
+        kind, detail, find_store_help(error) if isinstance(error, StoreError) else error.help
     )
+
+
+def find_store_help(error: StoreError) -> str:
+    """The help for a store that cannot be used. Waiting does not help if it has another version."""
+    return error.help if isinstance(error, OtherStoreVersion) else "try again later"

@@ -14,7 +14,8 @@ OrgkernelError
 ├── NotServed              the organization exists and has errors, so it is not served
 ├── NoAnswer               a server did not answer in time, cannot be reached, or failed
 ├── StoreError             the state could not be read or written; the requested change was not stored
-│   ├── BadStore           the store cannot be used: not a database, a folder, read-only, another version
+│   ├── BadStore           the store cannot be used: not a database, a folder, read-only
+│   │   └── OtherStoreVersion  the store was made or upgraded by an older or a newer program
 │   ├── StoreBusy          another process held the store for too long
 │   └── StoreFull          the disk has no free space left
 └── Refused                the current state does not allow the request
@@ -125,9 +126,15 @@ class StoreError(OrgkernelError):
 
 
 class BadStore(StoreError):
-    """The store cannot be used: not a database, a folder, read-only, or another version."""
+    """The store cannot be used: not a database, a folder, or read-only."""
 
     code = "BAD_STORE"
+
+
+class OtherStoreVersion(BadStore):
+    """The store does not have the version that this program needs, so it is neither read nor written."""
+
+    code = "STORE_VERSION"
 
 
 NOT_IN_TIME = "the store did not answer in time"

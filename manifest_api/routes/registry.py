@@ -67,7 +67,7 @@ async def get_liveness() -> Response:
     responses={
         200: {"description": "At least one organization is served.", "content": build_content(Readiness)},
         503: {
-            "description": "No organization is served, the store cannot be read, or the server is closing.",
+            "description": "No organization is served, the store cannot be read or has another version, or the server is closing.",
             "content": PROBLEM,
         },
     },
@@ -76,8 +76,8 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     """Check whether questions are answered, and which organizations are stale or not served, and why.
 
     The status is 200 if at least one organization is served, so that one bad edit does not take the server out of
-    service. It is 503 while the server is closing, and while the store cannot be read, because no question about access
-    is answered without it.
+    service. It is 503 while the server is closing, and while the store cannot be read or has another version than the server,
+    because no question about access is answered without it.
     """
     state = answers.kernel.state
     standings = build_standings(state)

@@ -139,12 +139,13 @@ def require_believable_clock(store: Store) -> None:
         )
 
 
-def upgrade(location: StoreLocation) -> tuple[str | None, str]:
+def upgrade(location: StoreLocation, *, while_connected: bool = False) -> tuple[str | None, str]:
     """Upgrade a store to the version of this program, or create one.
 
-    Returns the versions before and after. Raises `StoreError`.
+    Returns the versions before and after. Raises `StoreBusy` if other programs are connected, unless `while_connected`, and
+    `StoreError`.
     """
-    return upgrade_store(location)
+    return upgrade_store(location, while_connected=while_connected)
 
 
 def copy_store(location: StoreLocation, target: str) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine, insert, inspect, select, table, text
-from sqlalchemy import column as named
+from sqlalchemy import Connection, Engine, insert, inspect, select, text
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import BadStore
+from orgkernel.errors import BadStore, StoreBusy
+from orgkernel.state.connected import ConnectedProgram, list_database_users, list_texts
 from orgkernel.state.database import (
     close_engine,
     make_engine,
@@ -22,27 +22,14 @@ from orgkernel.state.database import (
     translate_error,
 )
 from orgkernel.state.location import StoreLocation
-from orgkernel.state.store_lock import hold_lock
+from orgkernel.state.schema_version import NEWEST, STAMP, VERSIONS, build_version_error
+from orgkernel.state.store_lock import StoreLocked, hold_lock
 from orgkernel.state.tables import metadata, state_version
 
-VERSIONS: Sequence[str] = (
-    "0001",
-    "0002",
-    "0003",
-    "0004",
-    "0005",
-    "0006",
-    "0007",
-    "0008",
-    "0009",
-    "0010",
-    "0011",
-)
-"""All versions, oldest first. This list exists so that opening a store does not import Alembic."""
-NEWEST = VERSIONS[-1]
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")
+_ALONE_SECONDS = 1.0
+"""Seconds that an upgrade waits for other programs: as long as a short command takes."""
 _LOCK = 0x6F72676B  # "orgk": any number that only orgkernel uses
-_STAMP = table("alembic_version", named("version_num"))
 
 
 def read_store_version(engine: Engine, shown: str) -> str | None:
@@ -61,36 +48,42 @@ def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
         return
     if version is None and not create:
         raise BadStore(f"the store {quote(shown)} has no tables yet", "the first change creates them")
-    if version is None:
-        upgrade(engine, shown)
-    elif version in VERSIONS:
-        raise BadStore(
-            f"the store {quote(shown)} has version {version}, this program needs {NEWEST}",
-            "back it up with `orgkernel store backup`, then run `orgkernel store upgrade`",
-        )
-    else:
-        raise BadStore(
-            f"the store {quote(shown)} has version {quote(version)}, which this program does not know",
-            f"it knows versions up to {NEWEST}: use a newer orgkernel",
-        )
+    if version is not None:
+        raise build_version_error(version, shown)
+    upgrade(engine, shown)
 
 
-def upgrade(engine: Engine, shown: str) -> tuple[str | None, str]:
-    """Upgrade a store to the newest version. Returns the old and the new version. Only one process does it at a time."""
+def upgrade(engine: Engine, shown: str, *, while_connected: bool = True) -> tuple[str | None, str]:
+    """Upgrade a store to the newest version. Returns the old and the new version. Only one process does it at a time.
+
+    Unless `while_connected`, raises `StoreBusy` if other programs are connected to an older store of PostgreSQL.
+    """
     with open_for_writing(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         before = _read_version(connection, shown)
         if before is not None and before not in VERSIONS:
-            raise BadStore(
-                f"the store {quote(shown)} has version {quote(before)}, which this program does not know",
-                f"it knows versions up to {NEWEST}: use a newer orgkernel",
-            )
+            raise build_version_error(before, shown)
         if before is None:
             _create(connection)
         elif before != NEWEST:
+            if engine.dialect.name == "postgresql":
+                if not while_connected and (programs := list_database_users(connection)):
+                    raise build_upgrade_refusal(shown, programs)
+                # INVARIANT: no transaction that has compared the version is open while the tables change.
+                connection.execute(select(STAMP.c.version_num).with_for_update())
             migrate(connection)
     return before, NEWEST
+
+
+def build_upgrade_refusal(shown: str, programs: Sequence[ConnectedProgram]) -> StoreBusy:
+    """The refusal to upgrade a store that other programs have open."""
+    names = f": {list_texts(programs)}" if programs else ", which the system does not name"
+    return StoreBusy(
+        f"other programs are connected to the store {quote(shown)}{names}",
+        "stop them and run the command again, or pass `--while-connected`: programs of the older version then refuse every question "
+        "and change until they are started again with this one",
+    )
 
 
 def _create(connection: Connection) -> None:
@@ -122,15 +115,23 @@ def _read_version(connection: Connection, shown: str) -> str | None:
                 f"the store {quote(shown)} has tables of another program", "use another file or database"
             )
         return None
-    return connection.scalar(select(_STAMP.c.version_num))
+    return connection.scalar(select(STAMP.c.version_num))
 
 
-def upgrade_store(location: StoreLocation) -> tuple[str | None, str]:
-    """The version it had, None for a new one, and the one it has; raises `StoreError`."""
+def upgrade_store(location: StoreLocation, *, while_connected: bool = False) -> tuple[str | None, str]:
+    """Upgrade a store, or create it. Returns the version it had, None for a new one, and the one it has.
+
+    Unless `while_connected`, other programs must not have an older store open. Raises `StoreBusy` with their names, and
+    `StoreError`.
+    """
     engine = make_engine(location)
     try:
-        with hold_lock(location):
-            return upgrade(engine, location.shown)
+        before = read_store_version(engine, location.shown)
+        alone = bool(location.path) and not while_connected and before not in (None, NEWEST)
+        with hold_lock(location, alone=alone, seconds=_ALONE_SECONDS if alone else 5.0):
+            return upgrade(engine, location.shown, while_connected=while_connected)
+    except StoreLocked as error:
+        raise build_upgrade_refusal(location.shown, error.programs) from None
     except Exception as error:
         raise translate_error(error, location.shown) from None
     finally:

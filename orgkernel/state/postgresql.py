@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import psycopg
 from sqlalchemy import Engine, event
 
+from orgkernel.state.connected import name_this_program
+
 T = TypeVar("T")
 ANSWER_SECONDS = 30.0
 """Maximum seconds without an answer. Large tables are read in portions, each with its own answer."""
@@ -35,7 +37,11 @@ def set_limits(engine: Engine, lock_seconds: float, answer_seconds: float | None
             raise psycopg.OperationalError(f"the server has not answered for {seconds:g} seconds")
 
     def connect(_dialect: Any, _record: Any, arguments: Any, settings: dict[str, Any]) -> Any:
-        return Bounded.connect(*arguments, **{"connect_timeout": max(2, round(lock_seconds)), **settings})
+        defaults = {
+            "connect_timeout": max(2, round(lock_seconds)),
+            "fallback_application_name": name_this_program(),
+        }
+        return Bounded.connect(*arguments, **{**defaults, **settings})
 
     def prepare(connection: Any, _: object) -> None:
         try:

@@ -26,10 +26,11 @@ from orgkernel.state.chain import read_last_link
 from orgkernel.state.checkpoints import Segment
 from orgkernel.state.database import close_engine, make_engine, make_folder, translate_error
 from orgkernel.state.location import StoreLocation
-from orgkernel.state.migrating import NEWEST, VERSIONS, upgrade
+from orgkernel.state.migrating import upgrade
+from orgkernel.state.schema_version import NEWEST, VERSIONS
 from orgkernel.state.signing import Tokens
 from orgkernel.state.store import Store
-from orgkernel.state.store_lock import build_busy_error, hold_lock
+from orgkernel.state.store_lock import StoreLocked, hold_lock
 
 
 class Restored(msgspec.Struct, frozen=True):
@@ -157,7 +158,7 @@ def _close_old(path: str, location: StoreLocation) -> None:
             old.execute("PRAGMA journal_mode=DELETE")
     except sqlite3.Error as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise build_busy_error(location) from None
+            raise StoreLocked(location) from None
 
 
 def _copy_checkpoints(source: str, target: str) -> bool:

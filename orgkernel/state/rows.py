@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import clean_text
 from orgkernel.state.database import open_for_reading
 from orgkernel.state.known_claims import KnownClaims
+from orgkernel.state.schema_version import require_newest_to_read
 from orgkernel.state.signing import Tokens
 from orgkernel.state.writer import Transaction, Writer
 
@@ -53,8 +54,8 @@ class StoreContext:
         return answer
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A connection that sees one moment."""
-        return open_for_reading(self.engine, self.shown)
+        """A connection that sees one moment, of a store of this program's version. Raises `OtherStoreVersion`."""
+        return _open_fenced(self.engine, self.shown)
 
     def read(self, kind: type[T], query: Select[Any]) -> tuple[T, ...]:
         """The rows that a query finds at one moment, as records."""
@@ -68,6 +69,13 @@ class StoreContext:
     def new_id(self, kind: str) -> str:
         """A new unique id: its kind in a letter or two, and 48 random bits."""
         return f"{kind}-{self.tokens(6).hex()}"
+
+
+@contextmanager
+def _open_fenced(engine: Engine, shown: str) -> Iterator[Connection]:
+    with open_for_reading(engine, shown) as connection:
+        require_newest_to_read(connection, shown)
+        yield connection
 
 
 def _change_by_right(

@@ -1,4 +1,4 @@
-"""The lock file next to a store: processes with the open store share it, and `store restore` needs it exclusively.
+"""The lock file next to a store: processes with the open store share it; `store restore` and `store upgrade` need it exclusively.
 
 It is a separate file. A lock on the database would be on the file that is replaced, and closing it would drop the
 locks that SQLite holds. The system frees it when a process ends.
@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from threading import Event
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import StoreBusy
 from orgkernel.runtime.regular_files import NotRegular
+from orgkernel.state.connected import ConnectedProgram, list_file_users, list_texts
 from orgkernel.state.database import translate_error
 from orgkernel.state.location import StoreLocation
 
@@ -65,12 +66,15 @@ def hold_lock(location: StoreLocation, *, alone: bool = False, seconds: float = 
         lock.close()
 
 
-def build_busy_error(location: StoreLocation) -> StoreBusy:
-    """The refusal to replace a store that another process has open."""
-    return StoreBusy(
-        f"the store {quote(location.shown)} is open in another process",
-        "stop `orgkernel serve` and every other program that uses it, then run the command again",
-    )
+class StoreLocked(StoreBusy):
+    """The refusal to replace a store that other processes have open, with those that the system names."""
+
+    def __init__(self, location: StoreLocation, programs: Sequence[ConnectedProgram] = ()) -> None:
+        super().__init__(
+            f"the store {quote(location.shown)} is open in another process{f': {list_texts(programs)}' if programs else ''}",
+            "stop `orgkernel serve` and every other program that uses it, then run the command again",
+        )
+        self.programs = programs
 
 
 def _wait(file: int, kind: int, seconds: float, location: StoreLocation) -> None:
@@ -81,5 +85,7 @@ def _wait(file: int, kind: int, seconds: float, location: StoreLocation) -> None
         if seconds:
             Event().wait(_PAUSE)
     if kind == fcntl.LOCK_EX:
-        raise build_busy_error(location)
-    raise StoreBusy(f"the store {quote(location.shown)} is being restored", "try again when that has ended")
+        raise StoreLocked(location, list_file_users(f"{os.path.realpath(location.path)}.lock", file))
+    raise StoreBusy(
+        f"the store {quote(location.shown)} is being restored or upgraded", "try again when that has ended"
+    )

@@ -36,6 +36,7 @@ from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questi
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
 from orgkernel.state.known_claims import patch_claims, read_changed_claims
 from orgkernel.state.rows import StoreContext, decode_record
+from orgkernel.state.schema_version import NEWEST, require_newest
 from orgkernel.state.tables import (
     agents,
     grants,
@@ -48,6 +49,8 @@ from orgkernel.state.tables import (
     tool_locks,
 )
 
+_SELECT_VERSIONS = "SELECT version, version_num FROM state_version, alembic_version"
+"""The version of the state and the one of the tables, which costs as much as one of them."""
 ReportingUnit = tuple[str, str, str, int]
 """An agent in a role: organization, role, agent and the agent's number in its host."""
 T = TypeVar("T")
@@ -61,35 +64,40 @@ SkillsByOrganization = Mapping[str, Mapping[str, tuple[SkillRecord, ...]]]
 
 
 class VersionReader:
-    """Reads the state version by a connection of its own."""
+    """Reads the state version by a connection of its own, and compares the version of the tables."""
 
     def __init__(self, context: StoreContext) -> None:
         self._context = context
-        self._query = str(select(state_version.c.version).compile(dialect=context.engine.dialect))
         self._connection: Any = None
         self._has_ended = False
 
     def peek(self) -> int | None:
-        """The version, if it can be read without waiting: the file must not be fully locked."""
+        """The version, if it can be read without waiting, from tables of this program's version.
+
+        The file must not be fully locked.
+        """
         if self._connection is None or self._context.engine.dialect.name != "sqlite":
             return None
         try:
-            return self._ask()
+            version, schema = self._ask()
         except Exception:
             self.close()
             return None
+        return version if schema == NEWEST else None
 
     def read(self) -> int:
         """The version now. Raises `StoreError`."""
         try:
-            return self._ask()
+            version, schema = self._ask()
         except Exception:
             self.close()
             # The regular connection either works again or raises the error as an orgkernel error.
             with self._context.reading() as connection:
                 return int(connection.execute(select(state_version.c.version)).scalar_one())
+        require_newest(schema, self._context.shown)
+        return version
 
-    def _ask(self) -> int:
+    def _ask(self) -> tuple[int, str]:
         connection = self._connection
         if connection is None:
             connection = self._connection = self._connect()
@@ -98,8 +106,9 @@ class VersionReader:
                 self.close()
         cursor = connection.cursor()
         try:
-            cursor.execute(self._query)
-            return int(cursor.fetchone()[0])
+            cursor.execute(_SELECT_VERSIONS)
+            version, schema = cursor.fetchone()
+            return version, schema
         finally:
             cursor.close()
 

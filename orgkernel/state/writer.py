@@ -28,6 +28,7 @@ from orgkernel.state.chain import Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
 from orgkernel.state.database import open_for_writing, translate_error
 from orgkernel.state.engine.row_inserts import RowInserts
+from orgkernel.state.schema_version import hold_newest
 from orgkernel.state.tables import AuditValues, state_version
 from orgkernel.state.use_counts import CountedCall, count_uses
 
@@ -137,7 +138,7 @@ class Writer:
         self._has_ended = False
         self._links: dict[Stream, Link] = {}
         has_engine = engine.dialect.name == "sqlite" and is_on("row_inserts")
-        self._row_inserts = RowInserts(engine) if has_engine else None
+        self._row_inserts = RowInserts(engine, shown) if has_engine else None
         """Writes transactions that only add rows. None if they are written like others."""
         _living.add(self)
 
@@ -271,6 +272,7 @@ class Writer:
             return self._commit_rows(self._row_inserts, batch, only_rows)
         answers: list[_Answer] = []
         with open_for_writing(self._engine) as connection:
+            hold_newest(connection, self._shown)
             links, rows = self._begin(connection)
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
@@ -311,7 +313,7 @@ class Writer:
     def _commit_rows(
         self, row_inserts: RowInserts, batch: list[Ticket], prepared: list[_Prepared]
     ) -> tuple[list[_Answer], dict[Stream, Link]]:
-        """Commit rows without changes. Nothing is read before, and nothing can be refused."""
+        """Commit rows without changes. Only the version of the tables is read before."""
         links = dict(self._links)
         rows: list[AuditValues] = []
         uses: list[CountedCall] = []

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.state.migrating import NEWEST
+from orgkernel.state.schema_version import NEWEST
 from tests.cli.running import run
 from tests.support.in_process import run_here
 

@@ -19,7 +19,7 @@ from orgkernel.errors import BadStore, StoreBusy, StoreError, StoreFull
 from orgkernel.operations.upkeep import copy_store, restore_store
 from orgkernel.state import restore as restoring
 from orgkernel.state.location import StoreLocation
-from orgkernel.state.migrating import NEWEST
+from orgkernel.state.schema_version import NEWEST
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
 from tests.state.test_migrations import make_old

@@ -19,7 +19,8 @@ from sqlalchemy import event
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import BadStore, StoreBusy, StoreError, StoreFull
 from orgkernel.state.audit import read_rows
-from orgkernel.state.migrating import NEWEST, upgrade_store
+from orgkernel.state.migrating import upgrade_store
+from orgkernel.state.schema_version import NEWEST
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, opened, sqlite_at

@@ -15,6 +15,7 @@ from orgkernel.errors import BadStore
 from orgkernel.state import migrating
 from orgkernel.state.database import make_engine, open_for_writing
 from orgkernel.state.migrating import upgrade_store
+from orgkernel.state.schema_version import NEWEST, VERSIONS
 from orgkernel.state.tables import metadata, state_version
 from tests.state.opening import opened, sqlite_at
 from tests.support.salute import salute
@@ -80,7 +81,7 @@ def found_in(engine: Engine) -> dict[str, object]:
 def test_the_versions_that_are_listed_are_those_there_are() -> None:
     """In this order: opening a store must not read the folder."""
     scripts = ScriptDirectory(migrating._FOLDER)
-    assert [script.revision for script in scripts.walk_revisions()][::-1] == list(migrating.VERSIONS)
+    assert [script.revision for script in scripts.walk_revisions()][::-1] == list(VERSIONS)
 
 
 def make_old(place, version: str, *rows: str) -> None:
@@ -100,7 +101,7 @@ def test_a_store_of_the_first_version_is_upgraded_when_somebody_says_so(place) -
     with pytest.raises(BadStore, match="has version 0001") as refusal:
         opened(place)
     assert "orgkernel store upgrade" in refusal.value.help
-    assert upgrade_store(place) == ("0001", migrating.NEWEST)
+    assert upgrade_store(place) == ("0001", NEWEST)
     with opened(place) as store:
         assert store.read_view("shop").agents == {"worf": AgentState("worf", "ensign", 0.5, "active", "*")}
         assert store.reports.record(salute(), actor="a").outcome == "stored"
@@ -171,7 +172,7 @@ def test_what_was_stored_before_skills_rests_on_nothing_and_has_counted_nothing(
 def test_what_was_stored_before_snapshots_is_for_every_version_of_the_documents(place) -> None:
     """Grants go on giving and requests can be answered, and both can be for one version afterwards."""
     make_old(place, "0009", _GRANT.format("g-1", "'shop'"), _REQUEST.format("r-1", "'shop'"))
-    assert upgrade_store(place) == ("0009", migrating.NEWEST)
+    assert upgrade_store(place) == ("0009", NEWEST)
     with opened(place) as store:
         ((grant,),) = store.read_view("shop").grants.values()
         assert (grant.grant_id, grant.snapshot) == ("g-1", None)

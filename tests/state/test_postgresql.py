@@ -14,8 +14,8 @@ from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.upkeep import accept, verify
 from orgkernel.state.backup import back_up, read_info
 from orgkernel.state.location import StoreLocation, parse_location
-from orgkernel.state.migrating import NEWEST
 from orgkernel.state.restore import restore
+from orgkernel.state.schema_version import NEWEST
 from orgkernel.state.verify import verify_audit
 from orgkernel.state.writer import Transaction
 from tests.state.contract import StoreContract

@@ -27,12 +27,18 @@ def command() -> None:
 
 
 @command.command("upgrade")
+@click.option(
+    "--while-connected",
+    is_flag=True,
+    help="Upgrade although other programs have the store open. Those of the older version then refuse every question and change "
+    "until they are started again.",
+)
 @store_option
-def upgrade(store: str | None) -> None:
+def upgrade(store: str | None, while_connected: bool) -> None:
     """Upgrade the store to the version of this program, or create it."""
     from orgkernel.operations import upkeep
 
-    before, after = upkeep.upgrade(locate_current_store(store))
+    before, after = upkeep.upgrade(locate_current_store(store), while_connected=while_connected)
     if before == after:
         click.echo(f"version {after}, nothing to do", err=True)
     else:

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, PoolProxiedConnection, insert
 from sqlalchemy.dialects import sqlite
 
 from orgkernel.state.database import get_sqlite_connection
+from orgkernel.state.schema_version import SELECT_VERSION, require_newest
 from orgkernel.state.tables import AuditValues, audit
 from orgkernel.state.use_counts import CountedCall, build_add_statement, sum_up
 
@@ -27,19 +28,22 @@ _MOST_ROWS = 64
 class RowInserts:
     """A connection of one thread to SQLite that is kept, for transactions that only add rows."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, shown: str) -> None:
         self._engine = engine
+        self._shown = shown
         self._connection: PoolProxiedConnection | None = None
         self._cursor: sqlite3.Cursor
 
     def write(self, rows: list[AuditValues], uses: Sequence[CountedCall]) -> None:
-        """Write rows and counts in one transaction. Raises `sqlite3.Error`; then nothing is written."""
+        """Write rows and counts in one transaction. Raises `sqlite3.Error` and `OtherStoreVersion`; then nothing is written."""
         if self._connection is None:
             self._connection = self._engine.raw_connection()
             self._cursor = cast("sqlite3.Connection", self._connection.driver_connection).cursor()
         cursor = self._cursor
         cursor.execute("BEGIN IMMEDIATE")
         try:
+            (version,) = cursor.execute(SELECT_VERSION).fetchone() or (None,)
+            require_newest(version, self._shown)
             _insert_in_blocks(cursor, rows)
             if uses:
                 cursor.executemany(_build_insert_text(), sum_up(uses))
