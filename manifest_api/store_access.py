@@ -243,23 +243,39 @@ def _put_to_sleep(state: RegistryState, report: Reload, store: Store) -> tuple[G
 
 
 async def audit_expired_records(
-    store_access: StoreAccess, vanishing: VanishedGrants, every_seconds: float = EVERY_SECONDS
+    store_access: StoreAccess,
+    vanishing: VanishedGrants,
+    every_seconds: float = EVERY_SECONDS,
+    first_seconds: float = upkeep.FIRST_SECONDS,
 ) -> None:
     """Audit expired records at intervals, and log keys that expire soon, until cancelled (docs/how-to/store.md).
 
-    Decisions do not depend on it: an expired record has no effect from the moment it expires.
+    Decisions do not depend on it: an expired record has no effect from the moment it expires. It waits until the clock is believed,
+    at first for `first_seconds`.
     """
     warned_at: dict[str, float] = {}
+    trust: upkeep.ClockTrust | None = None
     while True:
         await asyncio.sleep(every_seconds)
         await vanishing.retry()
         try:
             await store_access.refresh()
-            await store_access.work(upkeep.note_expired)
+            if trust is None:
+                trust = await store_access.work(
+                    lambda store: upkeep.ClockTrust(store, time.time(), time.monotonic(), first_seconds)
+                )
+            if trust is not None:
+                future = await store_access.work(partial(_note_expired, trust))
+                if future:
+                    logger.warning("%d rows were dated after the clock; their terms now begin", future)
             expiring = await store_access.work(lambda store: list_expiring_keys(store, time.time()))
             _tell_expiring(expiring or (), warned_at, time.monotonic())
         except StoreError as error:
             logger.warning("expired records could not be audited and will be tried again: %s", error.message)
+
+
+def _note_expired(trust: upkeep.ClockTrust, store: Store) -> int:
+    return upkeep.note_expired(store, trust, time.time(), time.monotonic())
 
 
 def _tell_expiring(keys: Sequence[ApiKey], warned_at: dict[str, float], now: float) -> None:

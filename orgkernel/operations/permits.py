@@ -279,7 +279,7 @@ def note_found_expired(store: Store) -> None:
     now = store.context.clock()
     given = store.get_last_view().grants.values()
     if any(each.expires_at is not None and each.expires_at <= now for grants in given for each in grants):
-        store.expire()
+        store.grants.expire()
 
 
 def record_gap(

@@ -30,6 +30,7 @@ from orgkernel.state.audit import (
 )
 from orgkernel.state.backup import StoreInfo, back_up, measure_size, read_info
 from orgkernel.state.checkpoints import Folder
+from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
 from orgkernel.state.migrating import upgrade_store
 from orgkernel.state.restore import Restored, restore
 from orgkernel.state.verify import Verification, verify_audit
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from orgkernel.kernel.registry_state import RegistryState
     from orgkernel.kernel.stored import Store, StoreLocation
 
-_SET_SECONDS, _FIRST_SECONDS, _FAR_SECONDS = 60.0, 600.0, 7 * DAY
-"""How much two clocks of a process may differ, how long it runs before it deletes rows, and from which gap on it waits for a day."""
+_SET_SECONDS, FIRST_SECONDS = 60.0, 600.0
+"""How much two clocks of a process may differ, and how long it runs before it ends or deletes anything."""
 NOTING = "system:orgkernel"
 """The actor in the audit for automatic changes."""
 AuditCount = Literal["senders", "policies", "decisions"]
@@ -90,13 +91,15 @@ def prune(store: Store, decision_days: float, history_days: float) -> tuple[int,
 
 
 class ClockTrust:
-    """Whether the clock of a process may decide which rows are old enough to be deleted.
+    """Whether the clock of a process may decide which rows have expired or are old enough to be deleted.
 
     A clock that was ahead for a minute must destroy nothing, so a process first runs for a while, longer if its clock is far beyond
     the newest row that others wrote. Times are in seconds; `steady` is of a clock that is never set.
     """
 
-    def __init__(self, store: Store, now: float, steady: float) -> None:
+    def __init__(self, store: Store, now: float, steady: float, first_seconds: float = FIRST_SECONDS) -> None:
+        """`first_seconds` is how long the process runs before its clock is believed."""
+        self._first_seconds = first_seconds
         self._start(store, now, steady)
 
     def find_doubt(self, store: Store, now: float, steady: float) -> str:
@@ -105,9 +108,9 @@ class ClockTrust:
         if abs(now - self._now - ran) > _SET_SECONDS:
             self._start(store, now, steady)
             return "the clock was set"
-        if ran < _FIRST_SECONDS:
+        if ran < self._first_seconds:
             return "the process has just started"
-        if self._ahead > _FAR_SECONDS and ran < DAY:
+        if self._ahead > FAR_SECONDS and ran < DAY:
             return say_ahead(self._ahead)
         return ""
 
@@ -118,9 +121,8 @@ class ClockTrust:
 
 def measure_ahead(store: Store, now: float) -> float:
     """The seconds by which the clock is beyond the newest row. Rows of the last minute can be of this process, so they do not count."""
-    for newest in read_audit(store, AuditFilter(until=now - _SET_SECONDS), 1):
-        return now - newest.entry.at
-    return 0.0
+    with store.context.reading() as connection:
+        return measure_gap(connection, now, _SET_SECONDS)
 
 
 def say_ahead(seconds: float) -> str:
@@ -131,7 +133,7 @@ def say_ahead(seconds: float) -> str:
 def require_believable_clock(store: Store) -> None:
     """Raise `Refused` if the clock is far beyond the newest row of the audit."""
     ahead = measure_ahead(store, store.context.clock())
-    if ahead > _FAR_SECONDS:
+    if ahead > FAR_SECONDS:
         raise Refused(
             f"{say_ahead(ahead)}, so nothing was deleted",
             "set the clock, or pass `--trust-clock` if it is right",
@@ -208,9 +210,17 @@ def measure(store: Store) -> int:
     return measure_size(store)
 
 
-def note_expired(store: Store) -> None:
-    """Record the expiry of requests, grants and restrictions in the audit, since the last time."""
+def note_expired(store: Store, trust: ClockTrust, now: float, steady: float) -> int:
+    """Record in the audit what has expired since the last time, unless the clock is in doubt.
+
+    Returns the number of rows that were dated after the clock, and whose terms are now counted from this moment. Times are as in
+    `ClockTrust`.
+    """
+    if trust.find_doubt(store, now, steady):
+        return 0
+    future = store.count_terms_from_now()
     store.expire()
+    return future
 
 
 def note_vanished(store: Store, state: RegistryState, removed: Collection[str] = ()) -> tuple[Grant, ...]:

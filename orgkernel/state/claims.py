@@ -23,6 +23,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.chain import clean_text
+from orgkernel.state.clock_gap import measure_gap
 from orgkernel.state.known_claims import KnownClaims
 from orgkernel.state.locks import HOLDERS
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id, require_reference
@@ -161,7 +162,7 @@ def add_claim(
     known: KnownClaims, transaction: Transaction, org_id: str, wanted: WantedClaim, actor: str
 ) -> FileClaim:
     """Within a change: claim files, all or none. Raises `Conflict` (`CLAIM_CONFLICT`)."""
-    end_expired(transaction, org_id)
+    _end_surely_expired(transaction, org_id)
     live = known.read(transaction.connection, transaction.version, org_id)
     overlaps = live.find_conflicts(wanted.paths, transaction.now)
     conflicts = [each for each in overlaps if each.claim.token not in wanted.within]
@@ -186,9 +187,8 @@ def release_session(
 
     Claims for a role belong to the worker that followed the same brief in the session.
     """
-    end_expired(transaction, org_id)
     for row in transaction.connection.execute(
-        _select_held(org_id).where(file_claims.c.session == session)
+        _select_live(transaction, org_id).where(file_claims.c.session == session)
     ).all():
         claim = decode_record(FileClaim, row)
         of_role = claim.holder.startswith("role:") and claim.brief is not None and claim.brief == brief
@@ -197,9 +197,11 @@ def release_session(
             _note(transaction, claim, "released", actor, "the session is done")
 
 
-def find_claims_for(connection: Connection, org_id: str, brief: str) -> tuple[FileClaim, ...]:
-    """The current claims for a brief, after expired ones were ended."""
-    rows = connection.execute(_select_held(org_id).where(file_claims.c.brief == brief))
+def find_claims_for(transaction: Transaction, org_id: str, brief: str) -> tuple[FileClaim, ...]:
+    """The current claims for a brief."""
+    rows = transaction.connection.execute(
+        _select_live(transaction, org_id).where(file_claims.c.brief == brief)
+    )
     return tuple(decode_record(FileClaim, row) for row in rows)
 
 
@@ -209,9 +211,22 @@ def _select_held(org_id: str) -> Select[Any]:
     return query.order_by(file_claims.c.token)
 
 
-def end_expired(transaction: Transaction, org_id: str) -> None:
-    """End every claim whose lease has run out, and write so into the audit."""
-    query = _select_held(org_id).where(file_claims.c.expires_at <= transaction.now)
+def _select_live(transaction: Transaction, org_id: str) -> Select[Any]:
+    """Select the claims that hold now, by token."""
+    return _select_held(org_id).where(file_claims.c.expires_at > transaction.now)
+
+
+def _end_surely_expired(transaction: Transaction, org_id: str) -> None:
+    """End claims that ran out before the newest row of the audit that proves a time.
+
+    Later ones are only ignored, because a clock that is ahead must not end a lease for good.
+    """
+    end_expired(transaction, org_id, measure_gap(transaction.connection, transaction.now))
+
+
+def end_expired(transaction: Transaction, org_id: str, since: float = 0.0) -> None:
+    """End every claim whose lease ran out, at least `since` seconds ago, and write so into the audit."""
+    query = _select_held(org_id).where(file_claims.c.expires_at <= transaction.now - since)
     for row in transaction.connection.execute(query).all():
         claim = decode_record(FileClaim, row)
         _update(transaction, claim, ended_at=transaction.now)

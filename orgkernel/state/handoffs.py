@@ -17,7 +17,7 @@ from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict
 from orgkernel.state.chain import GENESIS, clean_text, link
-from orgkernel.state.claims import WantedClaim, add_claim, end_expired, find_claims_for
+from orgkernel.state.claims import WantedClaim, add_claim, find_claims_for
 from orgkernel.state.contracts import ContractRows, WantedContract, make_uuid
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id
 from orgkernel.state.tables import contract_records, file_claims, handoffs
@@ -66,7 +66,6 @@ class Handoffs:
         require_id("the organization", org_id)
 
         def change(transaction: Transaction) -> HandoffRecord:
-            end_expired(transaction, org_id)
             rows = HandoffRows(transaction, org_id)
             wanted = decide(rows)
             brief = wanted.brief
@@ -169,7 +168,7 @@ class HandoffRows:
 
     def claims_of(self, brief: str) -> tuple[FileClaim, ...]:
         """The live claims that were made for a brief."""
-        return find_claims_for(self._transaction.connection, self._org_id, brief)
+        return find_claims_for(self._transaction, self._org_id, brief)
 
     def _count(self, which: ColumnElement[bool]) -> int:
         query = select(func.count()).select_from(handoffs).where(handoffs.c.org_id == self._org_id, which)

@@ -18,6 +18,7 @@ from orgkernel.decisions.evidence.state_view import PaceTierName, StoredReport
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.chain import clean_value
+from orgkernel.state.clock_gap import measure_gap
 from orgkernel.state.rows import StoreContext, encode_row, require_id, require_word
 from orgkernel.state.tables import salute_latest, salute_reports
 from orgkernel.state.writer import Ticket, Transaction
@@ -118,7 +119,8 @@ class Reports:
             .join(salute_latest, salute_latest.c.number == salute_reports.c.number)
             .where(*(salute_latest.c[name] == value for name, value in unit))
         ).first()
-        oldest = transaction.now - self._kept_seconds
+        # A clock that is ahead must not delete reports, so they are old at the time that the audit proves.
+        oldest = transaction.now - measure_gap(connection, transaction.now) - self._kept_seconds
         if before is not None and report.at < min(before.at, oldest):
             return ReportReceipt("expired", None)
         row = encode_row(report)

@@ -65,7 +65,12 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
     mine = and_(requests.c.requester == request.requester, requests.c.org_id == request.org_id)
     # A clock that was set back must not lock requesters out, so requests in the future are not recent.
     soon = now + limits.cooldown
-    waits = (mine, requests.c.status == "pending", requests.c.created_at <= soon)
+    waits = (
+        mine,
+        requests.c.status == "pending",
+        requests.c.created_at <= soon,
+        requests.c.expires_at > now,
+    )
     pending = connection.scalar(select(func.count()).where(*waits)) or 0
     if pending >= limits.pending:
         raise TooManyRequests(
@@ -165,7 +170,6 @@ class Requests:
 
         def change(transaction: Transaction) -> PermissionRequest:
             now = transaction.now
-            _expire(transaction)
             request = msgspec.structs.replace(
                 clean_record(draft), created_at=now, expires_at=now + TIMERS[kind]
             )

@@ -12,12 +12,19 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, insert, select, update
 
-from orgkernel.decisions.evidence.skill_levels import HIGHEST, LOWEST, SkillTerms, compute_current_level
+from orgkernel.decisions.evidence.skill_levels import (
+    DAY,
+    HIGHEST,
+    LOWEST,
+    SkillTerms,
+    compute_current_level,
+)
 from orgkernel.decisions.evidence.state_records import AuditEntry, SkillActivity, SkillAssessment
 from orgkernel.decisions.evidence.state_view import SKILL_SOURCES, SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
+from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id, require_word
 from orgkernel.state.tables import skill_assessments, skill_records
 from orgkernel.state.writer import Transaction
@@ -113,10 +120,10 @@ class Skills:
         def change(transaction: Transaction) -> SkillRecord:
             held = require_skill(transaction, org_id, agent_id, terms.skill)
             _require_in_use(held)
-            left = compute_current_level(held, terms.decay_days, transaction.now)
+            believed = transaction.now - _measure_doubt(transaction, terms)
             return _set(
-                transaction, held, "suspended", actor, note,
-                proficiency=left, suspended=True, decays_from=transaction.now,
+                transaction, held, "suspended", actor, note, suspended=True, decays_from=believed,
+                proficiency=compute_current_level(held, terms.decay_days, believed),
             )  # fmt: skip
 
         return self._context.change(change)
@@ -236,10 +243,10 @@ def exercise_skill(
     """
     held = require_skill(transaction, org_id, agent_id, terms.skill)
     _require_in_use(held)
-    now = transaction.now
+    level, since = _settle_decay(transaction, held, terms)
     return _set(
-        transaction, held, "exercised", actor, note, proficiency=compute_current_level(held, terms.decay_days, now),
-        last_exercised_at=now, exercises=held.exercises + 1, decays_from=now,
+        transaction, held, "exercised", actor, note, proficiency=level,
+        last_exercised_at=transaction.now, exercises=held.exercises + 1, decays_from=since,
     )  # fmt: skip
 
 
@@ -260,13 +267,29 @@ def raise_skill(
     held = find_skill(transaction, org_id, agent_id, terms.skill)
     if held is None or held.suspended:
         return None
-    level = compute_current_level(held, terms.decay_days, transaction.now)
+    level, since = _settle_decay(transaction, held, terms)
     if level >= min(highest, HIGHEST):
         return None
     return _set(
         transaction, held, "raised", actor, note,
-        proficiency=level + 1, source="qualification", decays_from=transaction.now,
+        proficiency=level + 1, source="qualification", decays_from=since,
     )  # fmt: skip
+
+
+def _settle_decay(transaction: Transaction, held: SkillRecord, terms: SkillTerms) -> tuple[int, float]:
+    """The level after its decay until now, and the time from which it decays further.
+
+    While the clock is in doubt, the decay stays open, because a level that was lowered by a clock that is ahead does not return.
+    """
+    if _measure_doubt(transaction, terms):
+        return held.proficiency, held.decays_from
+    return compute_current_level(held, terms.decay_days, transaction.now), transaction.now
+
+
+def _measure_doubt(transaction: Transaction, terms: SkillTerms) -> float:
+    """The seconds by which the clock may be ahead, if it could cost a level. Zero if it is believed."""
+    gap = measure_gap(transaction.connection, transaction.now)
+    return gap if gap > min(FAR_SECONDS, terms.decay_days * DAY) else 0.0
 
 
 def _set(

@@ -18,6 +18,7 @@ from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
 from orgkernel.state.crew import Crew
 from orgkernel.state.database import close_engine, make_engine, translate_error
+from orgkernel.state.future_rows import count_terms_from_now
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.handoffs import Handoffs
 from orgkernel.state.keys import Keys
@@ -130,8 +131,12 @@ class Store:
         version = self.keys.known[0]
         return version >= 0 and version == self._views.last().version and self._views.is_current()
 
+    def count_terms_from_now(self) -> int:
+        """Count the terms of rows that are dated after the clock from now. Returns their number. The clock must be believed."""
+        return count_terms_from_now(self.context)
+
     def expire(self) -> None:
-        """Record in the audit what has expired. A server calls it regularly."""
+        """Record in the audit what has expired, and end claims. A server calls it regularly. The clock must be believed."""
         self.requests.expire()
         self.grants.expire()
         self.restrictions.expire()

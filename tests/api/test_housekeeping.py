@@ -21,7 +21,7 @@ from tests.support.patience import PATIENCE
 
 async def keep_house(store_access: StoreAccess, done: Callable[[], bool]) -> None:
     """Until something is true."""
-    task = asyncio.create_task(audit_expired_records(store_access, VanishedGrants(store_access), 0.01))
+    task = asyncio.create_task(audit_expired_records(store_access, VanishedGrants(store_access), 0.01, 0.0))
     async with asyncio.timeout(PATIENCE):
         while not done():
             await asyncio.sleep(0.01)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orgkernel.decisions.evidence.skill_levels import DAY, SkillTerms, compute_current_level
-from orgkernel.decisions.evidence.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.agents import count_outcome
 from orgkernel.state.audit import read_rows
@@ -24,6 +24,13 @@ def acquire(store: Store, terms: SkillTerms, level: int = 1) -> None:
 
 def activities(store: Store) -> list[tuple[str, int]]:
     return [(each.activity, each.proficiency) for each in store.skills.history("shop", "worf")]
+
+
+def pass_days(store: Store, clock: Clock, days: float) -> None:
+    """Days of a store that is in use, so that its clock is believed."""
+    clock.now += days * DAY - 1_000
+    store.audit.write(AuditEntry("decision", clock.now, "allow"))
+    clock.now += 1_000
 
 
 class Skills:
@@ -51,7 +58,7 @@ class Skills:
     def test_an_exercise_writes_what_is_left_and_begins_anew(self, store: Store, clock: Clock) -> None:
         """Asking about the level changes nothing; the history has each change, and so has the audit."""
         acquire(store, MAPS, 5)
-        clock.now += 29 * DAY
+        pass_days(store, clock, 29)
         (held,) = store.skills.list("shop", "worf")
         assert [compute_current_level(held, 14, clock.now) for _ in range(6)] == [3] * 6
         store.skills.exercise("worf", MAPS, org_id="shop", actor="a")
@@ -65,7 +72,7 @@ class Skills:
     def test_a_suspended_skill_neither_decays_nor_is_exercised(self, store: Store, clock: Clock) -> None:
         """It keeps the level that was left, and its time begins when it is resumed."""
         acquire(store, MAPS, 5)
-        clock.now += 14 * DAY
+        pass_days(store, clock, 14)
         store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
         clock.now += 100 * DAY
         with pytest.raises(Conflict, match="is suspended") as refusal:
@@ -118,7 +125,7 @@ class Evidence:
     def test_passing_raises_a_skill_by_one_step(self, store: Store, clock: Clock) -> None:
         """From the level that is left, up to its highest; a skill that is not held or suspended stays as it is."""
         acquire(store, MAPS, 3)
-        clock.now += 14 * DAY
+        pass_days(store, clock, 14)
 
         def passed(highest: int) -> int:
             store.results.record(

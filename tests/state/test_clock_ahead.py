@@ -7,15 +7,23 @@ from typing import Any
 
 import pytest
 
+from orgkernel.decisions.evidence.skill_levels import SkillTerms, compute_current_level
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import Refused
-from orgkernel.operations.upkeep import ClockTrust, prune, read_audit, require_believable_clock
+from orgkernel.operations.upkeep import (
+    ClockTrust,
+    note_expired,
+    prune,
+    read_audit,
+    require_believable_clock,
+)
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened, sqlite_at
 
 DAY = 86_400.0
 NOW = 1_763_899_200.0
+HELM = SkillTerms("helm", 14)
 
 
 @pytest.fixture
@@ -73,6 +81,99 @@ def test_reports_in_order_stay_in_order(store: Store, clock: Clock) -> None:
         clock.now += 100
         store.reports.record(_report("helm", tier, NOW + at, number), actor="a")
     assert [each.tier for each in store.read_view("shop").reports["role:helm"]] == ["emergency", "primary"]
+
+
+def believe(store: Store, clock: Clock) -> int:
+    """Let a server run until it believes the clock and keeps house; the number of rows whose terms begin now."""
+    trust = ClockTrust(store, clock.now, 0.0)
+    assert note_expired(store, trust, clock.now, 0.0) == 0
+    clock.now += 601
+    return note_expired(store, trust, clock.now, 601.0)
+
+
+def test_a_term_of_a_clock_that_was_ahead_begins_when_it_is_seen(store: Store, clock: Clock) -> None:
+    """A lock of a minute, a claim, a grant, a request, a result, a key and a skill: each lasts as long as it says, once."""
+    clock.now += 30 * DAY
+    store.locks.acquire("shop", "x", "agent:worf", timeout=60)
+    store.claims.claim("shop", "agent:worf", ["src/**"], seconds=3_600)
+    store.grants.issue("agent:worf", ["tool:y"], issued_by="a", expires_at=clock.now + 3_600)
+    store.grants.issue("agent:worf", ["tool:z"], issued_by="a")
+    store.requests.create("agent:worf", ["tool:y"], kind="action")
+    store.results.record(
+        "worf", "q", org_id="shop", score=1, passed=True, actor="a", expires_at=clock.now + 3_600
+    )
+    store.keys.create("ci", ["read"], created_by="a", expires_at=clock.now + 3_600)
+    store.skills.acquire("worf", HELM, [], org_id="shop", actor="a", level=5)
+    clock.now -= 30 * DAY - 60
+    assert believe(store, clock) == 8
+    assert believe(store, clock) == 0
+    assert store.locks.list() == ()
+    assert store.locks.acquire("shop", "x", "agent:data").token == 2
+    clock.now += 3_600
+    assert store.claims.list() == ()
+    assert [each.resources for each in store.grants.list(active_only=True)] == [("tool:z",)]
+    assert store.requests.list("pending") == ()
+    assert [each.expires_at <= clock.now for each in store.keys.list()] == [True]
+    view = store.read_view("shop")
+    assert view.results["worf"][0].expires_at <= clock.now
+    assert compute_current_level(view.skills["worf"][0], 14, clock.now + 14 * DAY) == 4
+    kinds = {
+        row.entry.kind for row in read_audit(store, AuditFilter()) if row.entry.activity == "term_from_now"
+    }
+    assert kinds == {"lock", "claim", "grant", "request", "result", "key", "skill"}
+
+
+def test_a_restriction_of_a_clock_that_was_ahead_only_lasts_longer(store: Store, clock: Clock) -> None:
+    """Nothing shortens what takes away."""
+    clock.now += 30 * DAY
+    store.restrictions.issue("agent:worf", ["tool:x"], issued_by="a", expires_at=clock.now + DAY)
+    clock.now -= 30 * DAY
+    assert believe(store, clock) == 0
+    clock.now += 30 * DAY
+    assert len(store.restrictions.list(active_only=True)) == 1
+
+
+@pytest.mark.parametrize("days", [1, 6, 8, 400])
+def test_a_clock_that_is_ahead_ends_no_claim_and_no_request(store: Store, clock: Clock, days: int) -> None:
+    """Another worker's claim and another request under that clock note no end."""
+    store.claims.claim("shop", "agent:worf", ["src/**"], seconds=3_600)
+    store.requests.create("agent:worf", ["tool:x"], kind="action")
+    clock.now += 1_200
+    clock.now += days * DAY
+    note_expired(store, ClockTrust(store, clock.now, 0.0), clock.now, 0.0)
+    store.claims.claim("shop", "agent:data", ["docs/**"], seconds=60)
+    store.requests.create("agent:data", ["tool:x"], kind="action")
+    clock.now -= days * DAY
+    assert "agent:worf" in {each.holder for each in store.claims.list()}
+    assert "agent:worf" in {each.requester for each in store.requests.list("pending")}
+
+
+@pytest.mark.parametrize("days", [8, 400])
+def test_a_clock_that_is_ahead_lowers_no_skill_for_good(store: Store, clock: Clock, days: int) -> None:
+    """Neither an exercise, a passed test nor a suspension under it. The decay goes on as before."""
+    for agent in ("worf", "data", "troi"):
+        store.skills.acquire(agent, HELM, [], org_id="shop", actor="a", level=5)
+    clock.now += 1_200
+    clock.now += days * DAY
+    store.skills.exercise("worf", HELM, org_id="shop", actor="a")
+    store.results.record("data", "q", org_id="shop", score=1, passed=True, actor="a", raises=[(HELM, 6)])
+    store.skills.suspend("troi", HELM, org_id="shop", actor="a")
+    clock.now -= days * DAY
+    view = store.read_view("shop")
+    levels = {agent: compute_current_level(view.skills[agent][0], 14, clock.now) for agent in view.skills}
+    assert levels == {"worf": 5, "data": 6, "troi": 5}
+    assert compute_current_level(view.skills["worf"][0], 14, clock.now + 14 * DAY) == 4
+
+
+def test_a_report_of_a_clock_that_is_ahead_deletes_no_other(store: Store, clock: Clock) -> None:
+    """Reports are old at the time that the audit proves."""
+    store.audit.write(AuditEntry("decision", NOW, "allow"))
+    store.reports.record(_report("helm", "primary", NOW), actor="a")
+    clock.now += 1_200
+    store.reports.record(_report("helm", "emergency", clock.now), actor="a")
+    clock.now += 400 * DAY
+    store.reports.record(_report("helm", "primary", clock.now), actor="a")
+    assert len(store.reports.history()) == 3
 
 
 def _write_rows(store: Store, *ages: float) -> None:
