@@ -218,9 +218,14 @@ def note_expired(store: Store, trust: ClockTrust, now: float, steady: float) -> 
     """
     if trust.find_doubt(store, now, steady):
         return 0
-    future = store.count_terms_from_now()
+    future = begin_future_terms(store)
     store.expire()
     return future
+
+
+def begin_future_terms(store: Store) -> int:
+    """Count the terms of rows that are dated after the clock from now. Returns their number. The clock must be right."""
+    return store.count_terms_from_now()
 
 
 def note_vanished(store: Store, state: RegistryState, removed: Collection[str] = ()) -> tuple[Grant, ...]:

@@ -109,7 +109,7 @@ def _check_clock(store: Store) -> Lines:
             yield (
                 "problem",
                 f"the clock is {behind:,.0f} seconds behind the newest row of the audit",
-                "set the clock; until then, grants and keys expire too late",
+                "set the clock; if it is right, a clock was ahead: `orgkernel store fix-dates` lets the terms of such rows begin now",
             )
 
 

@@ -1,4 +1,4 @@
-"""`orgkernel store`: upgrade, back up, restore and describe the store."""
+"""`orgkernel store`: upgrade, back up, restore, repair and describe the store."""
 
 from __future__ import annotations
 
@@ -90,6 +90,21 @@ def restore(backup: str, reason: str, store: str | None) -> None:
             "then accept that with `orgkernel audit accept --reason TEXT`",
             err=True,
         )
+
+
+@command.command("fix-dates", short_help="Let terms that a clock ahead wrote begin now.")
+@store_option
+def fix_dates(store: str | None) -> None:
+    """Let the terms of all rows that are dated after the clock begin now: of locks, claims, grants, requests, results, skills and keys.
+
+    They were written while a clock was ahead. A server does the same when it has run for ten minutes, so this command is for a store
+    without a server. The clock must be right.
+    """
+    from orgkernel.operations.upkeep import begin_future_terms
+
+    with open_current_store(store) as state:
+        rows = begin_future_terms(state)
+    click.echo(f"{format_count(rows, 'term')} {'begins' if rows == 1 else 'begin'} now", err=True)
 
 
 @command.command("info", short_help="Print where the store is, its version and its size.")
