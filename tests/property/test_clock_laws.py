@@ -32,7 +32,7 @@ HOURS = st.sampled_from([1, 4, 24, 50, 24 * 20])
 STEP = st.one_of(
     st.tuples(st.sampled_from(["restrict", "grant", "key", "result"]), HOURS),
     st.tuples(st.sampled_from(["lock", "claim"]), st.sampled_from([60.0 / HOUR, 1, 4, 50])),
-    st.tuples(st.just("request"), st.sampled_from(["access", "command", "action"])),
+    st.tuples(st.just("request"), st.sampled_from(["access", "action"])),
     st.tuples(st.just("approve"), st.sampled_from(["once", "day", "always"])),
     st.tuples(st.just("report"), st.sampled_from(["primary", "emergency"])),
     st.tuples(st.sampled_from(["acquire", "assess"]), st.integers(1, 7)),
@@ -106,8 +106,8 @@ class World:
             case "request":
                 store.requests.create(f"agent:{name}", [f"tool:{name}"], kind=value)
             case "approve":
-                for each in store.requests.list("pending")[:1]:
-                    store.requests.approve(each.request_id, value, responder="person:owner")
+                asked = store.requests.create(f"agent:{name}", [f"tool:{name}"])
+                store.requests.approve(asked.request_id, value, responder="person:owner")
             case "report":
                 unit = {"role_id": "helm", "organization": "shop", "agent_number": 1}
                 report = {
@@ -203,7 +203,7 @@ def live(
     return facts
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=32, deadline=None)
 @given(AHEAD, LASTS, STEPS, STEPS, STEPS)
 def test_a_jump_ahead_and_back_opens_and_destroys_nothing(
     ahead: float, lasts: float, before: Any, inside: Any, after: Any
