@@ -59,10 +59,10 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/
 # The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
 # itself says, of which `make test` takes a quarter; the edges of the API all instead of every fourth one; what is marked
 # `nightly`, because it repeats what a test of `make test` shows: the conformance suites of both eras, the built pages of the
-# documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in `make test`,
-# because one brings a gigabyte of packages, and the other half of one.
+# documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker, Claude Code's command line and the readers
+# of OpenCode and Gemini CLI run here and not in `make test`, because they bring two gigabytes of packages.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 	$(MAKE) command-marks
@@ -108,8 +108,9 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:claude -o requirements/claude.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:hosts -o requirements/hosts.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:clients -o requirements/clients.lock
-	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/marks.stamp
-	for each in conformance clients marks; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:readers -o requirements/readers.lock
+	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp
+	for each in conformance clients marks readers; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
 
 # Whatever lies in the folders of the package gets into it, so a file that git does not know, such as a key, is refused.
 dist: $(VENV)/dev.stamp
@@ -147,9 +148,9 @@ $(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.sta
 	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
 	touch $@
 
-# The conformance suite of MCP and the generator of TypeScript clients are packages of npm, and need a newer Node.js than many
+# The conformance suite of MCP, the generator of TypeScript clients and the readers of coding agents' files are packages of npm, and need a newer Node.js than many
 # machines have: the one of PyPI.
-$(VENV)/conformance.stamp $(VENV)/clients.stamp: $(VENV)/%.stamp: requirements/%.lock requirements/%/package.json requirements/%/package-lock.json | $(VENV)/bin/python
+$(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/readers.stamp: $(VENV)/%.stamp: requirements/%.lock requirements/%/package.json requirements/%/package-lock.json | $(VENV)/bin/python
 	$(BIN)/python -m venv $(VENV)/$*
 	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
 	cp requirements/$*/package.json requirements/$*/package-lock.json $(VENV)/$*

@@ -125,6 +125,8 @@ def split_front_matter(text: str, ending: re.Pattern[str] | None = None) -> tupl
     if first is None or not _FENCE.match(text[: first.start()]):
         return None
     if ending is not None:
+        if "\n" not in first[0]:
+            return None  # these hosts end lines at a line feed only
         match = ending.search(text, first.end())
         if match is None:
             return None

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 COLUMN_BITS = 22
 LAST_COLUMN = (1 << COLUMN_BITS) - 1
 STYLE_BITS = 2
+STYLE_MASK = (1 << STYLE_BITS) - 1
 _LINE_SHIFT = COLUMN_BITS + STYLE_BITS
 
 PLAIN, QUOTED, BLOCK = 0, 1, 2
@@ -49,7 +50,7 @@ def unpack_within(mark: int, offset: int) -> tuple[int, int]:
     block.
     """
     line, column = unpack_mark(mark)
-    style = mark & ((1 << STYLE_BITS) - 1)
+    style = mark & STYLE_MASK
     return line, column if style == BLOCK else column + offset + (style == QUOTED)
 
 

@@ -16,7 +16,19 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OtherStoreVersion
 from orgkernel.state.database import get_sqlite_connection
 
-VERSIONS: Sequence[str] = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
+VERSIONS: Sequence[str] = (
+    "0001",
+    "0002",
+    "0003",
+    "0004",
+    "0005",
+    "0006",
+    "0007",
+    "0008",
+    "0009",
+    "0010",
+    "0011",
+)
 """All versions, oldest first. This list exists so that opening a store does not import Alembic."""
 NEWEST = VERSIONS[-1]
 STAMP = table("alembic_version", named("version_num"))

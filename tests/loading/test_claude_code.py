@@ -112,7 +112,7 @@ def test_a_plugin_is_called_by_its_manifest(tmp_path: Path) -> None:
 
 
 def test_without_tools_an_agent_has_every_tool(tmp_path: Path) -> None:
-    """Omission is no "none"; what is taken away is gone, and a part of a tool is closed as a whole."""
+    """Omission is no "none"; what is taken away is gone, and a part of a tool stands for all of it, as in Claude Code."""
     files = {
         f"{AGENTS}/all.md": "---\nname: all\ndescription: Use it.\n---\n",
         f"{AGENTS}/some.md": "---\nname: some\ndescription: Use it if.\ndisallowedTools: Task, mcp__web, Bash(rm:*)\n---\n",
@@ -128,7 +128,7 @@ def test_without_tools_an_agent_has_every_tool(tmp_path: Path) -> None:
     assert "mcp__mine" not in tools["all"]
     assert {*tools["all"]} - {*tools["some"]} == {"Task", "Agent", "mcp__web", "mcp__web__open", "Bash"}
     assert tools["none"] == ()
-    assert tools["part"] == ("Task", "Agent")
+    assert tools["part"] == ("Bash", "Task", "Agent")
     assert tools["own"] == ("mcp__mine__see",)
     assert tools["opener"] == ("mcp__web", "mcp__web__open")
     place = snapshot.records.posts["opener"].document.place("capabilities", "tools_primary", 1)

@@ -73,7 +73,10 @@ def decide(folder: Path, question: str, *more: str) -> str:
         (opencode("permission: {read: allow, '*': deny}\n"), {"read": DENY}),
         (opencode("tools: {bash: true}\npermission: {bash: deny}\n"), {"bash": DENY}),
         (opencode("mode: subagent\n"), {"task": DENY, "bash": ALLOW}),
-        (opencode("permission: {bash: {'*': deny, 'git log*': allow}}\n"), {"bash": DENY}),
+        (opencode("permission: {bash: {'*': deny, 'git log*': allow}}\n"), {"bash": ASK}),
+        (opencode("permission: {edit: {'src/*': deny}, read: {'*': ask, '*.md': allow}}\n"), {"edit": ASK, "write": ASK, "read": ASK}),
+        (opencode("permission: {write: deny, patch: deny}\n"), {"edit": ALLOW, "write": ALLOW, "patch": ALLOW}),
+        (opencode("permission: {'ed*': deny, 'ba?h': deny, '[r]ead': deny, 'wri*': deny}\n"), {"write": DENY, "bash": DENY, "read": ALLOW}),
         ({**opencode("tools: {jira_*: false}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira": DENY}),
         ({**opencode("tools: {'ji*': false}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira": DENY}),
         ({**opencode("permission: {'*_delete': deny, jira_delete: allow, '*del*': deny}\n"), **opencode_settings(mcp=JIRA)}, {"mcp__jira__delete": DENY}),
@@ -128,12 +131,13 @@ def test_the_rules_of_a_host_decide(tmp_path: Path, files: dict[str, str], answe
         ("{'*': ask, 'git push *': deny, 'git status': allow}", "git push", DENY),
         ("{'*': ask, 'git push *': deny, 'git status': allow}", "git status", ASK),
         ("{'git push*': deny, '*': allow}", "git push", ALLOW),
-        ("{'*': allow, 'rm*': deny}", "ls", DENY),
-        ("{'*': allow, '*secret*': deny}", "ls", DENY),
+        ("{'*': allow, 'rm*': deny}", "ls", ASK),
+        ("{'*': allow, '*secret*': deny}", "ls", ASK),
+        ("{'*': deny, '?*': allow}", "ls", ASK),
     ],
 )
 def test_rules_about_commands(tmp_path: Path, rules: str, command: str, effect: str) -> None:
-    """A rule about some commands that cannot be expressed applies to all, and an exception to a refusal is ignored."""
+    """A tool asks if the host denies only part of it, and that part cannot be expressed."""
     write_tree(tmp_path / "shop", opencode(f"permission:\n  bash: {rules}\n"))
     question = "role:a use tool:bash"
     context = json.dumps({"input": {"command": command}})

@@ -2,8 +2,9 @@
 
 A format reads each file into an `AgentFile`. Its rules are kept as written, because they can name tools of other files.
 `complete_agents` applies them in order: the last rule that matches a tool decides. A rule about part of a tool, such as
-some commands, becomes a policy if it only takes something away. If it allows something within a tool that is denied or
-asks, it is ignored, because access decisions cannot express it, and must not allow more than the host.
+some commands, becomes a policy if it only takes something away. Access decisions cannot express other parts: part of a
+denied tool that is allowed, or a denied part that is not some commands. Then the whole tool asks, because the host
+neither denies nor allows all of it. If a part allows something within a tool that asks, it is ignored.
 """
 
 from __future__ import annotations
@@ -54,9 +55,10 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 ToolEffect = Literal["allow", "ask", "deny"]
 EFFECTS: tuple[ToolEffect, ...] = ("allow", "ask", "deny")
 RULES, RULE_EFFECTS, PARTS = "rules", "effects", "parts"
-SERVERS, INHERITS, STARTED, ONLY = "servers", "inherits", "started", "only"
+SERVERS, INHERITS, STARTED, ONLY, PARTLY = "servers", "inherits", "started", "only", "partly"
 """Keys of the words that are kept next to a role or a catalog. `rules` (the tools), `effects` and `parts` are parallel
-lists. `only` lists the built-in tools that a project leaves to its agents."""
+lists. `only` lists the built-in tools that a project leaves to its agents. `partly` has the positions of the rules about
+parts of tools that access decisions cannot express."""
 EVERY = "*"
 KIND = "role_profile"
 PROTECTING = "access_policies"
@@ -113,6 +115,8 @@ class ToolNames(NamedTuple):
     """The tool whose parts are commands."""
     is_project_final: bool = False
     """Whether the rules of the project win over those of an agent."""
+    rule_names: Mapping[str, str] = {}
+    """Tools that rules know under the name of another tool only."""
 
     def list_patterns(self, word: str, servers: Iterable[str]) -> tuple[str, ...]:
         """Globs for the ids of the tools that a word stands for.
@@ -209,6 +213,21 @@ def get_rules(document: SourceDocument) -> list[ToolRule]:
     return [ToolRule(effect, tool, mark, part) for effect, tool, mark, part in written]  # type: ignore[arg-type]
 
 
+def find_command(rule: ToolRule, tool: str, names: ToolNames) -> str:
+    """The beginning of the commands that a rule is about. Empty if it is about another part."""
+    beginning = _BEGINNING.match(rule.part) if tool == names.command_tool else None
+    return beginning[1] or beginning[2] if beginning else ""
+
+
+def _matches(name: str, glob: str) -> bool:
+    """Whether a glob of `*` and `?` matches. Brackets are brackets to the hosts.
+
+    >>> _matches("edit", "e?i*"), _matches("edit", "[e]dit"), _matches("[e]dit", "[e]*")
+    (True, False, True)
+    """
+    return fnmatchcase(name, glob.replace("[", "[[]"))
+
+
 # -- whole projects ----------------------------------------------------------------------------------------------------
 
 
@@ -221,19 +240,25 @@ class _Equipment:
         if has_every_tool:
             self.effects = dict.fromkeys(tools, ("allow", mark))
         self.parts: dict[str, list[ToolRule]] = {}
+        self.inexpressible: list[ToolRule] = []
+        """The rules about parts because of which a tool asks."""
         self.starting: list[ToolRule] = []
         """The rules about the tool that starts other agents. Their parts are agents."""
 
     def apply(self, rule: ToolRule, names: ToolNames, servers: Sequence[str]) -> bool:
         """Apply a rule to the tools that match. False if none does."""
         patterns = names.list_patterns(rule.tool, servers)
-        if any(fnmatchcase(names.starter, glob) for glob in patterns):
+        if any(_matches(names.starter, glob) for glob in patterns):
             self.starting.append(rule)
         matching = [
             each
             for each in self.tools
-            if any(fnmatchcase(each, glob) for glob in patterns)
-            or (EVERY in rule.tool and fnmatchcase(names.get_written_name(each), rule.tool))
+            if (
+                _matches(names.rule_names[each], rule.tool)
+                if each in names.rule_names
+                else any(_matches(each, glob) for glob in patterns)
+                or (EVERY in rule.tool and _matches(names.get_written_name(each), rule.tool))
+            )
         ]
         for tool in matching:
             if rule.part == EVERY:
@@ -242,6 +267,20 @@ class _Equipment:
             else:
                 self.parts.setdefault(tool, []).append(rule)
         return bool(matching)
+
+    def open_parts(self, names: ToolNames) -> None:
+        """Let a denied tool ask if part of it is not denied, and a tool of which a part is denied that is not commands."""
+        for tool, rules in self.parts.items():
+            effect, mark = self.effects.get(tool, ("deny", 0))
+            if tool not in self.effects or tool == names.starter:
+                continue
+            for rule in rules:
+                if (effect == "deny" and rule.effect != "deny") or (
+                    effect == "allow" and rule.effect == "deny" and not find_command(rule, tool, names)
+                ):
+                    effect, mark = "ask", rule.mark
+                    self.inexpressible.append(rule)
+            self.effects[tool] = (effect, mark)
 
     def list_tools(self) -> dict[str, int]:
         """The tools that it has, each with the mark of the rule that gives it."""
@@ -307,6 +346,7 @@ def complete_agents(
                 equipment.apply(rule._replace(mark=role.marks[0]), names, own_names)
         for tool in removed:
             equipment.effects.pop(tool, None)
+        equipment.open_parts(names)
         instead[id(role)] = _complete_role(role, equipment, undeclared, names, started)
         policies = _build_policies(role, equipment, names)
         if policies is not None:
@@ -376,7 +416,10 @@ def _complete_role(
         role_type="executive" if starts else record.role_type,
         handoff=HandoffRights(may_to=tuple(starts)),
     )
-    raw = {**get_list_words(role), UNDECLARED: list(undeclared)} if undeclared else None
+    rules = get_rules(role)
+    partly = [str(number) for number, rule in enumerate(rules) if rule in equipment.inexpressible]
+    more = {key: words for key, words in ((UNDECLARED, list(undeclared)), (PARTLY, partly)) if words}
+    raw = {**get_list_words(role), **more} if more else None
     return replace_document(role, changed, marks, raw)
 
 
@@ -412,10 +455,9 @@ def _build_policies(role: SourceDocument, equipment: _Equipment, names: ToolName
             continue
         general = EFFECTS.index(equipment.effects[tool][0])
         for rule in rules:
-            if EFFECTS.index(rule.effect) > general:
-                beginning = _BEGINNING.match(rule.part) if tool == names.command_tool else None
-                # A part that cannot be expressed applies to the whole tool.
-                command = beginning[1] or beginning[2] if beginning else ""
+            command = find_command(rule, tool, names)
+            # A part that cannot be expressed makes the whole tool ask.
+            if EFFECTS.index(rule.effect) > general and (command or rule.effect == "ask"):
                 statements.append((rule.effect, tool, command, rule.mark))
     if not statements:
         return None

@@ -14,8 +14,9 @@ from orgkernel.diagnostics.wording import listing, quote, suggest
 from orgkernel.loading.files import MARKDOWN, NOTES, SourceText
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS
 from orgkernel.loading.markdown import MAX_CHARACTERS, split_front_matter
-from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of, unpack_within
+from orgkernel.loading.marks import LINE_BREAK, PLAIN, STYLE_MASK, Marks, pack_mark, start_of, unpack_within
 from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -32,15 +33,53 @@ class FrontMatterEnding(NamedTuple):
 
     host: str
     pattern: re.Pattern[str]
+    has_space_after_opening: bool = True
+    """Whether spaces may follow the three dashes at the beginning."""
 
 
 _ANYWHERE = lazy_pattern(r"---[ \t]*(?:\r\n?|\n)?")
 _AT_A_LINE = lazy_pattern(r"(?<=[\r\n])---[^\r\n]*(?:\r\n?|\n)?")
 CLAUDE_CODE = FrontMatterEnding("Claude Code", _ANYWHERE)
-GEMINI_CLI = FrontMatterEnding("Gemini CLI", _AT_A_LINE)
+GEMINI_CLI = FrontMatterEnding("Gemini CLI", _AT_A_LINE, has_space_after_opening=False)
 OPENCODE = FrontMatterEnding("OpenCode", _AT_A_LINE)
 ENDINGS = {"claude-code": CLAUDE_CODE, "gemini-cli": GEMINI_CLI, "opencode": OPENCODE}
 """The endings by format. The other hosts look for a line."""
+
+
+# What YAML reads as another type than text, besides YAML 1.2: dates, and other ways to write numbers.
+_JS_YAML_4 = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}"
+    r"|[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?)\Z"
+)
+_SEXAGESIMAL = r"|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?\Z"
+_OTHER_TYPES = {"Gemini CLI": lazy_pattern(_JS_YAML_4), "OpenCode": lazy_pattern(_JS_YAML_4 + _SEXAGESIMAL)}
+
+
+def is_text(value: Any, mark: int, host: str) -> bool:
+    """Whether a host reads a scalar of front matter as text, and not as a number, a date, a boolean or null.
+
+    >>> [is_text(each, _FIRST, "Claude Code") for each in ("a", "1", "null", "2026-01-01", "1:30")]
+    [True, False, False, True, True]
+    >>> [is_text(each, _FIRST, "OpenCode") for each in ("a", "1_000", "True", "2026-01-01", "1:30")]
+    [True, False, False, False, False]
+    """
+    if not isinstance(value, str) or mark & STYLE_MASK != PLAIN:
+        return isinstance(value, str)
+    others = _OTHER_TYPES.get(host)
+    try:
+        return isinstance(resolve_scalar(value), str) and not (others and others.match(value))
+    except NumberOutOfRange:
+        return False
+
+
+def find_other_types(
+    value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
+) -> Iterator[Refusal]:
+    """Fields whose value is not text to a host, so that it does not load the agent."""
+    for key in fields:
+        if isinstance(value.get(key), str) and not is_text(value[key], start_of(marks[key][1]), host):
+            text = f"the field {quote(key)} is {quote(value[key])}, which is not text to {host}"
+            yield Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text, "put the value into quotes")
 
 
 class Front(NamedTuple):
@@ -74,6 +113,8 @@ def read_front_matter(
         help = "move parts into files that the agent reads"
         return Front({}, {}, 0, [Refusal(row.TOO_LARGE, _FIRST, message, help)])
     parts = split_front_matter(source.text, ending.pattern if ending else None)
+    if ending is not None and not ending.has_space_after_opening and source.text[3:4] in (" ", "\t"):
+        parts = None
     if parts is None:
         stem = os.path.basename(source.path).removesuffix(MARKDOWN).casefold()
         if stem in NOTES:

@@ -16,6 +16,7 @@ from orgkernel.loading.sources import SourceDocument, unpack_unknown
 # Words are looked up several times, agent by agent, and many agents list the same ones.
 _KEPT = 4096
 _COMMA = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
+_COMMA_OR_SPACE = re.compile(r"(?:[^, (]|\([^)]*\)?)+")
 
 
 def get_list_words(document: SourceDocument) -> Mapping[str, Sequence[str]]:
@@ -28,18 +29,20 @@ def _unpack(unknown: bytes) -> Mapping[str, Sequence[str]]:
     return {str(route[0]): words for route, words in unpack_unknown(unknown)}
 
 
-def read_words(key: str, value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[tuple[str, int]]:
-    """The words of a list, or of a string with commas, each with its mark."""
+def read_words(
+    key: str, value: Any, marks: Marks, refusals: list[Refusal], *, has_spaces: bool = False
+) -> Iterator[tuple[str, int]]:
+    """The words of a list, or of a string with commas, each with its mark.
+
+    With `has_spaces`, a space separates words as a comma does, in a string and in the items of a list.
+    """
     if isinstance(value, str):
-        for match in _COMMA.finditer(value):
-            word = match[0].strip()
-            if word:
-                offset = match.start() + len(match[0]) - len(match[0].lstrip())
-                yield word, pack_mark(*unpack_within(start_of(marks), offset))
+        yield from _split(value, start_of(marks), _COMMA_OR_SPACE if has_spaces else _COMMA)
     elif isinstance(value, tuple):
         for item, mark in zip(value, marks[1], strict=True):
             if isinstance(item, str):
-                yield item.strip(), mark
+                words = list(_split(item, start_of(mark), _COMMA_OR_SPACE)) if has_spaces else []
+                yield from words if len(words) > 1 else [(item.strip(), mark)]
             else:
                 text = f"{quote(key)} lists {describe(item)}, not text"
                 refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a name"))
@@ -48,3 +51,12 @@ def read_words(key: str, value: Any, marks: Marks, refusals: list[Refusal]) -> I
         refusals.append(
             Refusal(row.WRONG_TYPE, start_of(marks), text, "write names with commas between them")
         )
+
+
+def _split(text: str, mark: int, pattern: re.Pattern[str]) -> Iterator[tuple[str, int]]:
+    """The parts of a text that match, without surrounding space, each with its mark."""
+    for match in pattern.finditer(text):
+        word = match[0].strip()
+        if word:
+            offset = match.start() + len(match[0]) - len(match[0].lstrip())
+            yield word, pack_mark(*unpack_within(mark, offset))

@@ -6,11 +6,16 @@ Names in `tools` and `disallowedTools` of a subagent have no argument such as in
 exception. Tools that write files may list paths, as in `Edit(docs/**)`, if all of them list the same paths and no
 other tool of the agent can write files.
 
+The permissions of an agent of OpenCode deny a whole tool or none of it, or deny some commands of `bash`.
+
 ## Why it matters
 
-orgkernel decides about whole tools of Claude Code, and about paths that an agent may write. If a name has another
-argument, orgkernel treats the agent as not having the tool at all, under `tools` as well as under `disallowedTools`.
-Claude Code itself allows more.
+Claude Code reads only the name: an agent that lists `Bash(git:*)` may run every command, and one that is denied
+`Bash(rm:*)` has no `Bash`. orgkernel reads it in the same way. `Agent(NAME)` limits in Claude Code which agents are
+started; here, the agent has the whole tool.
+
+OpenCode compares files, addresses and commands. orgkernel compares commands only, and has no exceptions to a denial: then
+every use of the tool needs an approval here.
 
 ## Example
 
@@ -34,8 +39,7 @@ tools: Read, Bash
 
 ## Known limits
 
-It is only information, because the file is correct. Only orgkernel's answers about this tool are stricter than Claude
-Code. A tool that is also listed without an argument is not reported.
+It is only information, because the file is correct. A tool that is also listed without an argument is not reported.
 
 ## Since
 
@@ -49,24 +53,28 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.claude_code.file_scopes import is_file_part
+from orgkernel.loading.formats.coding_agents import PARTLY, PARTS, RULES
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SAYS = {
-    "tools": "lists only part of the tool {tool}, so it is treated as not having {tool}",
-    "disallowedTools": "is denied part of the tool {tool}, so it is treated as not having {tool}",
+    "tools": "lists only part of the tool {tool}, but has all of {tool}",
+    "disallowedTools": "is denied only part of the tool {tool}, but has nothing of {tool}",
 }
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Find tools with arguments."""
     for post in posts:
+        yield from _find_inexpressible(post)
         words = get_written_words(post) if post.document.format == CLAUDE_CODE else {}
         for field, says in _SAYS.items():
             listed = frozenset(words.get(field, ()))
             for number, word in enumerate(words.get(field, ())):
                 tool, has_argument, _ = word.partition("(")
-                is_kept = field == "tools" and tool in post.profile.capabilities.tools_primary
+                is_kept = field == "tools" and bool(post.profile.file_scope) and is_file_part(word)
                 if has_argument and tool not in listed and not is_kept:
                     clause = says.format(tool=quote(tool.strip()))
                     yield Finding(
@@ -75,6 +83,19 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                         f"list {quote(tool.strip())} if the whole tool is meant",
                         f"role:{post.role_id}",
                     )
+
+
+def _find_inexpressible(post: RolePost) -> Iterator[Finding]:
+    """Find the permissions because of which a whole tool asks."""
+    words = get_list_words(post.document) if post.document.format else {}
+    for number in map(int, words.get(PARTLY, ())):
+        tool = quote(words[RULES][number])
+        yield Finding(
+            post.document.place(RULES, number),
+            f"the permission of agent {quote(post.profile.name)} for {quote(words[PARTS][number])} is about part of {tool}, so every use of {tool} asks",
+            f"allow, deny or ask about all of {tool}",
+            f"role:{post.role_id}",
+        )
 
 
 RULE = Rule("ORG755", "part-of-a-tool", Severity.INFO, RuleTarget.PROFILE, check)

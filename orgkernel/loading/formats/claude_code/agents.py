@@ -8,6 +8,7 @@ to the record, at the routes at which they are written.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
@@ -31,7 +32,14 @@ from orgkernel.loading.formats.claude_code.effectless import (
 )
 from orgkernel.loading.formats.claude_code.parts import get_whole_tool
 from orgkernel.loading.formats.equipment import select_plain_tools
-from orgkernel.loading.formats.front_matter import CLAUDE_CODE, Front, find_misspelled, read_front_matter
+from orgkernel.loading.formats.front_matter import (
+    CLAUDE_CODE,
+    Front,
+    find_misspelled,
+    find_other_types,
+    is_text,
+    read_front_matter,
+)
 from orgkernel.loading.formats.host_fields import pack_host_fields
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
@@ -50,7 +58,8 @@ _FIELDS = (
 _OF_THE_HOST = (
     "permissionMode", "skills", "mcpServers", "hooks", "memory", "background", "effort", "initialPrompt", "isolation", "color",
 )  # fmt: skip
-_LISTS = ("tools", "disallowedTools", "skills")
+_TOOL_LISTS = ("tools", "disallowedTools")
+_LISTS = (*_TOOL_LISTS, "skills")
 _SAME_MODEL = ("inherit", "")
 _INTERVAL = Doctrine().salute_interval_turns
 _MOST_TURNS = 9_999
@@ -79,20 +88,7 @@ def _is_agent(source: SourceText) -> bool:
 def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     """Build the role and the standing orders from the front matter and text of a subagent."""
     value, marks, refusals = front.value, front.marks, front.refusals
-    for key in ("name", "description"):
-        if not isinstance(value.get(key, ""), str):
-            text = f"the field {quote(key)} is {describe(value[key])}, not text"
-            refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
-        elif not value.get(key, "").strip():
-            mark = marks[key][0] if key in marks else front.start
-            refusals.append(
-                Refusal(
-                    row.MISSING_FIELD,
-                    mark,
-                    f"the agent has no {quote(key)}",
-                    f"add `{key}:` to the front matter",
-                )
-            )
+    refusals += _find_name_problems(front)
     if any(each.row.severity is row.MISSING_FIELD.severity for each in refusals):
         return read_broken(source, KIND, refusals)
     name = value["name"].strip()
@@ -108,7 +104,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     raw: dict[str, list[str]] = pack_host_fields(value, _OF_THE_HOST)
     for key in _LISTS:
         if key in value:
-            words = list(read_words(key, value[key], marks[key][1], refusals))
+            words = list(read_words(key, value[key], marks[key][1], refusals, has_spaces=key in _TOOL_LISTS))
             raw[key] = [get_whole_tool(word) for word, _ in words]
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
     if isinstance(value.get("permissionMode"), str):
@@ -121,6 +117,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     tools, at = select_plain_tools(raw.get("tools", ()), marks["tools"][1][1] if "tools" in raw else ())
     denied = tuple(raw.get("disallowedTools", ()))
     model = value.get("model", "")
+    has_model = "model" in value and is_text(model, start_of(marks["model"][1]), CLAUDE_CODE.host)
     turns = _read_turns(value, marks, refusals)
     record = RoleProfile(
         role_id=role_id,
@@ -128,9 +125,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         description=value["description"].strip(),
         chain_of_command=ChainOfCommand(reports_to="user"),
         capabilities=Capabilities(tools_primary=tools),
-        requirements=Requirements(
-            preferred_model=model if isinstance(model, str) and model not in _SAME_MODEL else None
-        ),
+        requirements=Requirements(preferred_model=model if has_model and model not in _SAME_MODEL else None),
         doctrine=Doctrine()
         if turns is None
         else Doctrine(max_turns_without_progress=turns, salute_interval_turns=min(_INTERVAL, turns)),
@@ -155,6 +150,24 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
+
+
+def _find_name_problems(front: Front) -> Iterator[Refusal]:
+    """What keeps Claude Code, or orgkernel, from loading the agent: its name and its description."""
+    value, marks = front.value, front.marks
+    for key in ("name", "description"):
+        if not isinstance(value.get(key, ""), str):
+            text = f"the field {quote(key)} is {describe(value[key])}, not text"
+            yield Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text)
+        elif not value.get(key, "").strip():
+            mark = marks[key][0] if key in marks else front.start
+            text = f"the agent has no {quote(key)}"
+            yield Refusal(row.MISSING_FIELD, mark, text, f"add `{key}:` to the front matter")
+    yield from find_other_types(value, marks, ("name",), CLAUDE_CODE.host)
+    name = value.get("name")
+    if isinstance(name, str) and ":" in name:
+        text = f"the name {quote(name.strip())} has a colon, so Claude Code does not load the agent"
+        yield Refusal(row.MALFORMED_ID, start_of(marks["name"][1]), text)
 
 
 def _read_turns(

@@ -29,6 +29,12 @@ def find_harmless_tools(catalogs: Iterable[SourceDocument]) -> frozenset[str]:
     )
 
 
+def is_file_part(word: str) -> bool:
+    """Whether a word lists the files that a tool may write."""
+    match = _PART.match(word)
+    return match is not None and ".." not in match[2].split("/")
+
+
 def compute_file_scope(
     words: Mapping[str, int], denied: Collection[str], equipped: Iterable[str], harmless: Collection[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
@@ -41,7 +47,7 @@ def compute_file_scope(
     paths: dict[str, dict[str, int]] = {}
     for word, mark in words.items():
         match = _PART.match(word)
-        if match is not None and ".." not in match[2].split("/"):
+        if match is not None and is_file_part(word):
             tools.setdefault(match[1], mark)
             paths.setdefault(match[1], {})[match[2]] = mark
     is_bound = all(each in harmless for each in equipped) and not {*tools} & {*denied}

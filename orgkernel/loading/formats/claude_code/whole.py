@@ -5,7 +5,7 @@ tool".
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,7 +14,11 @@ from orgkernel.documents.records import HierarchyEntry, RoleProfile
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import add_tools, replace_document
 from orgkernel.loading.formats.claude_code.commands import COMMAND
-from orgkernel.loading.formats.claude_code.file_scopes import compute_file_scope, find_harmless_tools
+from orgkernel.loading.formats.claude_code.file_scopes import (
+    compute_file_scope,
+    find_harmless_tools,
+    is_file_part,
+)
 from orgkernel.loading.formats.claude_code.permissions import restrict_to_known_tools
 from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
@@ -105,22 +109,19 @@ def _equip(
     """The role with its existing tools. An undeclared word adds no tool. Rules report it."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
-    tools: dict[str, int] = {}
     words: dict[str, int] = {}
     if "tools" not in raw or EVERY in raw["tools"]:
         at = marks[0] if "tools" not in raw else marks[1]["tools"][0]
-        tools = dict.fromkeys(everything, at)
+        whole = parts = dict.fromkeys(everything, at)
     else:
         words = dict(zip(raw["tools"], marks[1]["tools"][1][1], strict=False))
-        for word, mark in words.items():
-            for tool in _expand_word(word, everything):
-                tools.setdefault(tool, mark)
-    # orgkernel cannot deny part of a tool, so it denies all of it.
-    denied = [word.partition("(")[0].strip() for word in raw.get("disallowedTools", ())]
-    for word in denied:
-        for tool in _expand_word(word, everything):
-            tools.pop(tool, None)
-    scoped, paths = compute_file_scope(words, denied, tools, harmless)
+        whole = _expand_words((each for each in words.items() if not is_file_part(each[0])), everything)
+        parts = _expand_words(words.items(), everything)
+    denied = [_get_tool_name(word) for word in raw.get("disallowedTools", ())]
+    removed = _expand_words(((word, 0) for word in denied), everything)
+    equipped = [each for each in whole if each not in removed]
+    scoped, paths = compute_file_scope(words, denied, equipped, harmless)
+    tools = {tool: mark for tool, mark in (whole if scoped else parts).items() if tool not in removed}
     names, places = select_plain_tools({**tools, **scoped}, [*tools.values(), *scoped.values()])
     changed = replace(
         record, capabilities=replace(record.capabilities, tools_primary=names), file_scope=tuple(paths)
@@ -130,6 +131,20 @@ def _equip(
         key = marks[1]["tools"][0]
         marks = (marks[0], {**marks[1], "file_scope": (key, (key, list(paths.values())))})
     return replace_document(role, changed, marks)
+
+
+def _get_tool_name(word: str) -> str:
+    """The tool of which a word lists a part, or the word. Claude Code gives, or denies, the whole tool."""
+    return word.partition("(")[0].strip()
+
+
+def _expand_words(words: Iterable[tuple[str, int]], everything: dict[str, None]) -> dict[str, int]:
+    """The tools that words stand for, each with the mark of the first word."""
+    tools: dict[str, int] = {}
+    for word, mark in words:
+        for tool in _expand_word(_get_tool_name(word), everything):
+            tools.setdefault(tool, mark)
+    return tools
 
 
 def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:

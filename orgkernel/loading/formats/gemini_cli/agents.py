@@ -12,7 +12,13 @@ from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, ToolRule, build_role
 from orgkernel.loading.formats.fields import FieldReader
-from orgkernel.loading.formats.front_matter import GEMINI_CLI, Front, read_front_matter
+from orgkernel.loading.formats.front_matter import (
+    GEMINI_CLI,
+    Front,
+    find_other_types,
+    is_text,
+    read_front_matter,
+)
 from orgkernel.loading.formats.names import LONGEST
 from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import start_of
@@ -27,6 +33,7 @@ _FIELDS = (
     "timeout_mins", "agent_card_url", "agent_card_json", "auth",
 )  # fmt: skip
 _SLUG = re.compile(r"[a-z0-9_-]+\Z")
+_TOOL = re.compile(r"[A-Za-z0-9_.:-]*\*?\Z")
 NAMES = ToolNames(
     server_prefix="mcp_",
     groups={
@@ -79,9 +86,11 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
     """The role of one agent."""
     fields = FieldReader(front.value, (front.start, front.marks), "the agent", front.start)
     fields.refusals += front.refusals
+    texts = (KIND_FIELD, "name", "description", "display_name", "model", "agent_card_url", "agent_card_json")
+    fields.refusals += find_other_types(front.value, front.marks, texts, GEMINI_CLI.host)
     name = fields.get_text("name", needed=True)
     fields.subject = f"agent {quote(name)}"
-    if name and (not _SLUG.match(name) or len(name) > LONGEST):
+    if name and (not _SLUG.match(front.value["name"]) or len(name) > LONGEST):
         text = f"the name {quote(name)} has other characters than a-z, 0-9, `-` and `_`, {_NOT_LOADED}"
         fields.refuse("name", text, row=row.MALFORMED_ID)
     kind = fields.get_text(KIND_FIELD) or "local"
@@ -91,6 +100,13 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
     description = fields.get_text("description", needed=kind == "local")
     model = fields.get_text("model")
     rules = [ToolRule("allow", word, mark) for word, mark in fields.get_words(TOOLS)]
+    for word, mark in fields.get_words(TOOLS):
+        if not is_text(word, mark, GEMINI_CLI.host):
+            text = f"`{TOOLS}` lists {quote(word)}, which is not text to {GEMINI_CLI.host}"
+            fields.refusals.append(Refusal(row.WRONG_TYPE, mark, text, "write a tool"))
+        elif not _TOOL.match(word):
+            text = f"{quote(word)} cannot be the name of a tool, {_NOT_LOADED}"
+            fields.refusals.append(Refusal(row.MALFORMED_ID, mark, text, "write a tool"))
     servers = []
     for field in (SERVERS, "mcpServers"):
         written = front.value.get(field)

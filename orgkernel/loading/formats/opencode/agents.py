@@ -23,7 +23,13 @@ from orgkernel.loading.formats.coding_agents import (
     ToolRule,
     build_role,
 )
-from orgkernel.loading.formats.front_matter import OPENCODE, Front, find_misspelled, read_front_matter
+from orgkernel.loading.formats.front_matter import (
+    OPENCODE,
+    Front,
+    find_misspelled,
+    find_other_types,
+    read_front_matter,
+)
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.opencode.layout import get_agent_name, is_mode
 from orgkernel.loading.formats.suppressions import read_suppressions
@@ -35,12 +41,15 @@ DISABLED, ENABLED, OWN_RULES = "disabled_agents", "enabled", "own_rules"
 """Keys of words: the names of disabled agents, whether an agent states that it is enabled, and the number of its own rules."""
 TOOLS, PERMISSION, MODE, DISABLE, STARTER = "tools", "permission", "mode", "disable", "task"
 _MODES = ("primary", "subagent", "all")
+EDIT = "edit"
+"""The permission for every tool that changes files."""
 _EDITING = ("edit", "write", "patch", "multiedit", "apply_patch")
 NAMES = ToolNames(
     server_prefix="",
-    groups=dict.fromkeys(_EDITING, _EDITING),
+    groups={},
     starter=STARTER,
     command_tool="bash",
+    rule_names=dict.fromkeys(_EDITING, EDIT),
 )
 _FIELDS = (
     "name", "version", "description", "model", "variant", "prompt", "temperature", "top_p", "color", "steps", "maxSteps", "hidden",
@@ -62,6 +71,8 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         name, name_marks = written.strip(), front.marks["name"]
     else:
         name, name_marks = get_agent_name(source.path), (front.start, front.start)
+    texts = ("description", "model", MODE, "prompt")
+    front.refusals.extend(find_other_types(front.value, front.marks, texts, OPENCODE.host))
     if is_disabled(front.value):
         empty = ToolCatalog(tools={})
         marks = (front.start, {DISABLED: name_marks})
@@ -145,7 +156,8 @@ def read_rules(
             if not _is_true(written) and written not in (False, "false"):
                 text = f"{quote(tool)} is {_show(written)}, not `true` or `false`, so the tool is denied"
                 refusals.append(Refusal(row.UNKNOWN_VALUE, mark, text))
-            yield ToolRule("allow" if _is_true(written) else "deny", tool, mark)
+            named = EDIT if tool in _EDITING else tool
+            yield ToolRule("allow" if _is_true(written) else "deny", named, mark)
     elif tools is not None:
         text = f"`{TOOLS}` is {describe(tools)}, not a mapping"
         help = "write `TOOL: true` or `TOOL: false` for each tool"
@@ -162,6 +174,11 @@ def _read_permission(written: Any, marks: Marks, refusals: list[Refusal]) -> Ite
         for tool, effects in written.items():
             at = marks[1][tool][1]
             if tool in _CIRCUMSTANCES:
+                continue
+            if tool in _EDITING and tool != EDIT:
+                text = f"OpenCode has no permission {quote(tool)}, so it decides nothing"
+                help = f"write `{EDIT}`, which is about every tool that changes files"
+                refusals.append(Refusal(row.EFFECTLESS_PERMISSION, marks[1][tool][0], text, help))
                 continue
             if isinstance(effects, Mapping):
                 for part, effect in effects.items():
