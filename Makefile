@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; without it each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo test check quick quick-cases lint types contracts unit nightly command-marks docs docs-site regenerate bench load gateway-bench differential lock dist sbom pin clean
+.PHONY: run demo test check quick quick-cases lint types contracts unit nightly command-marks docs docs-site regenerate bench load gateway-bench differential fuzz kills lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -66,6 +66,17 @@ nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VEN
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 	$(MAKE) command-marks
+	$(MAKE) fuzz FUZZ_SECONDS=60
+
+# Fuzz each reader of text from outside, for an hour each; the corpus stays in .cache/fuzzing for the next run. Prints the rows
+# of docs/benchmarks.md.
+FUZZ_SECONDS ?= 3600
+fuzz: $(VENV)/dev.stamp
+	$(BIN)/python -m tests.fuzzing --seconds $(FUZZ_SECONDS)
+
+# Kill `serve`, processes that write to a store, and the gateway: 1,000 times each and more at the depth of the nightly run.
+kills: $(VENV)/dev.stamp
+	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -s tests/faults/test_killed_servers.py tests/faults/test_killed_writers.py tests/gateway/test_kills.py
 
 # Compare the command catalogue with what a public collection of command lines marks as dangerous.
 command-marks: $(VENV)/dev.stamp $(VENV)/marks.stamp

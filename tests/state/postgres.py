@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.support.memory_folder import find_memory_folder
 from tests.support.patience import PATIENCE, until
@@ -57,6 +57,53 @@ def running(binaries: Path) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class Replicated(NamedTuple):
+    """Two servers. A commit of the first is on the disk of the second before it is acknowledged."""
+
+    first: str
+    second: str
+    """The URLs, with `%s` for the database."""
+
+    def fail_over(self) -> None:
+        """End the first as by a crash, and let the second take its place."""
+        import psycopg
+
+        _end(_folder_of(self.first))
+        with psycopg.connect(self.second % "postgres", autocommit=True) as connection:
+            connection.execute("SELECT pg_promote()")
+
+
+@contextlib.contextmanager
+def running_replicated(binaries: Path) -> Iterator[Replicated]:
+    """A server that writes to its disk, and a streaming replica of it."""
+    import psycopg
+
+    with running(binaries) as url:
+        first = _folder_of(url)
+        second = Path(tempfile.mkdtemp(prefix="okpg-", dir=find_memory_folder() or "/tmp"))
+        settings = ("fsync=on", "full_page_writes=on")
+        _end(first)
+        try:
+            subprocess.run(["cp", "-a", first / "data", second / "data"], check=True)
+            (second / "data" / "postmaster.pid").unlink(missing_ok=True)
+            (second / "data" / "standby.signal").touch()
+            if user := _user():
+                os.chown(second, user["user"], user["group"])
+            _start(binaries, first, *settings, "synchronous_standby_names=*")
+            _start(binaries, second, *settings, f"primary_conninfo=host={first} user=kernel")
+            with psycopg.connect(url % "postgres", autocommit=True) as connection:
+                ask = "SELECT sync_state FROM pg_stat_replication"
+                until(lambda: connection.execute(ask).fetchone(), lambda row: row == ("sync",), pause=0.1)
+            yield Replicated(url, f"postgresql://kernel@/%s?host={second}")
+        finally:
+            _end(second)
+            shutil.rmtree(second, ignore_errors=True)
+
+
+def _folder_of(url: str) -> Path:
+    return Path(url.rpartition("host=")[2])
+
+
 @contextlib.contextmanager
 def down(url: str) -> Iterator[None]:
     """The server is ended at once, as by a crash, and started again at the end."""
@@ -77,12 +124,12 @@ def _environment(folder: Path) -> dict[str, str]:
     return {"LC_ALL": "C", "PATH": os.environ["PATH"], "HOME": str(folder)}
 
 
-def _start(binaries: Path, folder: Path) -> None:
+def _start(binaries: Path, folder: Path, *settings: str) -> None:
     log = folder / "log"
     with log.open("ab") as output:
         server = _servers[folder] = subprocess.Popen(
             [binaries / "postgres", "-D", folder / "data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
-             "-c", "full_page_writes=off"],
+             "-c", "full_page_writes=off", *(word for each in settings for word in ("-c", each))],
             stdout=output, stderr=output, env=_environment(folder), cwd=folder, **_user(),
         )  # fmt: skip
     _wait(server, folder, log)
