@@ -96,6 +96,9 @@ def decide(folder: Path, question: str, *more: str) -> str:
         ({**gemini(""), **gemini_settings(tools={"exclude": ["write_file"]})}, {"write_file": DENY, "read_file": ALLOW}),
         ({**gemini("tools: [write_file]\n"), **gemini_settings(excludeTools=["write_file"])}, {"write_file": DENY}),
         ({**gemini(""), **gemini_settings(tools={"core": ["read_file"]})}, {"write_file": DENY, "read_file": ALLOW}),
+        ({**gemini(""), **gemini_settings(tools={"core": ["run_shell_command(git)", "read_file"]})}, {"run_shell_command": ASK, "write_file": DENY}),
+        ({**gemini("tools: [read_file]\n"), **gemini_settings(tools={"core": ["run_shell_command(git)"]})}, {"run_shell_command": DENY, "read_file": DENY}),
+        ({**gemini(""), **gemini_settings(tools={"core": ["run_shell_command(git)", "run_shell_command"]})}, {"run_shell_command": ALLOW}),
         ({**gemini(""), **gemini_settings(tools={"exclude": "write_file"})}, {"write_file": DENY, "read_file": DENY}),
         (gemini("kind: remote\nagent_card_url: https://x.example\n"), {"read_file": DENY}),
         # -- Cursor: every tool, or only reading
@@ -273,7 +276,7 @@ def test_a_collection_of_codex_agents(tmp_path: Path) -> None:
 
 
 GEMINI_SETTINGS = (
-    ('{"tools": {"core": ["read_file", "run_shell_command(git status)"]}}', {"read_file": "allow", "run_shell_command": "deny"}),
+    ('{"tools": {"core": ["read_file", "run_shell_command(git status)"]}}', {"read_file": "allow", "run_shell_command": "ask"}),
     ('{"tools": {"core": ["ReadFileTool"]}}', {"read_file": "allow", "write_file": "deny"}),
     ('{"tools": {"exclude": ["WriteFileTool", "ShellTool(rm)"]}}', {"write_file": "deny", "read_file": "allow", "mcp__t": "allow"}),
     ('{"excludeTools": ["ShellTool"]}', {"run_shell_command": "deny", "read_file": "allow"}),

@@ -28,6 +28,8 @@ _CORE = (("tools", "core"), ("coreTools",))
 _WITHOUT_SERVERS = (("mcp", "excluded"), ("excludeMCPServers",))
 _ONLY_SERVERS = (("mcp", "allowed"), ("allowMCPServers",))
 _TABLE = os.path.join(os.path.dirname(__file__), "host.yaml")
+# A part of a tool that is not the beginning of commands.
+_SOME = "?*"
 _PART = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\((.*)\)\Z", re.DOTALL)
 
 
@@ -52,11 +54,13 @@ def read_settings(source: SourceText, root: Root) -> ReadFile:
         rules.append(ToolRule("deny", EVERY, refusals[0].mark))
     read = read_server_mapping(source, root, mapping, (FIELD,))
     catalog = read.documents[0]
+    given = [_build_rule(word, mark) for word, mark in core[0]] if core else []
+    whole = {each.tool for each in given if each.part == EVERY}
+    # A rule cannot give a part of a tool only, so who has a tool of which a part is listed is asked.
+    rules += [each._replace(effect="ask", part=_SOME) for each in given if each.tool not in whole]
     raw, below = keep_rules(rules, mapping.start, dict(catalog.marks[1]))
     if core:
-        given = (_build_rule(word, mark) for word, mark in core[0])
-        # A rule cannot give a part of a tool only, so a tool of which a part is listed is not given.
-        raw[ONLY] = [each.tool for each in given if each.part == EVERY]
+        raw[ONLY] = [each.tool for each in given]
     document = replace_document(catalog, catalog.record, (mapping.start, below), raw)
     findings = (*read.diagnostics, *(build_diagnostic(source, each) for each in refusals))
     return ReadFile((document,), (), findings)
