@@ -74,7 +74,7 @@ FUZZ_SECONDS ?= 3600
 fuzz: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.fuzzing --seconds $(FUZZ_SECONDS)
 
-# Kill `serve`, processes that write to a store, and the gateway: 1,000 times each and more at the depth of the nightly run.
+# Kill `serve`, processes that write to a store, and the gateway: 1,000 times each at the depth of the nightly run.
 kills: $(VENV)/dev.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -s tests/faults/test_killed_servers.py tests/faults/test_killed_writers.py tests/gateway/test_kills.py
 

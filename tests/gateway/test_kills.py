@@ -26,7 +26,7 @@ from tests.gateway.shop import Box, Shop
 from tests.support.depth import DEPTH
 from tests.support.patience import PATIENCE
 
-KILLS = 20 if DEPTH == 1 else 200 * DEPTH
+KILLS = 20 if DEPTH == 1 else 40 * DEPTH
 """1,000 at the depth of the nightly run."""
 STAYING: dict[str, Any] = {"tools": [{"name": "look", "inputSchema": {"type": "object"}}], "stays": True}
 """A server that ignores the end of its input."""
