@@ -163,8 +163,9 @@ def _find_name_problems(front: Front) -> Iterator[Refusal]:
             mark = marks[key][0] if key in marks else front.start
             text = f"the agent has no {quote(key)}"
             yield Refusal(row.MISSING_FIELD, mark, text, f"add `{key}:` to the front matter")
-    yield from find_other_types(value, marks, ("name",), CLAUDE_CODE.host)
     name = value.get("name")
+    if name:
+        yield from find_other_types(value, marks, ("name",), CLAUDE_CODE.host)
     if isinstance(name, str) and ":" in name:
         text = f"the name {quote(name.strip())} has a colon, so Claude Code does not load the agent"
         yield Refusal(row.MALFORMED_ID, start_of(marks["name"][1]), text)
