@@ -111,7 +111,7 @@ def _render_explanation(explanation: CommandExplanation) -> Iterator[str]:
     yield explanation.outcome.replace("_", " ")
     for program in explanation.programs:
         through = f" (through {' > '.join(program.through)})" if program.through else ""
-        effects = ", ".join([*program.operations, *program.effects]) or "read by its own rules"
+        effects = ", ".join(program.operations or program.effects) or "read by its own rules"
         yield f"  {program.entry}: {effects}{through} [{program.place}]"
         width = max((len(use.word) for use in program.uses), default=0)
         for use in program.uses:
