@@ -16,7 +16,7 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.project.hooks.write_hook import READING_PROGRAMS
 from orgkernel.runtime.commands import PLAIN_PROGRAMS
 from orgkernel.shell.catalog import COMPILED, compile_names, list_shipped_programs
-from orgkernel.shell.writing_options import list_harmless_readers
+from orgkernel.shell.writing_options import list_harmless_programs
 
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENTS = REPOSITORY / "ontology/commands"
@@ -109,7 +109,7 @@ READING_TARGET = f"orgkernel/project/hooks/{READING_PROGRAMS}"
 
 def render_reading_programs() -> str:
     """The harmless programs that change no file, and the options with which they do, one row in a line."""
-    rows = ",\n".join(json.dumps(row) for row in list_harmless_readers())
+    rows = ",\n".join(json.dumps(row) for row in list_harmless_programs())
     return f"[\n{rows}\n]\n"
 
 

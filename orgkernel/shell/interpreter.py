@@ -125,6 +125,8 @@ def _touch_files(call: ProgramCall, entry: Entry, options: Options, args: Sequen
             elif role in _CHANGING and word.text != "-" and not _is_remote(word.text):
                 call.owner(word)
     _record_unnamed(call, entry, cases)
+    for facts in cases:
+        _make(call, facts, options)
 
 
 def _list_cases(
@@ -308,7 +310,7 @@ def _judge(entry: Entry, facts: Facts, options: Options) -> _Outcome:
         operation or _OPERATIONS.get(effect, ""),
         facts.get("message", "") or entry.facts.get("message", ""),
         operand,
-        facts.get("removes", ""),
+        facts.get("removes") or entry.facts.get("removes", ""),
     )
 
 

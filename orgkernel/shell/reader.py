@@ -686,6 +686,10 @@ class Reader:
             or folder in _PROGRAM_FOLDERS
             or folder.endswith(("node_modules/.bin", "venv/bin", "vendor/bin"))
         )
+        if base.startswith("git-") and folder.endswith("/git-core"):
+            # Git keeps each of its subcommands as a program of its own.
+            subcommand = first.but(base.removeprefix("git-"))
+            return self.execute((first.but("git"), subcommand, *args), stdin)
         program = (
             self.programs.get(base)
             if is_program or name.removeprefix("./") in ("bin/rails", "bin/rake", "bin/bundle", "bin/console")

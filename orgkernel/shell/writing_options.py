@@ -7,7 +7,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from orgkernel.shell.catalog import Facts, Node, build_tree, find_shipped, list_shipped_programs, read_words
+from orgkernel.shell.catalog import (
+    HARMLESS,
+    Facts,
+    Node,
+    build_tree,
+    find_shipped,
+    list_shipped_programs,
+    read_words,
+)
 
 _WRITING_ROLES: Final = frozenset(
     ("path_added", "path_written", "path_changed", "path_deleted", "tree_deleted", "folder_filled")
@@ -15,7 +23,6 @@ _WRITING_ROLES: Final = frozenset(
 _RUNNING_ROLES: Final = frozenset(
     ("command", "package", "shell", "shell_words", "script", "task", "code", "sql")
 )
-_PLAIN: Final = ("reads", "adds", "writes")
 
 
 def find_writing_options(beginning: str) -> Mapping[str, Any]:
@@ -61,7 +68,7 @@ def list_readers() -> Sequence[Mapping[str, Any]]:
     return list(rows.values())
 
 
-def list_harmless_readers() -> Sequence[Mapping[str, Any]]:
+def list_harmless_programs() -> Sequence[Mapping[str, Any]]:
     """The programs of `list_readers` that are harmless as well, unless one of their `writing` options is given."""
     rows = []
     for row in list_readers():
@@ -72,7 +79,7 @@ def list_harmless_readers() -> Sequence[Mapping[str, Any]]:
 
 
 def _is_harmless(name: str) -> bool:
-    """Whether a program, or a program with a subcommand, only reads without an option that says otherwise."""
+    """Whether a program, or a program with a subcommand, is harmless without an option that says otherwise."""
     program, _, word = name.partition(" ")
     facts = find_shipped(program)
     if facts is None:
@@ -84,10 +91,15 @@ def _is_harmless(name: str) -> bool:
         facts = node.facts
     elif facts.get("subcommands"):
         return False
-    return facts.get("effect") == "reads" and not any(
-        case.get("effect", "reads") != "reads" or "operation" in case
-        for case in facts.get("cases", ())
-        if not case.get("options")
+    return (
+        facts.get("effect") in HARMLESS
+        and not facts.get("files")
+        and not facts.get("piped")
+        and not any(
+            _changes(case)
+            for case in facts.get("cases", ())
+            if not case.get("options") and "at_least" not in case
+        )
     )
 
 
@@ -123,6 +135,7 @@ def _changes(case: Facts) -> bool:
         "operation" in case
         or case.get("effect", "reads") != "reads"
         or case.get("unseen", False)
+        or bool(case.get("files"))
         or _first_writing(case.get("operands")) > 0
     )
 
@@ -130,7 +143,7 @@ def _changes(case: Facts) -> bool:
 def _count_operands(facts: Facts) -> int:
     """0 if the program writes always, the number of the first operand that it writes, and otherwise -1."""
     default = "reads" if facts.get("subcommands") else "unknown"
-    if facts.get("unseen") or "operation" in facts or facts.get("effect", default) not in _PLAIN:
+    if facts.get("unseen") or "operation" in facts or facts.get("effect", default) not in HARMLESS:
         return 0
     counts = [
         case["at_least"]

@@ -234,12 +234,15 @@ def test_what_was_passed_once_is_passed_quickly_until_something_changes(project:
 READING = [
     "ls -la src", "git status", "git log --oneline -5", "git diff HEAD", "grep -rn 'x' src | head -5", "cat src/a/one.py", "pytest -q src", "find src -name x",
     "wc -l src/a/one.py 2>/dev/null", "rg -n x src 2>&1 | sort | uniq -c", "cd src && ls", "git -C src status", "sed -n 1,5p a", "ls *.py",
+    "git add src/a/one.py", "git commit -m 'Say what changed'", "cargo build --release", "docker ps -a", "pip install -r requirements.txt", "npm ci",
 ]  # fmt: skip
 CHANGING = [
     "git log --output=x", "git log -p --ext-diff", "sort -o src/b/x a", "sort -osrc/b/x a", "git branch x", "git branch -D x", "echo x > src/b/two.py", "ls >> a",
     "rg --pre sh x", "find . -delete", "find . -exec rm {} +", "less -o x a", "uniq a src/b/two.py", "tee a", "ls; rm -rf /srv", "ls | xargs rm", "ls $(rm x)",
     "cat <(rm x)", "env rm x", "ls && git push -f", "date -s x", "hostname x", "tree -o x", "xxd -r a b", "FOO=x ls", "git status;\nrm x", "grep x a &>src/b/two.py",
     "unheard-of", "git unheard-of", "npm install x", "black src/b", "cp a b", "git -c core.pager=x log", "setenforce 0", "python -c 'x'", "ls > /dev/nullx",
+    "echo 'drop table x' | psql shop", "psql -c 'drop table x'", "npm publish", "npm run deploy", "make deploy", "git commit -am x --exec y; rm x", "docker run x rm y",
+    "kubectl delete pod x", "git push --force", "pip uninstall x", "systemctl stop auditd", "docker rm -f x", "cargo publish", "git stash drop", "git gc --prune=now",
 ]  # fmt: skip
 
 

@@ -59,6 +59,7 @@ OWN = [
     "git branch tmp && git branch -D tmp",
     "git switch -c tmp && git commit -am x && git switch main && git branch -D tmp",
     "git tag tmp && git tag -d tmp",
+    "docker run -d --name tmp nginx && curl -s localhost && docker rm -f tmp",
 ]
 
 
@@ -127,6 +128,10 @@ def test_a_command_may_remove_what_it_made(command: str) -> None:
         ("git fetch", "cannot_tell"),
         ("git status", "harmless"),
         ("git push -f", "destructive"),
+        ("/usr/lib/git-core/git-push -f", "destructive"),
+        ("Remove-Item -Recurse -Force /srv", "destructive"),
+        ("Remove-Item build/a.txt", "harmless"),
+        ("Get-Content a.txt | Select-String x", "harmless"),
     ],
 )
 def test_an_organization_adds_and_narrows_programs(shop: Path, command: str, outcome: str) -> None:
