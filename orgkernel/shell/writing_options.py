@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from orgkernel.shell.catalog import (
@@ -23,6 +23,15 @@ _WRITING_ROLES: Final = frozenset(
 _RUNNING_ROLES: Final = frozenset(
     ("command", "package", "shell", "shell_words", "script", "task", "code", "sql")
 )
+
+
+# Readers of programs that only read, without options that the entry states.
+_READING_READERS: Final = frozenset(
+    ("cat", "echo", "printf", "grep", "ls", "pwd", "basename", "dirname", "realpath", "yes", "sort", "git_paths", "git_one_word",
+     "git_lines")
+)  # fmt: skip
+# Readers whose other options and operands the entry states.
+_STATED_READERS: Final = _READING_READERS | {"find", "fd", "sed", "awk"}
 
 
 def find_writing_options(beginning: str) -> Mapping[str, Any]:
@@ -57,25 +66,31 @@ def list_readers() -> Sequence[Mapping[str, Any]]:
 
     Each row has `names`, which are programs, or programs with their subcommands, and their `writing` options.
     """
+    return _group(_does_read)
+
+
+def _group(is_listed: Callable[[str, Facts], bool]) -> Sequence[Mapping[str, Any]]:
+    """The programs, and the programs with a subcommand, by the options with which they write."""
     rows: dict[str, dict[str, Any]] = {}
     for name, facts in list_shipped_programs().items():
         for each in (name, *facts.get("also", ())):
             for key, node, found in _walk(build_tree(each, facts), facts):
                 writing = _describe(node, found)
-                if writing["operands"] != 0:
+                if writing["operands"] != 0 and is_listed(key, found[-1]):
                     row = rows.setdefault(json.dumps(writing), {"names": [], "writing": writing})
                     row["names"].append(key)
     return list(rows.values())
 
 
+def _does_read(name: str, facts: Facts) -> bool:
+    """Whether an entry says of a program that it reads, or that it changes only what git keeps."""
+    is_read = facts.get("effect", "reads" if facts.get("subcommands") else "unknown") == "reads"
+    return (is_read or name.startswith("git ")) and facts.get("reader", "cat") in _STATED_READERS
+
+
 def list_harmless_programs() -> Sequence[Mapping[str, Any]]:
     """The programs of `list_readers` that are harmless as well, unless one of their `writing` options is given."""
-    rows = []
-    for row in list_readers():
-        names = [name for name in row["names"] if _is_harmless(name)]
-        if names:
-            rows.append({"names": names, "writing": row["writing"]})
-    return rows
+    return _group(lambda name, facts: _is_harmless(name))
 
 
 def _is_harmless(name: str) -> bool:
@@ -93,6 +108,7 @@ def _is_harmless(name: str) -> bool:
         return False
     return (
         facts.get("effect") in HARMLESS
+        and facts.get("reader", "cat") in _READING_READERS
         and not facts.get("files")
         and not facts.get("piped")
         and not any(

@@ -154,7 +154,7 @@ def test_other_tools_and_manifests(shared: AgentProject) -> None:
         ("tar cf src/a/a.tgz src", "allow"),
         ("sh -c 'unzip a.zip'", "ask"),
         ("git apply x.patch", "ask"),
-        ("perl -pi -e s/1/2/ src/b/two.py", "ask"),
+        ("perl -pi -e s/1/2/ src/b/two.py", "deny"),
         ("npm install && npm test", "allow"),
         ("npm install --save left-pad", "deny"),
         ("cargo add serde", "deny"),
