@@ -16,6 +16,7 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.project.hooks.write_hook import READING_PROGRAMS
 from orgkernel.runtime.commands import PLAIN_PROGRAMS
 from orgkernel.shell.catalog import COMPILED, compile_names, list_shipped_programs
+from orgkernel.shell.readers import READERS
 from orgkernel.shell.writing_options import list_harmless_programs
 
 REPOSITORY = Path(__file__).parents[1]
@@ -43,7 +44,7 @@ def render_command_catalog() -> str:
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in sorted(programs.items()))
     for pattern in (*words["safeguards"], *words["trial_marks"]):
         re.compile(pattern)
-    shared = {**words, "names": dict(sorted(compile_names(programs).items()))}
+    shared = {**words, "readers": sorted(READERS), "names": dict(sorted(compile_names(programs).items()))}
     head = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in shared.items())
     return f'{{{head},\n"programs": {{\n{rows}\n}}}}\n'
 

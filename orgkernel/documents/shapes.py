@@ -178,7 +178,7 @@ class CommandCase(Record, frozen=True, kw_only=True):
     removes: str | None = None
 
 
-class CommandEntry(Record, frozen=True, kw_only=True):
+class CommandFields(Record, frozen=True, kw_only=True):
     """The part that programs and subcommands share."""
     description: str = ''
     values: dict[WordRole, tuple[CommandOption, ...]] = msgspec.field(default_factory=dict)
@@ -201,12 +201,12 @@ class CommandEntry(Record, frozen=True, kw_only=True):
     removes: str | None = None
 
 
-class SubcommandEntry(CommandEntry, frozen=True, kw_only=True):
+class SubcommandEntry(CommandFields, frozen=True, kw_only=True):
     """A subcommand, or several with the same effect."""
     names: Annotated[tuple[SubcommandName, ...], msgspec.Meta(min_length=1)]
 
 
-class ProgramEntry(CommandEntry, frozen=True, kw_only=True):
+class ProgramEntry(CommandFields, frozen=True, kw_only=True):
     """A program."""
     also: tuple[ProgramName, ...] = ()
     subcommands: tuple[SubcommandEntry, ...] = ()

@@ -24,7 +24,7 @@ Facts = Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class Entry:
+class CatalogEntry:
     """A program or a subcommand, with the options of the words before it."""
 
     name: str
@@ -182,7 +182,7 @@ def is_trial(text: str) -> bool:
 
 @cache
 def read_words(name: str) -> frozenset[str]:
-    """The `risky_words`, `plain_words` or `doubtful_options` of the shipped catalogue."""
+    """The `risky_words`, `plain_words` or `doubtful_options` of the shipped catalogue, or the `readers` that entries can name."""
     return frozenset(_read_compiled()[name])
 
 
@@ -230,7 +230,7 @@ def _take_step(node: Node, word: str) -> Node:
     return child
 
 
-def build_entry(name: str, facts: Facts, parent: Entry | None = None) -> Entry:
+def build_entry(name: str, facts: Facts, parent: CatalogEntry | None = None) -> CatalogEntry:
     """The entry with the options of its parent."""
     roles = dict(parent.roles) if parent else {}
     is_single_dash = parent.is_single_dash if parent else False
@@ -252,7 +252,7 @@ def build_entry(name: str, facts: Facts, parent: Entry | None = None) -> Entry:
     for option in facts.get("harmless_with", ()):
         harmless_with.add(normalize_option(option))
         is_single_dash |= is_single_dash_option(option)
-    return Entry(
+    return CatalogEntry(
         name=name,
         place=facts.get("at", parent.place if parent else ""),
         facts=facts,

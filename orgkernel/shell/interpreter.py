@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from orgkernel.diagnostics.wording import quote
 from orgkernel.shell.catalog import (
     HARMLESS,
+    CatalogEntry,
     CommandPrograms,
-    Entry,
     Facts,
     Node,
     build_entry,
@@ -110,7 +110,7 @@ def interpret(call: ProgramCall, tree: Node) -> str | None:
         return _apply(call, entry, options, args)
 
 
-def _touch_files(call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]) -> None:
+def _touch_files(call: ProgramCall, entry: CatalogEntry, options: Options, args: Sequence[ShellWord]) -> None:
     """Record the files that a program with a reader of its own changes. The reader finds what is destructive in it."""
     cases = _list_cases(call, entry, options, args)
     uses = _list_uses(entry, cases, options)
@@ -130,20 +130,20 @@ def _touch_files(call: ProgramCall, entry: Entry, options: Options, args: Sequen
 
 
 def _list_cases(
-    call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]
+    call: ProgramCall, entry: CatalogEntry, options: Options, args: Sequence[ShellWord]
 ) -> Sequence[Facts]:
     """The uses of the entry that apply."""
     return [case for case in entry.facts.get("cases", ()) if _holds(call, case, options, args)]
 
 
 def _list_outer_cases(
-    call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]
+    call: ProgramCall, entry: CatalogEntry, options: Options, args: Sequence[ShellWord]
 ) -> Sequence[Facts]:
     """The uses of the words before it that apply, because options of the program are given."""
     return [case for case in entry.outer_cases if _holds(call, case, options, args)]
 
 
-def _list_uses(entry: Entry, cases: Sequence[Facts], options: Options) -> Sequence[_Use]:
+def _list_uses(entry: CatalogEntry, cases: Sequence[Facts], options: Options) -> Sequence[_Use]:
     operands = next(
         (case["operands"] for case in reversed(cases) if "operands" in case), entry.facts.get("operands")
     )
@@ -161,7 +161,7 @@ def _collect_roles(cases: Sequence[Facts]) -> Mapping[str, str]:
     }
 
 
-def _record_unnamed(call: ProgramCall, entry: Entry, cases: Sequence[Facts]) -> None:
+def _record_unnamed(call: ProgramCall, entry: CatalogEntry, cases: Sequence[Facts]) -> None:
     """Record the changed files that the words do not name."""
     if call.reader.is_elsewhere:
         return
@@ -172,7 +172,7 @@ def _record_unnamed(call: ProgramCall, entry: Entry, cases: Sequence[Facts]) -> 
             call.reader.unnamed.append(join(call.reader.folder, path))
 
 
-def _find_entry(call: ProgramCall, root: Node) -> tuple[Entry, Options, tuple[ShellWord, ...]] | None:
+def _find_entry(call: ProgramCall, root: Node) -> tuple[CatalogEntry, Options, tuple[ShellWord, ...]] | None:
     """The entry of the subcommand, its options with those before it, and its words. None if it is not known."""
     node, args = root, call.args
     entry = build_entry(root.name, root.facts or {})
@@ -204,12 +204,12 @@ def _find_entry(call: ProgramCall, root: Node) -> tuple[Entry, Options, tuple[Sh
     return entry, options, args
 
 
-def _has_harmless(entry: Entry, args: Sequence[ShellWord]) -> bool:
+def _has_harmless(entry: CatalogEntry, args: Sequence[ShellWord]) -> bool:
     options = _read(entry, args, first_operand_ends=False)
     return any(_is_given(options, name) for name in entry.harmless_with)
 
 
-def _report_unknown(call: ProgramCall, entry: Entry, root: Node, words: Sequence[ShellWord]) -> None:
+def _report_unknown(call: ProgramCall, entry: CatalogEntry, root: Node, words: Sequence[ShellWord]) -> None:
     call.place = entry.place
     otherwise = (root.facts or {}).get("otherwise", "unknown")
     is_effect = otherwise in _UNREAD or otherwise in HARMLESS
@@ -231,7 +231,7 @@ def _collect(options: Options, more: Options) -> None:
         options.values.setdefault(name, []).extend(values)
 
 
-def _read(entry: Entry, args: Sequence[ShellWord], *, first_operand_ends: bool) -> Options:
+def _read(entry: CatalogEntry, args: Sequence[ShellWord], *, first_operand_ends: bool) -> Options:
     """The options and operands. An option whose value is a command takes all words behind it."""
     rest: Sequence[ShellWord] = ()
     commands = [name for name, role in entry.roles.items() if role == "command"]
@@ -247,7 +247,7 @@ def _read(entry: Entry, args: Sequence[ShellWord], *, first_operand_ends: bool) 
     return options
 
 
-def _read_plain(entry: Entry, args: Sequence[ShellWord], *, first_operand_ends: bool) -> Options:
+def _read_plain(entry: CatalogEntry, args: Sequence[ShellWord], *, first_operand_ends: bool) -> Options:
     return read_options(
         args,
         valued=entry.letters,
@@ -258,7 +258,7 @@ def _read_plain(entry: Entry, args: Sequence[ShellWord], *, first_operand_ends: 
     )
 
 
-def _ends_options(entry: Entry) -> bool:
+def _ends_options(entry: CatalogEntry) -> bool:
     facts = entry.facts
     roles = _list_roles(facts.get("operands"))
     return bool(facts.get("options_first")) or bool({"command", "package"} & set(roles))
@@ -275,7 +275,7 @@ def _list_roles(operands: Any) -> list[str]:
 # Effects
 
 
-def _apply(call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]) -> str | None:
+def _apply(call: ProgramCall, entry: CatalogEntry, options: Options, args: Sequence[ShellWord]) -> str | None:
     cases = _list_cases(call, entry, options, args)
     outcomes = [_judge(entry, case, options) for case in cases] or [_judge(entry, entry.facts, options)]
     uses = _list_uses(entry, cases, options)
@@ -292,7 +292,7 @@ def _apply(call: ProgramCall, entry: Entry, options: Options, args: Sequence[She
     return _use_words(call, entry, uses, options)
 
 
-def _judge(entry: Entry, facts: Facts, options: Options) -> _Outcome:
+def _judge(entry: CatalogEntry, facts: Facts, options: Options) -> _Outcome:
     operand = next(iter(options.operands), None)
     if (pattern := facts.get("operand")) is not None:
         operand = next((each for each in options.operands if _matches(pattern, each.text)), operand)
@@ -314,7 +314,7 @@ def _judge(entry: Entry, facts: Facts, options: Options) -> _Outcome:
     )
 
 
-def _default_effect(entry: Entry, options: Options) -> str:
+def _default_effect(entry: CatalogEntry, options: Options) -> str:
     if entry.facts.get("subcommands") and not options.operands:
         return "reads"
     return "unknown"
@@ -338,7 +338,7 @@ def _make(call: ProgramCall, facts: Facts, options: Options) -> None:
             call.reader.made.add((kind, word.text))
 
 
-def _report(call: ProgramCall, entry: Entry, outcome: _Outcome) -> None:
+def _report(call: ProgramCall, entry: CatalogEntry, outcome: _Outcome) -> None:
     operand = "" if outcome.operand is None else quote(shown(outcome.operand.text))
     at = outcome.operand if "{operand}" in outcome.message and outcome.operand is not None else None
     message = outcome.message.replace("{operand}", operand or "what it names")
@@ -349,7 +349,9 @@ def _report(call: ProgramCall, entry: Entry, outcome: _Outcome) -> None:
         call.unread(message or _UNREAD[outcome.effect].format(name=name), at)
 
 
-def _doubt_options(call: ProgramCall, entry: Entry, options: Options, args: Sequence[ShellWord]) -> None:
+def _doubt_options(
+    call: ProgramCall, entry: CatalogEntry, options: Options, args: Sequence[ShellWord]
+) -> None:
     """Report options that can change a harmless use."""
     risky = [each for each in entry.facts.get("cases", ()) if each.get("options") and _is_risky(each)]
     if options.is_open and risky:
@@ -462,7 +464,7 @@ def _list_operands(operands: Any, options: Options) -> Iterator[_Use]:
             return
 
 
-def _use_words(call: ProgramCall, entry: Entry, uses: Sequence[_Use], options: Options) -> str | None:
+def _use_words(call: ProgramCall, entry: CatalogEntry, uses: Sequence[_Use], options: Options) -> str | None:
     """Follow the roles of the words. Returns the output."""
     printed: str | None = None
     shell_words: list[ShellWord] = []
@@ -485,7 +487,7 @@ def _has_sql(uses: Sequence[_Use]) -> bool:
     return any(role in ("sql", "sql_file") for _, role in uses)
 
 
-def _take_from(entry: Entry, options: Options, word: ShellWord) -> Sequence[ShellWord]:
+def _take_from(entry: CatalogEntry, options: Options, word: ShellWord) -> Sequence[ShellWord]:
     """The words of a command, of which one is given: operands, or the values of an option."""
     for name, role in entry.roles.items():
         if role == "command" and word in options.values.get(name, ()):
@@ -511,12 +513,12 @@ def _run(call: ProgramCall, words: Sequence[ShellWord], *, is_package: bool) -> 
     return call.run(words)
 
 
-def _place(call: ProgramCall, entry: Entry) -> AbstractContextManager[None]:
+def _place(call: ProgramCall, entry: CatalogEntry) -> AbstractContextManager[None]:
     return call.reader.elsewhere() if entry.facts.get("elsewhere") else nullcontext()
 
 
 @contextmanager
-def _folder(call: ProgramCall, entry: Entry, options: Options) -> Iterator[None]:
+def _folder(call: ProgramCall, entry: CatalogEntry, options: Options) -> Iterator[None]:
     """The folder in which the program runs."""
     before = call.reader.folder
     for name, role in entry.roles.items():
@@ -529,7 +531,7 @@ def _folder(call: ProgramCall, entry: Entry, options: Options) -> Iterator[None]
         call.reader.folder = before
 
 
-def _print(call: ProgramCall, entry: Entry) -> str | None:
+def _print(call: ProgramCall, entry: CatalogEntry) -> str | None:
     kind = entry.facts.get("prints")
     if kind == "word":
         return PLAIN + "\n"
@@ -639,7 +641,7 @@ _USES: Final[Mapping[str, Callable[[ProgramCall, ShellWord], str | None]]] = {
 }
 
 
-def _note(call: ProgramCall, entry: Entry, outcomes: Sequence[_Outcome], uses: Sequence[_Use]) -> None:
+def _note(call: ProgramCall, entry: CatalogEntry, outcomes: Sequence[_Outcome], uses: Sequence[_Use]) -> None:
     """Record how the program was read."""
     call.reader.readings.append(
         ProgramReading(
@@ -654,7 +656,7 @@ def _note(call: ProgramCall, entry: Entry, outcomes: Sequence[_Outcome], uses: S
     )
 
 
-def _describe_words(call: ProgramCall, entry: Entry, uses: Sequence[_Use]) -> Iterator[WordUse]:
+def _describe_words(call: ProgramCall, entry: CatalogEntry, uses: Sequence[_Use]) -> Iterator[WordUse]:
     roles = {word.text: role for word, role in uses}
     steps = entry.name.split(" ")[1:]
     for word in call.args:

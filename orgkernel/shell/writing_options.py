@@ -51,14 +51,14 @@ def find_writing_options(beginning: str) -> Mapping[str, Any]:
     if facts is None:
         return _split(read_words("doubtful_options"), -1)
     node = build_tree(program, facts)
-    found = [facts]
+    entries = [facts]
     for word in words[1:]:
         below = node.find(word)
         if below is None:
             break
         node = below
-        found += [node.facts] if node.facts is not None else []
-    return _describe(node, found)
+        entries += [node.facts] if node.facts is not None else []
+    return _describe(node, entries)
 
 
 def list_readers() -> Sequence[Mapping[str, Any]]:
@@ -74,9 +74,9 @@ def _group(is_listed: Callable[[str, Facts], bool]) -> Sequence[Mapping[str, Any
     rows: dict[str, dict[str, Any]] = {}
     for name, facts in list_shipped_programs().items():
         for each in (name, *facts.get("also", ())):
-            for key, node, found in _walk(build_tree(each, facts), facts):
-                writing = _describe(node, found)
-                if writing["operands"] != 0 and is_listed(key, found[-1]):
+            for key, node, entries in _walk(build_tree(each, facts), facts):
+                writing = _describe(node, entries)
+                if writing["operands"] != 0 and is_listed(key, entries[-1]):
                     row = rows.setdefault(json.dumps(writing), {"names": [], "writing": writing})
                     row["names"].append(key)
     return list(rows.values())
@@ -127,10 +127,10 @@ def _walk(root: Node, facts: Facts) -> Iterator[tuple[str, Node, list[Facts]]]:
             yield child.name, child, [facts, child.facts]
 
 
-def _describe(node: Node, found: list[Facts]) -> Mapping[str, Any]:
+def _describe(node: Node, entries: list[Facts]) -> Mapping[str, Any]:
     """The options that write, and the number of operands from which on the program writes."""
-    facts = found[-1]
-    options = {option for each in found for option in _list_options(each)}
+    facts = entries[-1]
+    options = {option for each in entries for option in _list_options(each)}
     operands = _count_operands(facts)
     if operands < 0 and (node.children or node.patterns):
         operands = 1  # any subcommand

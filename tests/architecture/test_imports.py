@@ -179,6 +179,7 @@ READERS = {
     "loading/tree.py",
     "runtime/regular_files.py",
     "runtime/report_files.py",
+    "shell/catalog.py",
 }
 BELOW = (
     "decisions",

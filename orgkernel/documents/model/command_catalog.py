@@ -146,7 +146,7 @@ class CommandCase(Record):
     """The kind of thing that this use deletes. If the command itself made all of them, the use is harmless."""
 
 
-class CommandEntry(Record):
+class CommandFields(Record):
     """The part that programs and subcommands share."""
 
     description: str = ""
@@ -191,7 +191,7 @@ class CommandEntry(Record):
     """The kind of thing that it deletes. If the command itself made all of them, it is harmless."""
 
 
-class SubcommandEntry(CommandEntry):
+class SubcommandEntry(CommandFields):
     """A subcommand, or several with the same effect."""
 
     names: Annotated[tuple[SubcommandName, ...], Field(min_length=1)]
@@ -199,7 +199,7 @@ class SubcommandEntry(CommandEntry):
     counts, and an exact name before a pattern."""
 
 
-class ProgramEntry(CommandEntry):
+class ProgramEntry(CommandFields):
     """A program."""
 
     also: tuple[ProgramName, ...] = ()

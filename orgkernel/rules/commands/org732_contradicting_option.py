@@ -44,7 +44,7 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
-from orgkernel.documents.records import CommandCatalog, CommandEntry
+from orgkernel.documents.records import CommandCatalog, CommandFields
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
@@ -63,7 +63,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
 
 
 def _check_entry(
-    document: SourceDocument, name: str, entry: CommandEntry, route: tuple[RouteStep, ...]
+    document: SourceDocument, name: str, entry: CommandFields, route: tuple[RouteStep, ...]
 ) -> Iterator[Finding]:
     subject = f"program:{name}"
     for number, case in enumerate(entry.cases):

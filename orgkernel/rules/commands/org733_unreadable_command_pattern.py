@@ -44,11 +44,11 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
-from orgkernel.documents.records import CommandCatalog, CommandEntry
+from orgkernel.documents.records import CommandCatalog, CommandFields
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.shell.readers import READERS
+from orgkernel.shell.catalog import read_words
 
 _NESTED = re.compile(r"\([^()]*[+*][^()]*\)[+*{]")
 
@@ -65,12 +65,12 @@ def check(document: SourceDocument) -> Iterator[Finding]:
 
 
 def _check_entry(
-    document: SourceDocument, name: str, entry: CommandEntry, route: tuple[RouteStep, ...]
+    document: SourceDocument, name: str, entry: CommandFields, route: tuple[RouteStep, ...]
 ) -> Iterator[Finding]:
     subject = f"program:{name}"
-    if entry.reader is not None and entry.reader not in READERS:
+    if entry.reader is not None and entry.reader not in read_words("readers"):
         message = f"{quote(entry.reader)} is not a reader of commands"
-        help = did_you_mean(entry.reader, READERS) or "state the effects of the program instead"
+        help = did_you_mean(entry.reader, read_words("readers")) or "state the effects of the program instead"
         yield Finding(document.place(*route, "reader"), message, help, subject)
     for number, case in enumerate(entry.cases):
         for field in ("value", "operand"):

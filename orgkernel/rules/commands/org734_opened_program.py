@@ -67,10 +67,10 @@ def _compare(name: str, entry: Definition[ProgramEntry], shipped: Facts) -> Iter
         for words in below.names:
             node = tree
             for word in words.split(" "):
-                found = node.find(word)
-                if found is None:
+                following = node.find(word)
+                if following is None:
                     break
-                node = found
+                node = following
             else:
                 if node.facts is not None and not _is_harmless(node.facts):
                     route = ("subcommands", number, "effect")
