@@ -80,7 +80,7 @@ _PLAIN_READERS = frozenset(
     (
         "cat", "echo", "printf", "grep", "ls", "pwd", "basename", "dirname", "realpath", "yes", "copy", "dd", "truncate", "shred",
         "mktemp", "permissions", "tee", "erase_device", "git_checkout", "git_restore", "git_rm", "git_paths", "git_one_word",
-        "git_lines", "kill", "kill_by_name", "fuser",
+        "git_lines", "kill", "kill_by_name", "fuser", "curl",
     )
 )  # fmt: skip
 
@@ -129,6 +129,8 @@ def _is_plain(facts: Mapping[str, Any]) -> bool:
         facts.get("effect", default),
         *(case.get("effect", "reads") for case in facts.get("cases", ())),
     }
+    if reader is not None:
+        effects -= {"unknown"}
     return not roles & _RUNNING_ROLES and not effects & _RUNNING_EFFECTS
 
 

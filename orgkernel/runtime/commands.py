@@ -61,10 +61,18 @@ class SimpleCommand:
         self.quoted = quoted
         """The numbers of the words that are quoted texts of several words."""
 
+    def find_plain_program(self) -> str | None:
+        """The program, if it takes all its words for data, so that none of them begins another command."""
+        words = self._list_behind_keywords()
+        return words[0] if words and words[0].rpartition("/")[2] in _read_plain_programs() else None
+
+    def _list_behind_keywords(self) -> list[str]:
+        return [word for word in self.words if word not in _KEYWORDS and not _ASSIGNMENT.match(word)]
+
     @property
     def is_plain(self) -> bool:
         """Whether the program takes its words for data."""
-        words = [word for word in self.words if word not in _KEYWORDS and not _ASSIGNMENT.match(word)]
+        words = self._list_behind_keywords()
         if not words or _UNKNOWN in words[0]:
             return not words
         if words[0] in ("for", "select", "case"):
@@ -109,6 +117,9 @@ def may_begin_with(commands: tuple[SimpleCommand, ...] | None, beginning: str) -
 
 
 def _may_begin_so(command: SimpleCommand, names: list[str]) -> bool:
+    program = command.find_plain_program()
+    if program is not None and not _is_in(names[0], program, is_whole=len(names) > 1):
+        return False
     rest = command.list_words()
     # Each word is searched for after the one before it. Prefixes are compared as strings, so the last word can
     # continue: `rm` is a prefix of `rmdir`.

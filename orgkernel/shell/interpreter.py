@@ -122,6 +122,9 @@ def _touch_files(call: ProgramCall, entry: CatalogEntry, options: Options, args:
         for word, role in uses:
             if role == "path_read":
                 _read_path(call, word)
+            elif role == "shell":
+                # The program gives it a file or a text.
+                _run_script(call, word.but(f"{word.text} {UNKNOWN}"))
             elif role in _CHANGING and word.text != "-" and not _is_remote(word.text):
                 call.owner(word)
     _record_unnamed(call, entry, cases)

@@ -667,13 +667,7 @@ class Reader:
         if not self.is_elsewhere:
             self.programs_run.append(tuple(word.text for word in words))
         for name, value in (assigned or {}).items():
-            if name in _RUN_VARIABLES and value:
-                with self.through(name):
-                    self.run_text(first.but(value))
-            if name in _LOADING_VARIABLES:
-                self.not_read(
-                    f"the variable {name} makes programs run code that cannot be seen", words, first
-                )
+            self.follow_variable(name, first.but(value), words)
         if first.text in self.functions:
             return self._call_function(first, args, stdin)
         name = first.text
@@ -690,11 +684,7 @@ class Reader:
             # Git keeps each of its subcommands as a program of its own.
             subcommand = first.but(base.removeprefix("git-"))
             return self.execute((first.but("git"), subcommand, *args), stdin)
-        program = (
-            self.programs.get(base)
-            if is_program or name.removeprefix("./") in ("bin/rails", "bin/rake", "bin/bundle", "bin/console")
-            else None
-        )
+        program = self.programs.get(base) if is_program or name.removeprefix("./") in _LAUNCHERS else None
         self._nesting += 1
         try:
             if program is None:
@@ -720,12 +710,18 @@ class Reader:
         self.variables[name] = _one_word(value)
         if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
             self._not_understood(node, "whether the record of commands is still needed cannot be seen")
-        if name in _RUN_VARIABLES and value:
-            with self.through(name):
-                self.run_text(ShellWord(value, *self._script.place(node)))
-        if name in _LOADING_VARIABLES:
-            self._not_understood(node, f"the variable {name} makes programs run code that cannot be seen")
+        word = ShellWord(value, *self._script.place(node))
+        self.follow_variable(name, word, (word,))
         return ""
+
+    def follow_variable(self, name: str, value: ShellWord, words: Sequence[ShellWord]) -> None:
+        """What a variable makes programs run: a command that is its value, or code that cannot be seen."""
+        if name in _RUN_VARIABLES and value.text:
+            with self.through(name):
+                self.run_text(value)
+        loads = _LOADING_VALUES.get(name)
+        if name in _LOADING_VARIABLES or (loads is not None and re.search(loads, value.text)):
+            self.not_read(f"the variable {name} makes programs run code that cannot be seen", words, value)
 
     def _declare(self, node: Node, stdin: str | None) -> str:
         for child in node.named_children:
@@ -1020,22 +1016,49 @@ _LOADING_VARIABLES: Final = frozenset(
     {
         "LD_PRELOAD",
         "LD_LIBRARY_PATH",
+        "LD_AUDIT",
+        "DYLD_INSERT_LIBRARIES",
+        "DYLD_LIBRARY_PATH",
         "BASH_ENV",
         "PROMPT_COMMAND",
         "GIT_EXTERNAL_DIFF",
+        "GIT_CONFIG_COUNT",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_EXEC_PATH",
+        "GIT_TEMPLATE_DIR",
         "PERL5OPT",
         "PYTHONSTARTUP",
+        "PYTHONBREAKPOINT",
+        "PYTHONINSPECT",
     }
 )
 """Variables that make other programs run code. `PATH` is not included, because a command with another `PATH` still
 names its programs."""
+_JAVA_AGENTS: Final = r"-javaagent|-agent(path|lib)|OnOutOfMemoryError|-Xbootclasspath"
+_LOADING_VALUES: Final[Mapping[str, str]] = {
+    "NODE_OPTIONS": r"--(require|import|loader|experimental-loader)\b|(^|\s)-r\b",
+    "RUBYOPT": r"(^|\s)-?[rI]",
+    "JAVA_TOOL_OPTIONS": _JAVA_AGENTS,
+    "JDK_JAVA_OPTIONS": _JAVA_AGENTS,
+    "_JAVA_OPTIONS": _JAVA_AGENTS,
+    "GOFLAGS": r"-(toolexec|exec|vettool|overlay|modfile)\b",
+    "MAKEFLAGS": r"--?(eval|E|f|file|makefile|I)\b|=|\$\(",
+    "GNUMAKEFLAGS": r"--?(eval|E|f|file|makefile|I)\b|=|\$\(",
+    "PS4": r"\$\(|`",
+}
+"""Variables that make other programs run code if their value matches."""
+_LAUNCHERS: Final = frozenset(
+    {"bin/rails", "bin/rake", "bin/bundle", "bin/console", "gradlew", "mvnw", "manage.py", "artisan"}
+)
+"""Programs of a project that are known by their entries."""
 _PROJECT: Final = lazy_pattern(
     rf"(?:{HOME}|/home/[^/]+|/Users/[^/]+|/workspaces?|/work|/repos?|/code|/projects?)/[^/]+(?!.*\.\.)|/app$"
 )
 _RUN_VARIABLES: Final = frozenset(
     {
         "PAGER", "GIT_PAGER", "MANPAGER", "EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_SSH_COMMAND", "GIT_SSH",
-        "GIT_PROXY_COMMAND", "LESSOPEN", "GIT_ASKPASS", "SSH_ASKPASS",
+        "GIT_PROXY_COMMAND", "LESSOPEN", "GIT_ASKPASS", "SSH_ASKPASS", "KUBE_EDITOR", "CC", "CXX", "RUSTC_WRAPPER",
+        "CARGO_BUILD_RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER",
     }
 )  # fmt: skip
 """Variables whose value is run as a command."""

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.decisions.work.contracts.command_permission import permit_command
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.runtime.commands import may_begin
 from orgkernel.shell.catalog import build_entry, build_tree, find_provider, is_trial
 from orgkernel.shell.check import check_command
 from orgkernel.shell.ownership import Ground
@@ -94,6 +95,40 @@ def test_disguises_and_everyday_commands(name: str) -> None:
         if check_command(command).outcome != outcome
     ]
     assert wrong == []
+
+
+def test_held_out_commands_keep_their_outcomes() -> None:
+    """Commands by another author: each keeps its outcome, and no destructive one is called harmless."""
+    trades = read_yaml_file(FOLDER / "held_out.yaml")
+    labels = {label for trade in trades.values() for label in trade}
+    assert not labels & {"destructive_as_harmless", "harmless_as_destructive", "cannot_tell_as_destructive"}
+    wrong = [
+        (command, outcome, found)
+        for trade in trades.values()
+        for label, commands in trade.items()
+        for command in commands
+        if (found := check_command(command).outcome) != (outcome := label.rpartition("_as_")[2] or label)
+    ]
+    assert wrong == []
+
+
+def test_everyday_commands_that_may_begin_with_rm() -> None:
+    """A rule about `rm` concerns few of the everyday commands that do not run it."""
+    trades = read_yaml_file(FOLDER / "held_out.yaml")
+    plain = [
+        command
+        for name, trade in trades.items()
+        if name not in ("own_files", "outside_the_catalog")
+        for command in trade.get("harmless", ())
+    ]
+    assert len(plain) == 246
+    assert [command for command in plain if may_begin(command, "rm")] == [
+        r"rg -n 'class \w+' src",
+        "awk '{print $1}' access.log | sort | uniq -c | sort -rn | head",
+        "cat <<'EOF' | python3 -m json.tool\n{\"a\": 1}\nEOF",
+        "fd -e py",
+        "source .venv/bin/activate",
+    ]
 
 
 @pytest.mark.parametrize("case", [*read_cases()], ids=lambda case: case["name"])

@@ -21,6 +21,10 @@ def _debugger(call: ProgramCall) -> str | None:
             command.text
         ):
             call.unread("what this command of the debugger runs cannot be seen", command)
+        elif option.text in ("-x", "--command", "-s", "-S", "--source", "-ix", "-iex"):
+            call.unread("what this script of the debugger does cannot be seen", command)
+        elif option.text == "--args":
+            break
     return UNKNOWN
 
 
@@ -29,6 +33,8 @@ def _editor(call: ProgramCall) -> str | None:
     for number, word in enumerate(call.args):
         text = word.text
         command = text[1:] if text[:1] == "+" else ""
+        if re.fullmatch(r"-[eEsnRX]+c", text) and number + 1 < len(call.args):
+            command = call.args[number + 1].text
         if text in (
             "-c",
             "--cmd",
@@ -44,6 +50,8 @@ def _editor(call: ProgramCall) -> str | None:
             command = call.args[number + 1].text
         if command and not re.fullmatch(r":?(\d+|/\w+|wq?!?|qa?!?|set \w+|syntax on)", command):
             call.unread("what this command of the editor does cannot be seen", word)
+    if (call.stdin or "").strip():
+        call.unread("what these commands of the editor do cannot be seen")
     return UNKNOWN
 
 

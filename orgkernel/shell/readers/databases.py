@@ -12,6 +12,10 @@ from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.sql import read_sql
 
+_REACHES_OUT: Final = re.compile(
+    r"(?i)\b(load_extension|writefile|edit|lo_unlink|lo_export|pg_file_\w+|dblink_exec|xp_cmdshell|sys_exec|sys_eval)\s*\("
+)
+
 
 def _read_text(call: ProgramCall, text: ShellWord) -> None:
     r"""SQL with client commands in between: `\\i file`, `.read file`."""
@@ -33,6 +37,8 @@ def _read_text(call: ProgramCall, text: ShellWord) -> None:
     inner = re.search(r"(?i)\bprogram\s+'((?:[^']|'')*)'", text.text)
     if inner and re.match(r"(?is)\s*\\?copy\b", text.text):
         call.script(text.but(inner[1].replace("''", "'")), through=call.name)
+    if _REACHES_OUT.search(text.text):
+        call.unread("what this function loads or writes cannot be seen", text)
     if re.search(r"\\gexec\b", text.text):
         call.unread("what `\\gexec` runs cannot be seen", text)
 
@@ -50,9 +56,16 @@ def _run_sql_file(call: ProgramCall) -> None:
         _read_text(call, file.but(text))
 
 
+_OUTPUTS: Final = (".output", ".once", ".log", ".backup", ".save", ".clone", "\\o", "\\out", "\\w", "\\write")
+
+
 def _meta(call: ProgramCall, name: str, rest: str, text: ShellWord) -> None:
     if name in ("\\!", ".shell", ".system", "\\system") and rest:
         call.script(text.but(rest), through=call.name)
+    elif name in (".load", ".import") or (name in _OUTPUTS and rest.lstrip().startswith("|")):
+        call.unread(f"what {quote(name)} reads or runs cannot be seen", text)
+    elif name in _OUTPUTS and rest.strip() not in ("", "stdout"):
+        call.reader.write(text.but(rest.strip().strip("'\"")), UNKNOWN, appends=False)
     elif (
         name in ("\\i", "\\ir", "\\include", ".read", ".restore", "\\g", "\\o") and "|" in rest
     ) or name in ("\\i", "\\ir", ".read", ".restore"):

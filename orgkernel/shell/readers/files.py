@@ -35,7 +35,7 @@ def delete_tree(call: ProgramCall, target: ShellWord) -> None:
 
 def _zip(call: ProgramCall) -> None:
     options = read_options(call.args, valued="xinbt", single_dash_longs=False)
-    if "T" in options.flags and any(word.text == "-TT" for word in call.args):
+    if any(re.match(r"-TT|--un[a-z-]*", word.text) for word in call.args):
         call.unread("what this option of `zip` runs cannot be seen")
     if options.has("m", "move") and any(call.owner(word) != "own" for word in options.operands[1:]):
         call.unread("whether these files may be moved away cannot be seen")
@@ -170,7 +170,7 @@ def _rsync(call: ProgramCall) -> None:
         ),
         longs=(
             "delete", "delete-before", "delete-during", "delete-delay", "delete-after", "delete-excluded", "dry-run",
-            "remove-source-files", "delete-missing-args",
+            "remove-source-files", "remove-sent-files", "delete-missing-args",
         ),
     )  # fmt: skip
     if options.has("n", "dry-run", "list-only"):
@@ -178,6 +178,9 @@ def _rsync(call: ProgramCall) -> None:
     shell = options.value("e", "rsh")
     if shell is not None and not re.fullmatch(r"ssh( .*)?", shell.text):
         call.unread("what this remote shell does cannot be seen", shell)
+    program = options.value("rsync-path")
+    if program is not None and not re.fullmatch(r"(sudo (-n )?)?[\w./-]*rsync", program.text):
+        call.unread("what this runs on the other machine cannot be seen", program)
     if any(name.startswith("del") for name in options.flags) and options.operands:
         target = options.operands[-1]
         if re.match(r"[^/]*:", target.text):
@@ -188,9 +191,9 @@ def _rsync(call: ProgramCall) -> None:
             )
         else:
             delete_tree(call, target)
-    if "remove-source-files" in options.flags:
+    if options.has("remove-source-files", "remove-sent-files"):
         for source in options.operands[:-1]:
-            if call.owner(source) != "own":
+            if re.match(r"[^/]*:", source.text) or call.owner(source) != "own":
                 call.found("destroy_data", f"deletes {quote(shown(source.text))} after copying", source)
 
 
@@ -359,7 +362,8 @@ def _archive(call: ProgramCall) -> None:
     """`tar`: extraction over foreign directories, and programs that it runs."""
     text = " ".join(word.text for word in call.args)
     if re.search(
-        r"(--to-command|--checkpoint-action|-I|--use-compress-program|--remove-files|--recursive-unlink|--overwrite-dir)",
+        r"--(to-c|checkpoint-a|use-c|remove-f|recursive-u|overwrite-d|rsh-c|rmt-c|info-s|new-v)"
+        r"|(^|\s)-[A-Za-z]*[IF](\s|$|\W)|(^|\s)-[IF]",
         text,
     ):
         call.unread("what this option of `tar` runs or deletes cannot be seen")
@@ -393,9 +397,19 @@ def _sed(call: ProgramCall) -> str | None:
         scripts = [operands.pop(0)]
         if not scripts[0].text and operands:  # `sed -i '' …` of BSD
             scripts = [operands.pop(0)]
+    for file in options.all_values("f", "file"):
+        text = (
+            (call.stdin or UNKNOWN) if file.text in ("-", "/dev/stdin") else call.reader.read_file(file.text)
+        )
+        if text == UNKNOWN:
+            call.unread("what this script of `sed` does cannot be seen", file)
+        else:
+            scripts = [*scripts, file.but(text)]
     for script in scripts:
         if _runs_code(script.text):
             call.unread("this script of `sed` runs commands that cannot be seen", script)
+        for match in _SED_WRITES.finditer(script.text):
+            call.reader.write(script.but(match[2].strip()), UNKNOWN, appends=False)
     if is_in_place:
         for target in operands:
             change_file(call, target)
@@ -406,6 +420,12 @@ def change_file(call: ProgramCall, target: ShellWord) -> None:
     """Change a file in place."""
     if call.owner(target) == "foreign" and not is_own_root(target.text):
         call.unread("what this changes in a file of another owner cannot be seen", target)
+
+
+_SED_WRITES: Final = re.compile(
+    r"(?:^|[;{}\n])\s*(?:(?:\d+|\$|/(?:\\.|[^/\n])*/)[,!\s]*)*"
+    r"(?:[wW]|s([^\w\s])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM0-9]*w)[ \t]+([^\n;}]+)"
+)
 
 
 def _runs_code(script: str) -> bool:
@@ -439,17 +459,38 @@ def _sort(call: ProgramCall) -> str | None:
 
 
 def _awk(call: ProgramCall) -> str | None:
-    options = read_options(call.args, valued="Ffvi", long_valued=("file", "field-separator", "assign"))
-    if options.has("f", "file"):
-        return UNKNOWN
-    program = options.operands[0] if options.operands else None
-    if program is not None:
+    options = read_options(
+        call.args,
+        valued="FfvileE",
+        long_valued=("file", "exec", "field-separator", "assign", "include", "load", "source"),
+    )
+    for library in options.all_values("l", "load", "i", "include"):
+        if library.text not in ("inplace", "readfile", "filefuncs", "time"):
+            call.unread("what this library of `awk` does cannot be seen", library)
+    programs = options.all_values("e", "source")
+    for file in options.all_values("f", "file", "E", "exec"):
+        text = (
+            (call.stdin or UNKNOWN) if file.text in ("-", "/dev/stdin") else call.reader.read_file(file.text)
+        )
+        if text == UNKNOWN:
+            call.unread("what this program of `awk` does cannot be seen", file)
+        else:
+            programs.append(file.but(text))
+    targets = options.operands
+    if not options.has("e", "source", "f", "file", "E", "exec"):
+        programs, targets = options.operands[:1], options.operands[1:]
+    if any(word.text == "inplace" for word in options.all_values("i", "include")):
+        for target in targets:
+            change_file(call, target)
+    for program in programs:
         code = re.sub(r'"(\\.|[^"\\])*"', '""', program.text)
         if re.search(r"\bsystem\s*\(|\|&?\s*(getline|\"\"|\w)|\bgetline\b", code.replace("||", "")):
             call.unread("this program of `awk` runs commands that cannot be seen", program)
+        if re.search(r"@(load|include)\b|\bprint[^;}]*[^=<>]>>?\s*[$A-Za-z(]", code):
+            call.unread("what this program of `awk` loads or writes cannot be seen", program)
         for match in re.finditer(r'>>?\s*"([^"]*)"', program.text):
             call.reader.write(program.but(match[1]), UNKNOWN, appends=False)
-    return UNKNOWN if options.operands[1:] or call.stdin else ""
+    return UNKNOWN if targets or call.stdin else ""
 
 
 READERS: Final[Mapping[str, Program]] = {

@@ -53,27 +53,9 @@ def _python(call: ProgramCall) -> str | None:
     return None
 
 
-_MANAGE: Final = {
-    "flush": "drop_table", "reset_db": "drop_table", "sqlflush": "", "clearsessions": "", "migrate": "?", "loaddata": "?", "dbshell": "?",
-    "shell": "?", "zero": "drop_table", "sendtestemail": "send_email", "remove_stale_contenttypes": "?", "delete_user": "?",
-}  # fmt: skip
-
-
 def _python_file(call: ProgramCall, path: ShellWord, args: list[ShellWord]) -> str | None:
     if path.text.rsplit("/", 1)[-1] == "manage.py":
-        verb = args[0].text if args else ""
-        operation = _MANAGE.get(verb, "")
-        if verb == "migrate" and any(word.text == "zero" for word in args):
-            operation = "drop_table"
-        if operation == "?" and verb != "migrate":
-            call.unread("what this does to the database cannot be seen")
-        elif operation and operation != "?":
-            call.found(
-                operation,
-                f"`manage.py {verb}` "
-                + ("sends email" if operation == "send_email" else "empties the database"),
-            )
-        return UNKNOWN
+        return call.run([path.but("manage.py"), *args])
     text = call.reader.read_file(path.text)
     if text != UNKNOWN:
         return _python_code(call, path.but(text))
@@ -96,9 +78,43 @@ def _python_module(call: ProgramCall, words: list[ShellWord]) -> str | None:
     program = name.replace("_", "-")
     if call.reader.programs.get(program) is not None and program not in _NO_MODULES:
         return call.run([words[0].but(program), *words[1:]])
+    if name in _RUNNERS:
+        return _run_measured(call, name, words[1:])
+    if name == "venv":
+        _remake_folders(call, words[1:])
     if name.split(".")[0] not in _SAFE_RUNS:
         judge_script(call, words[0].but(name.replace(".", "/")))
     return UNKNOWN
+
+
+_RUNNERS: Final = ("timeit", "cProfile", "profile", "pdb", "trace")
+
+
+def _run_measured(call: ProgramCall, name: str, args: list[ShellWord]) -> str | None:
+    """`python -m timeit CODE` and `python -m cProfile FILE`."""
+    options = read_options(
+        args,
+        valued={"timeit": "nrsu", "pdb": "c", "trace": "fCd"}.get(name, "os"),
+        long_valued=("setup", "number", "repeat", "unit", "command", "ignore-module", "ignore-dir", "file", "coverdir"),
+        first_operand_ends=name != "timeit",
+    )  # fmt: skip
+    if name == "timeit":
+        for code in [*options.operands, *options.all_values("s", "setup")]:
+            _python_code(call, code)
+    elif name == "pdb" and options.has("c", "command"):
+        call.unread("what these commands of the debugger do cannot be seen")
+    elif options.has("m", "module"):
+        return _python_module(call, list(options.operands))
+    elif options.operands:
+        return _python_file(call, options.operands[0], list(options.operands[1:]))
+    return UNKNOWN
+
+
+def _remake_folders(call: ProgramCall, args: list[ShellWord]) -> None:
+    """`python -m venv --clear FOLDER` deletes what is in the folder."""
+    options = read_options(args, long_valued=("prompt",), longs=("clear", "upgrade"))
+    for folder in options.operands if options.has("clear") else ():
+        delete_tree(call, folder)
 
 
 def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
@@ -206,6 +222,30 @@ _OTHER_WORDS: Final = names_in(
 )
 
 
+# Libraries that only offer functions.
+_KNOWN_LIBRARIES: Final = names_in(
+    """strict warnings utf8 feature JSON JSON::PP JSON::XS YAML Data::Dumper List::Util Scalar::Util POSIX Time::HiRes Time::Local
+    Time::Piece Encode MIME::Base64 Digest::MD5 Digest::SHA File::Basename File::Spec Cwd Math::BigInt integer bigint autodie
+    Text::Wrap open locale constant 5.010 json yaml set date time csv pp digest uri securerandom English bundler/setup rubygems
+    dotenv/config ts-node/register tsx source-map-support/register esbuild-register @swc-node/register @babel/register"""
+)
+
+
+def _doubt_loading(call: ProgramCall, text: str, words: list[ShellWord]) -> None:
+    """Report an option that loads a library which could do anything: `perl -M…`, `ruby -r…`, `node --require …`."""
+    name = ""
+    if match := re.fullmatch(r"--(?:require|import|loader|experimental-loader)(?:=(.*))?", text):
+        name = words[-1].text if match[1] is None else match[1]
+    elif call.name.startswith("perl") and re.match(r"-[MmdD]:?[A-Za-z]", text):
+        name = re.split(r"[=,\s]", text[2:].lstrip("-:"))[0]
+    elif call.name.startswith("ruby") and text.startswith("-r"):
+        name = text[2:] or words[-1].text
+    elif call.name in ("node", "nodejs") and text == "-r":
+        name = words[-1].text
+    if name and name not in _KNOWN_LIBRARIES:
+        call.unread("what this library does cannot be seen", words[0])
+
+
 def _inline(call: ProgramCall) -> str | None:
     """`node -e`, `perl -e`, `ruby -e`, `php -r`, `Rscript -e`."""
     letters = {
@@ -230,6 +270,7 @@ def _inline(call: ProgramCall) -> str | None:
     ):
         text = words[number].text
         number += 1
+        _doubt_loading(call, text, words[number - 1 : number + 1])
         letter = text[-1]
         is_code = text in ("--eval", "--print", "--run", "-pe", "-ne") or (
             text[:2] != "--" and letter in valued
@@ -348,7 +389,13 @@ def run_program_of_project(call: ProgramCall) -> str | None:
     return run_file(call, call.word, call.args)
 
 
+def _run_same_program(call: ProgramCall) -> str | None:
+    """`cargo +nightly …`: the program again, with the words behind this one."""
+    return call.run([call.word, *call.args])
+
+
 READERS: Final[Mapping[str, Program]] = {
+    "same_program": _run_same_program,
     "python": _python,
     "inline_code": _inline,
     "powershell": _powershell,

@@ -18,6 +18,12 @@ _LOCAL: Final = re.compile(
 _WRITING: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
+def fill_folder(call: ProgramCall, folder: ShellWord) -> None:
+    """Files with names that the server chooses, in a folder."""
+    if call.owner(folder) == "foreign" and folder.text.strip("./"):
+        call.unread("whether this overwrites files of another owner cannot be seen", folder)
+
+
 def send(call: ProgramCall, url: ShellWord, method: str, *, sends_data: bool) -> None:
     """A request: a real message or payment, a deletion, or a read."""
     if is_unclear(url.text[: max(url.text.find("/", 9), 0) or len(url.text)]) and (
@@ -60,6 +66,12 @@ _CURL_LONGS: Final = (
     "url", "mail-from", "mail-rcpt", "proxy", "cacert", "cert", "key", "referer", "write-out", "json", "output-dir", "resolve",
     "interface", "range", "limit-rate", "oauth2-bearer", "unix-socket", "aws-sigv4", "dump-header", "max-redirs", "next_",
     "url-query", "variable", "retry-max-time", "connect-to", "noproxy", "ciphers", "tls-max", "quote", "stderr", "trace",
+    "trace-ascii", "libcurl", "etag-save", "hsts", "alt-svc", "engine",
+)  # fmt: skip
+
+
+_CURL_LOGS: Final = (
+    "D", "dump-header", "c", "cookie-jar", "trace", "trace-ascii", "stderr", "libcurl", "etag-save", "hsts", "alt-svc",
 )  # fmt: skip
 
 
@@ -105,7 +117,12 @@ def _curl(call: ProgramCall) -> str:
         return UNKNOWN
     for url in urls:
         send(call, url, method, sends_data=sends)
-    for target in options.all_values("o", "output"):
+    if options.has("engine"):
+        call.unread("what this engine runs cannot be seen")
+    folder = options.value("output-dir")
+    if folder is not None:
+        fill_folder(call, folder)
+    for target in options.all_values("o", "output", *_CURL_LOGS):
         call.reader.write(target, UNKNOWN, appends=False)
     return UNKNOWN
 
@@ -114,14 +131,20 @@ def _wget(call: ProgramCall) -> str:
     options = read_options(
         call.args, valued="OoaPUteTQwADRi", long_valued=(
             "output-document", "post-data", "post-file", "method", "body-data", "body-file", "header", "user", "password", "user-agent",
-            "directory-prefix", "timeout", "tries", "input-file", "domains", "accept", "reject", "level", "execute",
+            "directory-prefix", "timeout", "tries", "input-file", "domains", "accept", "reject", "level", "execute", "output-file", "append-output",
+            "use-askpass", "config",
         ),
     )  # fmt: skip
     sends = options.has("post-data", "post-file", "body-data", "body-file")
     method = options.value("method")
     for url in options.operands:
         send(call, url, method.text if method else ("POST" if sends else "GET"), sends_data=sends)
-    for target in options.all_values("O", "output-document"):
+    for word in options.all_values("use-askpass", "config", "e", "execute"):
+        if not re.fullmatch(r"(robots|check_certificate|timeout|tries|https?_proxy)\s*=.*", word.text):
+            call.unread("what this setting runs cannot be seen", word)
+    for folder in options.all_values("P", "directory-prefix"):
+        fill_folder(call, folder)
+    for target in options.all_values("O", "output-document", "o", "output-file"):
         if target.text != "-":
             call.reader.write(target, UNKNOWN, appends=False)
     return UNKNOWN

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orgkernel.shell.catalog import read_words
-from orgkernel.shell.marks import MANY, UNKNOWN, ShellWord, is_unclear
+from orgkernel.shell.marks import MANY, UNKNOWN, ShellWord
 from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.ownership import join
 from orgkernel.shell.reader import Program, ProgramCall
@@ -40,7 +40,9 @@ def _sudo(call: ProgramCall) -> str | None:
         return None
     words = list(options.operands)
     while words and re.match(r"\w+=", words[0].text):
-        words.pop(0)
+        word = words.pop(0)
+        name, _, value = word.text.partition("=")
+        call.reader.follow_variable(name, word.but(value), (call.word, *call.args))
     if not words:
         if call.stdin and options.has("s", "i", "shell", "login"):
             return call.script(call.stdin)
@@ -58,11 +60,9 @@ def _env(call: ProgramCall) -> str | None:
             script.but(" ".join([script.text, *(word.text for word in words)])), through="env -S"
         )
     while words and re.match(r"[\w.]+=", words[0].text):
-        name, _, value = words.pop(0).text.partition("=")
-        if name in ("LD_PRELOAD", "BASH_ENV", "PROMPT_COMMAND"):
-            call.unread(f"the variable {name} makes programs run code that cannot be seen")
-        if is_unclear(value):
-            continue
+        word = words.pop(0)
+        name, _, value = word.text.partition("=")
+        call.reader.follow_variable(name, word.but(value), (call.word, *call.args))
     if not words:
         return UNKNOWN
     return _in_folder(call, options.value("C", "chdir"), words)
@@ -102,7 +102,11 @@ def _shell(call: ProgramCall) -> str | None:
         number += 1
         if text.startswith("--"):
             if text.lstrip("-") in _SHELL_VALUED:
+                if number < len(words):
+                    run_file(call, words[number], ())
                 number += 1
+            elif text.startswith("--init-command="):
+                call.script(words[number - 1].but(text.partition("=")[2]))
             continue
         is_command |= "c" in text[1:] and text[0] == "-"
         reads_stdin |= "s" in text[1:]
@@ -257,11 +261,21 @@ def _parallel(call: ProgramCall) -> str | None:
     return None
 
 
+_RUNNING_SETTINGS: Final = re.compile(
+    r"\s*(proxycommand|(permit)?localcommand|knownhostscommand|pkcs11provider|securitykeyprovider|match|include"
+    r"|xauthlocation|remotecommand)\b",
+    re.IGNORECASE,
+)
+
+
 def _ssh(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="bcDEeFIiJLlmOopQRSWwB", first_operand_ends=True)
     for word in options.all_values("o"):
-        if re.match(r"(proxycommand|localcommand|permitlocalcommand)\b", word.text, re.IGNORECASE):
+        if _RUNNING_SETTINGS.match(word.text):
             call.unread("what this option runs cannot be seen", word)
+    for word in options.all_values("F", "I"):
+        if word.text not in ("none", "/dev/null"):
+            call.unread("what this file makes `ssh` run cannot be seen", word)
     words = read_options(
         options.operands[1:], valued="bcDEeFIiJLlmOopQRSWwB", first_operand_ends=True
     ).operands
