@@ -17,6 +17,9 @@ _REACHES_OUT: Final = re.compile(
 )
 
 
+_EXPORTED: Final = re.compile(r"(?is)\bcopy\b[^;]*?\bto\s+'([^']+)'")
+
+
 def _read_text(call: ProgramCall, text: ShellWord) -> None:
     r"""SQL with client commands in between: `\\i file`, `.read file`."""
     if text.text.strip() == UNKNOWN:
@@ -39,6 +42,8 @@ def _read_text(call: ProgramCall, text: ShellWord) -> None:
         call.script(text.but(inner[1].replace("''", "'")), through=call.name)
     if _REACHES_OUT.search(text.text):
         call.unread("what this function loads or writes cannot be seen", text)
+    for match in _EXPORTED.finditer(text.text) if call.name == "duckdb" else ():
+        call.reader.write(text.but(match[1]), UNKNOWN, appends=False)
     if re.search(r"\\gexec\b", text.text):
         call.unread("what `\\gexec` runs cannot be seen", text)
 

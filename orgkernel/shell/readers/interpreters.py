@@ -11,6 +11,7 @@ from orgkernel.shell.marks import PRIVATE, UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.readers.files import change_file, delete_tree
+from orgkernel.shell.readers.messages import fill_folder
 from orgkernel.shell.readers.wrappers import judge_script, run_file
 
 LONGEST_CODE: Final = 8_000
@@ -80,6 +81,9 @@ def _python_module(call: ProgramCall, words: list[ShellWord]) -> str | None:
         return call.run([words[0].but(program), *words[1:]])
     if name in _RUNNERS:
         return _run_measured(call, name, words[1:])
+    if name in ("zipfile", "tarfile") and words[1:2] and words[1].text in ("-e", "--extract"):
+        for folder in words[3:4]:
+            fill_folder(call, folder)
     if name == "venv":
         _remake_folders(call, words[1:])
     if name.split(".")[0] not in _SAFE_RUNS:

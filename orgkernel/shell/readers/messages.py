@@ -11,6 +11,7 @@ from orgkernel.shell.catalog import find_provider, is_trial
 from orgkernel.shell.marks import UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import read_options
 from orgkernel.shell.reader import Program, ProgramCall
+from orgkernel.shell.readers.files import is_own_root
 
 _LOCAL: Final = re.compile(
     r"^(localhost|127(\.\d+){3}|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal|[\w-]+\.(localhost|test|local))$"
@@ -20,7 +21,7 @@ _WRITING: Final = frozenset({"POST", "PUT", "PATCH"})
 
 def fill_folder(call: ProgramCall, folder: ShellWord) -> None:
     """Files with names that the server chooses, in a folder."""
-    if call.owner(folder) == "foreign" and folder.text.strip("./"):
+    if call.owner(folder) == "foreign" and not is_own_root(folder.text):
         call.unread("whether this overwrites files of another owner cannot be seen", folder)
 
 
