@@ -63,6 +63,8 @@ def owner_of(path: str, ground: Ground, *, is_elsewhere: bool = False) -> Owners
         return "variable"
     if first == PLAIN and is_elsewhere:
         return "foreign"
+    if path[1:2] == ":" and first.isascii() and first.isalpha():
+        return "foreign"  # a drive of Windows
     if first == ROOT:
         path = "." + path[1:]
     names, start = _walk(path)

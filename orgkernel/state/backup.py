@@ -181,8 +181,8 @@ def _find_end(
         "SELECT sequence, previous, digest, body FROM audit"
         " WHERE writer = ? AND stream = ? AND sequence > ? ORDER BY sequence"
     )
-    found = rows.execute(query, (writer, stream, known.sequence))
-    return follow_sealed(keys, writer, stream, known, (ChainRow(*row) for row in found)) or known
+    links = rows.execute(query, (writer, stream, known.sequence))
+    return follow_sealed(keys, writer, stream, known, (ChainRow(*row) for row in links)) or known
 
 
 def measure_size(store: Store) -> int:
