@@ -22,6 +22,7 @@ from orgkernel.operations.context import OPERATOR, Context, build_actor
 from orgkernel.operations.skills import acquire_skill, assess_skill
 from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
+from tests.state.contract_of_skills import pass_days
 from tests.state.opening import Clock, opened, sqlite_at
 from tests.support.trees import write_tree
 
@@ -124,7 +125,7 @@ def test_c2_passing_a_test_raises_the_skill_by_one_step(ship: Ship) -> None:
         ship.passed("helm_test", 0.65)
         levels.append(ship.level("helm"))
     assert levels == [2, 3, 3]
-    ship.clock.now += 100 * 86_400
+    pass_days(ship.store, ship.clock, 100)
     assert ship.level("helm") == 2
     ship.passed("helm_test", 0.65)
     assert ship.level("helm") == 3

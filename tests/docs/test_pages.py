@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -64,8 +65,9 @@ def blocks(pages: dict[str, str]) -> list[tuple[str, str, str]]:
 def reader(tmp_path: Path, request: pytest.FixtureRequest) -> Reader:
     """In an empty folder, or for the pages of the repository in one that looks like a checkout."""
     if not request.node.callspec.params["name"].startswith("docs/"):
-        for name in ("ontology", "templates", "orgkernel.toml"):
-            (tmp_path / name).symlink_to(REPOSITORY / name)
+        for name in ("ontology", "templates"):
+            shutil.copytree(REPOSITORY / name, tmp_path / name)
+        shutil.copy(REPOSITORY / "orgkernel.toml", tmp_path)
     return Reader(tmp_path)
 
 
