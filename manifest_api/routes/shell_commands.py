@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import KNOWN_PARAMETERS, read_body
+from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body
 from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import declare_body, declare_responses
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
@@ -32,8 +32,6 @@ class ExplanationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
     command: Annotated[str, msgspec.Meta(max_length=LONGEST_COMMAND)]
     """A script of a POSIX shell or bash, as `sh -c` reads it."""
-    org: str | None = None
-    """The organization whose entries for programs count, too, or `active`. By default, only the shipped entries count."""
 
 
 class CommandQuestion(ExplanationQuestion, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,13 +47,52 @@ class CommandQuestion(ExplanationQuestion, frozen=True, kw_only=True, forbid_unk
     """The pre-flights of destructive operations in the command, in the same way."""
 
 
+_EXAMPLE = {"command": "git push --force origin main"}
+
+
 @router.post(
     "/v1/commands/check",
-    responses=declare_responses(CommandPermission, 400, 404, 409, 415, kept=False),
+    responses=declare_responses(CommandPermission, 400, 415, kept=False),
     openapi_extra=declare_body(CommandQuestion, {"command": "git push --force", "own": ["build/**"]}),
 )
 async def post_command_check(request: Request, answers: AnswersOfApp) -> Response:
     """Find the destructive operations in a shell command, and say whether it may run. Nothing is run."""
+    return await _check(request, answers, None)
+
+
+@router.post(
+    "/v1/orgs/{org}/commands/check",
+    responses=declare_responses(CommandPermission, 400, 404, 409, 415, kept=False),
+    openapi_extra=declare_body(CommandQuestion, {"command": "git push --force", "own": ["build/**"]}),
+)
+async def post_organization_command_check(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """Find the destructive operations in a shell command, with the programs that the organization adds."""
+    return await _check(request, answers, org)
+
+
+@router.post(
+    "/v1/commands/explain",
+    responses=declare_responses(CommandExplanation, 400, 415, kept=False),
+    openapi_extra=declare_body(ExplanationQuestion, _EXAMPLE),
+)
+async def post_command_explanation(request: Request, answers: AnswersOfApp) -> Response:
+    """Explain how a shell command is read: the entry of each program in the command catalogue, and what its words are."""
+    return await _explain(request, answers, None)
+
+
+@router.post(
+    "/v1/orgs/{org}/commands/explain",
+    responses=declare_responses(CommandExplanation, 400, 404, 409, 415, kept=False),
+    openapi_extra=declare_body(ExplanationQuestion, _EXAMPLE),
+)
+async def post_organization_command_explanation(
+    request: Request, answers: AnswersOfApp, org: Org
+) -> Response:
+    """Explain how a shell command is read, with the programs that the organization adds."""
+    return await _explain(request, answers, org)
+
+
+async def _check(request: Request, answers: AnswersOfApp, org: str | None) -> Response:
     require_scope(request, "read")
     question = await read_body(request, CommandQuestion, '{"command": "git push --force"}')
     ground = Ground(root=question.root, own=question.own)
@@ -63,23 +100,17 @@ async def post_command_check(request: Request, answers: AnswersOfApp) -> Respons
     preflights = [expect_readable(read_value("preflight", each), Preflight) for each in question.preflights]
 
     def decide(kernel: Kernel) -> CommandPermission:
-        programs = _find_programs(kernel, question.org)
+        programs = _find_programs(kernel, org)
         return permit_command(question.command, ground, brief, preflights, programs)
 
-    return await answers.respond_once(decide)
+    return await answers.respond_once(decide, org)
 
 
-@router.post(
-    "/v1/commands/explain",
-    responses=declare_responses(CommandExplanation, 400, 404, 409, 415, kept=False),
-    openapi_extra=declare_body(ExplanationQuestion, {"command": "git push --force origin main"}),
-)
-async def post_command_explanation(request: Request, answers: AnswersOfApp) -> Response:
-    """Explain how a shell command is read: the entry of each program in the command catalogue, and what its words are."""
+async def _explain(request: Request, answers: AnswersOfApp, org: str | None) -> Response:
     require_scope(request, "read")
     question = await read_body(request, ExplanationQuestion, '{"command": "git push --force origin main"}')
     return await answers.respond_once(
-        lambda kernel: explain_command(question.command, programs=_find_programs(kernel, question.org))
+        lambda kernel: explain_command(question.command, programs=_find_programs(kernel, org)), org
     )
 
 

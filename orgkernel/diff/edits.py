@@ -43,6 +43,7 @@ NOUNS: Mapping[str, str] = {
     "ranks": "rank",
     "promotions": "promotion to rank",
     "matrices": "rank matrix",
+    "programs": "program",
     "bills": "bill",
     "orders": "the standing orders for",
 }

@@ -140,11 +140,13 @@ def test_an_organization_adds_and_narrows_programs(shop: Path, command: str, out
     with TestClient(
         create_app(kernel), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
     ) as client:
-        answer = client.post("/v1/commands/check", json={"command": command, "org": "shop"})
+        answer = client.post("/v1/orgs/shop/commands/check", json={"command": command})
         assert answer.status_code == 200, answer.text
         assert answer.json()["outcome"] == outcome, answer.json()
-        explained = client.post("/v1/commands/explain", json={"command": command, "org": "shop"})
+        explained = client.post("/v1/orgs/shop/commands/explain", json={"command": command})
         assert explained.json()["outcome"] == outcome
+        shipped = client.post("/v1/commands/check", json={"command": "shopctl orders list"})
+        assert shipped.json()["outcome"] == "cannot_tell"
 
 
 def test_a_finding_names_the_line_of_its_entry(shop: Path) -> None:
