@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ def _compile_program(file: str, marks: Marks, name: str, entry: ProgramEntry) ->
 
 
 PLAIN_TARGET = f"orgkernel/runtime/{PLAIN_PROGRAMS}"
-_RUNNING_ROLES = frozenset(("command", "package", "shell", "shell_words", "script", "task", "code"))
+_RUNNING_ROLES = frozenset(("command", "package", "shell", "shell_words", "script", "sql", "task", "code"))
 _RUNNING_EFFECTS = frozenset(("runs", "unknown"))
 # Readers of programs that run nothing which their words name.
 _PLAIN_READERS = frozenset(
@@ -95,13 +95,7 @@ def render_plain_programs() -> str:
             if is_plain and all(map(_is_plain, subcommands)):
                 names.add(each)
             elif "reader" not in facts:
-                names |= {
-                    f"{each} {words}"
-                    for below in subcommands
-                    if _is_plain(below)
-                    for words in below["names"]
-                    if "*" not in words and " " not in words
-                }
+                names |= {f"{each} {word}" for word in _list_plain_subcommands(subcommands)}
     return json.dumps(sorted(names), indent=0) + "\n"
 
 
@@ -112,6 +106,16 @@ def render_reading_programs() -> str:
     """The harmless programs that change no file, and the options with which they do, one row in a line."""
     rows = ",\n".join(json.dumps(row) for row in list_harmless_programs())
     return f"[\n{rows}\n]\n"
+
+
+def _list_plain_subcommands(subcommands: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The subcommands of one word that take all their words for data, and have no subcommand that does not."""
+    running = {
+        words.partition(" ")[0] for below in subcommands if not _is_plain(below) for words in below["names"]
+    }
+    for below in subcommands:
+        if _is_plain(below):
+            yield from (word for word in below["names"] if not {"*", " "} & {*word} and word not in running)
 
 
 def _is_plain(facts: Mapping[str, Any]) -> bool:

@@ -33,7 +33,12 @@ _ARITHMETIC = lazy_pattern(r"\$\(\([\w\s+\-*/%<>=!&|?:$]*\)\)")
 _BRACES = lazy_pattern(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _BRACKETS = lazy_pattern(r"\[.[^]]*\]")
 _ASSIGNMENT = lazy_pattern(r"[a-z_]\w*\+?=")
-_HEREDOC = lazy_pattern(r"<<-?[ \t]*")
+_HEREDOC = lazy_pattern(r"<<(-?)[ \t]*")
+# Delimiters of here-documents that all shells read alike.
+_DELIMITER = lazy_pattern(r"'[^'\n]+'|\"[^\"$`\\\n]+\"|[A-Za-z0-9_.+-]+(?=[\s;&|()<>]|\Z)")
+# Where `<<` can be an operator of arithmetic.
+_MAY_SHIFT = lazy_pattern(r"\(\(|\$\[|\w\[")
+_JOINED_LINE = lazy_pattern(r"(?m)\\$")
 _OPERATOR = lazy_pattern(r"[<>]{1,2}[&|>]?")
 # Quoted text that a program which reads it again can take for something else.
 _READ_AGAIN = lazy_pattern(r"[$`\\!\"']|[^\x00-\x7f]")
@@ -43,8 +48,35 @@ _RUNS_MORE = lazy_pattern(
     r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|parallel|fd|fdfind|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
 )
 _RUNS_TEXT = frozenset({"su", "ssh", "watch", "script", "flock", "tmux", "screen", "entr", "expect"})
+_PRINTS = frozenset({"echo", "printf"})
 _KEYWORDS = frozenset(
     {"if", "then", "else", "elif", "do", "while", "until", "!", "time", "{", "}", "fi", "done", "in", "-p"}
+)
+# Commands of the shell itself that compute subscripts in their words, and those that set variables.
+_COMPUTES = frozenset(
+    [
+        "let",
+        "test",
+        "[",
+        "[[",
+        "declare",
+        "typeset",
+        "local",
+        "readonly",
+        "export",
+        "unset",
+        "printf",
+        "read",
+        "mapfile",
+        "readarray",
+        "wait",
+        "getopts",
+    ]
+)
+_SETS_VARIABLES = frozenset({"declare", "typeset", "local", "readonly", "export"})
+_SUBSCRIPT = lazy_pattern(r"\[.*(?:\$\(|`|\$\{)")
+_RUN_VARIABLE = lazy_pattern(
+    r"(?:\w*(?:pager|editor|visual|command|less|ssh|diff|browser|preload|askpass)\w*|\w*_env|env|ps4)\+?="
 )
 _XARGS_VALUED = "nIPLdEsaJR"
 
@@ -56,10 +88,12 @@ class _UnreadableCommand(Exception):
 class SimpleCommand:
     """The words of a program, and its text from here-documents."""
 
-    def __init__(self, words: tuple[str, ...], quoted: frozenset[int]) -> None:
+    def __init__(self, words: tuple[str, ...], quoted: frozenset[int], *, is_piped: bool = False) -> None:
         self.words = words
         self.quoted = quoted
         """The numbers of the words that are quoted texts of several words."""
+        self.is_piped = is_piped
+        """Whether another program reads what the program prints."""
 
     def find_plain_program(self) -> str | None:
         """The program, if it takes all its words for data, so that none of them begins another command."""
@@ -84,9 +118,11 @@ class SimpleCommand:
     def list_words(self) -> Iterator[str]:
         """The words that could be a program or its words, in order."""
         is_plain = self.is_plain
+        sets_variables = not _SETS_VARIABLES.isdisjoint(self.words)
         seen_program = False
         for number, word in enumerate(self.words):
-            if seen_program and is_plain and (number in self.quoted or _UNKNOWN in word):
+            is_run = sets_variables and _RUN_VARIABLE.match(word)
+            if seen_program and is_plain and not is_run and (number in self.quoted or _UNKNOWN in word):
                 continue
             seen_program = seen_program or not (word in _KEYWORDS or _ASSIGNMENT.match(word))
             if _UNKNOWN in word:
@@ -143,11 +179,18 @@ def read_words(command: str) -> tuple[SimpleCommand, ...] | None:
     commands = tuple(reader.commands)
     if any(map(_runs_more, commands)):
         return None
-    if reader.texts and not all(each.is_plain for each in commands):
-        # A program that is no reader of data could run what a here-document contains.
-        texts = [SimpleCommand((text,), frozenset()) for text in reader.texts]
-        return None if any(_READ_BY_SHELL.search(text) for text in reader.texts) else (*commands, *texts)
+    printed = [*reader.texts, *(text for each in commands for text in _list_printed(each))]
+    if printed and not all(each.is_plain for each in commands):
+        # A program that is no reader of data could run what a here-document contains, or what another program prints.
+        texts = [SimpleCommand((text.casefold(),), frozenset()) for text in printed]
+        return None if any(map(_READ_BY_SHELL.search, printed)) else (*commands, *texts)
     return commands
+
+
+def _list_printed(command: SimpleCommand) -> list[str]:
+    """The quoted texts that a command prints for another program."""
+    prints = command.is_piped and any(word.rpartition("/")[2] in _PRINTS for word in command.words)
+    return [command.words[number] for number in sorted(command.quoted)] if prints else []
 
 
 def _runs_more(command: SimpleCommand) -> bool:
@@ -156,6 +199,8 @@ def _runs_more(command: SimpleCommand) -> bool:
     words = [word for number, word in enumerate(command.words) if not (is_plain and number in command.quoted)]
     names = {part for word in words for each in _WORD.findall(word) for part in each.split("/")}
     if any(map(_RUNS_MORE.match, names)) or _sources(command):
+        return True
+    if not _COMPUTES.isdisjoint(words) and any(_SUBSCRIPT.search(command.words[n]) for n in command.quoted):
         return True
     if is_plain:
         return False
@@ -217,7 +262,8 @@ class _Reader:
         self._text = text
         self._at = 0
         self._depth = depth
-        self._awaited: list[tuple[str, bool]] = []
+        self._awaited: list[tuple[str, bool, bool]] = []
+        """The delimiters of here-documents, whether they are quoted, and whether tabs before them are ignored."""
         self._words: list[str] = []
         self._quoted: set[int] = set()
         if depth > _MOST_NESTED:
@@ -237,9 +283,11 @@ class _Reader:
                 self._read_heredocs()
             elif letter == ")" and end == ")":
                 break
+            elif letter == "#":
+                self._read_comment()
             elif letter in ";&|)":
                 self._at += 1
-                self._flush()
+                self._flush(is_piped=letter == "|" and self._text[self._at : self._at + 1] != "|")
             elif letter == "(":
                 self._at += 1
                 self._flush()
@@ -263,16 +311,28 @@ class _Reader:
         self._at += 1
         self._depth -= 1
 
-    def _flush(self) -> None:
+    def _read_comment(self) -> None:
+        """A comment, up to the end of its line.
+
+        Its words count as a command, because an interactive shell can run them.
+        """
+        end = self._text.find("\n", self._at)
+        end = len(self._text) if end < 0 else end
+        words = tuple(self._text[self._at : end].casefold().split())
+        self.commands.append(SimpleCommand(words, frozenset()))
+        self._at = end
+
+    def _flush(self, *, is_piped: bool = False) -> None:
         """End a simple command."""
         if self._words:
             words = tuple(word.casefold() for word in self._words)
-            self.commands.append(_read_xargs(SimpleCommand(words, frozenset(self._quoted))))
+            command = SimpleCommand(words, frozenset(self._quoted), is_piped=is_piped)
+            self.commands.append(_read_xargs(command))
         self._words, self._quoted = [], set()
 
     def _add_word(self) -> None:
         word, is_quoted = self._read_word()
-        if word[:1] in ("!", "^", "#") and len(word) > 1 and not self._words:
+        if word[:1] in ("!", "^") and len(word) > 1 and not self._words:
             word = _UNKNOWN  # the history of an interactive shell
         if is_quoted and (len(word.split()) > 1 or _READ_BY_SHELL.search(word)):
             self._quoted.add(len(self._words))
@@ -291,13 +351,7 @@ class _Reader:
             self.texts.append(self._read_word()[0])
             return
         if start[:2] == "<<":
-            match = _HEREDOC.match(self._text, self._at)
-            assert match is not None
-            self._at = match.end()
-            word, is_quoted = self._read_word()
-            if _UNKNOWN in word or not word:
-                raise _UnreadableCommand
-            self._awaited.append((word, is_quoted))
+            self._announce_heredoc()
             return
         operator = _OPERATOR.match(self._text, self._at)
         assert operator is not None
@@ -310,16 +364,29 @@ class _Reader:
         while self._at < len(self._text) and self._text[self._at] in " \t":
             self._at += 1
 
+    def _announce_heredoc(self) -> None:
+        """The operator of a here-document, and its delimiter."""
+        if _MAY_SHIFT.search(_ARITHMETIC.sub(" ", self._text[: self._at])):
+            raise _UnreadableCommand
+        operator = _HEREDOC.match(self._text, self._at)
+        assert operator is not None
+        delimiter = _DELIMITER.match(self._text, operator.end())
+        if delimiter is None or self._text[delimiter.end() : delimiter.end() + 1].strip(" \t\n;&|()<>"):
+            raise _UnreadableCommand
+        self._at = delimiter.end()
+        word = delimiter[0].strip("'\"")
+        self._awaited.append((word, word != delimiter[0], bool(operator[1])))
+
     def _read_heredocs(self) -> None:
         """The texts behind the line that announces them."""
-        for delimiter, is_quoted in self._awaited:
+        for delimiter, is_quoted, is_indented in self._awaited:
             lines = []
             while True:
                 if self._at >= len(self._text):
                     raise _UnreadableCommand
                 line, _, _ = self._text[self._at :].partition("\n")
                 self._at += len(line) + 1
-                if line.strip("\t") == delimiter:
+                if (line.lstrip("\t") if is_indented else line) == delimiter:
                     break
                 lines.append(line)
             text = "\n".join(lines)
@@ -330,10 +397,23 @@ class _Reader:
 
     def _read_expansions(self, text: str) -> None:
         """The substitutions in the text of a here-document."""
-        if "`" in text or "$(" in text or "${" in text:
-            reader = _Reader('"' + text.replace('"', " ") + '"', self._depth + 1)
-            reader.read_list("")
-            self.commands += reader.commands[:-1]
+        if _JOINED_LINE.search(text):  # the delimiter could be behind it
+            raise _UnreadableCommand
+        reader = _Reader(text, self._depth + 1)
+        reader.read_text()
+        self.commands += reader.commands
+        self.texts += reader.texts
+
+    def read_text(self) -> None:
+        """Read the substitutions in a text that is not a command."""
+        while self._at < len(self._text):
+            letter = self._text[self._at]
+            if letter == "$":
+                self._read_dollar(is_quoted=True)
+            elif letter == "`":
+                self._read_backticks()
+            else:
+                self._at += 2 if letter == "\\" else 1
 
     def _read_word(self) -> tuple[str, bool]:
         """A word with unknown parts, and whether it has a quoted part."""
@@ -383,7 +463,7 @@ class _Reader:
                 parts.append(following.strip("\n") if following in '$`"\\\n' else letter + following)
                 self._at += 2
             elif letter == "$":
-                parts.append(self._read_dollar())
+                parts.append(self._read_dollar(is_quoted=True))
             elif letter == "`":
                 parts.append(self._read_backticks())
             else:
@@ -391,8 +471,8 @@ class _Reader:
                 self._at += 1
         raise _UnreadableCommand
 
-    def _read_dollar(self) -> str:
-        """An expansion, with the commands in it."""
+    def _read_dollar(self, *, is_quoted: bool = False) -> str:
+        """An expansion, with the commands in it. In quotes, a quote behind the dollar begins no text."""
         text = self._text
         following = text[self._at + 1 : self._at + 2]
         if arithmetic := _ARITHMETIC.match(text, self._at):
@@ -405,9 +485,9 @@ class _Reader:
             return _UNKNOWN
         if following == "{":
             return self._read_parameter()
-        if following == "'":
+        if following == "'" and not is_quoted:
             return self._read_ansi()
-        if following == '"':
+        if following == '"' and not is_quoted:
             self._at += 2
             return self._read_double_quoted()
         name = _NAME.match(text, self._at + 1)
@@ -417,13 +497,15 @@ class _Reader:
     def _read_parameter(self) -> str:
         """`${…}`."""
         self._at += 2
+        if self._text[self._at : self._at + 1] in (" ", "\t", "\n", "|"):
+            raise _UnreadableCommand  # newer shells run what is in it
         while self._at < len(self._text):
             letter = self._text[self._at]
             if letter == "}":
                 self._at += 1
                 return _UNKNOWN
             if letter == "$":
-                self._read_dollar()
+                self._read_dollar(is_quoted=True)
             elif letter == "`":
                 self._read_backticks()
             elif letter in "\"'\\":

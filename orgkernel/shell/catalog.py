@@ -182,7 +182,9 @@ def is_trial(text: str) -> bool:
 
 @cache
 def read_words(name: str) -> frozenset[str]:
-    """The `risky_words`, `plain_words` or `doubtful_options` of the shipped catalogue, or the `readers` that entries can name."""
+    """The `risky_words`, `plain_words`, `doubtful_options` or `fast_readers` of the shipped catalogue, or the `readers` that entries
+    can name.
+    """
     return frozenset(_read_compiled()[name])
 
 

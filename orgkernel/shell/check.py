@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 import msgspec
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import CommandPrograms, read_shipped_programs
 from orgkernel.shell.interpreter import CataloguedPrograms
 from orgkernel.shell.marks import PRIVATE, ShellWord
@@ -19,6 +21,9 @@ from orgkernel.shell.verdict import (
     ProgramReading,
     UnreadPart,
 )
+
+_HERE_DOCUMENT: Final = lazy_pattern(r"<<(-?)[ \t]*[\\'\"]?([\w.+-]+)")
+_QUOTED_SUBSCRIPT: Final = lazy_pattern(r"'[^'\n]*[A-Za-z_]\w*\[[^'\]]*(?:\$\(|`)")
 
 
 def check_command(
@@ -108,7 +113,26 @@ def _read(command: str, ground: Ground | None, programs: CommandPrograms | None)
         reader.not_read(problem, (), ShellWord("", 0, 0))
     else:
         reader.read(command)
+        for doubt in _list_doubts(command):
+            reader.not_read(doubt, (), ShellWord("", 0, 0))
     return reader
+
+
+def _list_doubts(command: str) -> Iterator[str]:
+    """What the grammar reads otherwise than a shell does."""
+    lines = command.split("\n") if "<<" in command else []
+    delimiters = {(each[1], each[2]) for each in _HERE_DOCUMENT.finditer(command)} if lines else set()
+    for number, line in enumerate(lines):
+        is_joined = number > 0 and lines[number - 1].endswith("\\")
+        if any(
+            (line.lstrip("\t") if dash else line) != delimiter or is_joined
+            for dash, delimiter in delimiters
+            if line.strip() == delimiter
+        ):
+            yield "where a here-document ends cannot be seen"
+            break
+    if _QUOTED_SUBSCRIPT.search(command):
+        yield "what the shell computes in a quoted subscript cannot be seen"
 
 
 def _unreadable(command: str) -> str:

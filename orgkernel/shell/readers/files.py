@@ -191,6 +191,8 @@ def _rsync(call: ProgramCall) -> None:
             )
         else:
             delete_tree(call, target)
+    elif len(options.operands) > 1 and not re.match(r"[^/]*:", options.operands[-1].text):
+        call.owner(options.operands[-1])
     if options.has("remove-source-files", "remove-sent-files"):
         for source in options.operands[:-1]:
             if re.match(r"[^/]*:", source.text) or call.owner(source) != "own":
@@ -377,6 +379,9 @@ def _archive(call: ProgramCall) -> None:
             and not is_own_root(folder.text)
         ):
             call.unread("whether this overwrites files of another owner cannot be seen", folder)
+
+
+_SED_WRITES: Final = re.compile(r"(?:^|[\n;{}0-9$/!])[gipmIM0-9 \t]*[wW][ \t]+[^\s;}]")
 
 
 def _sed(call: ProgramCall) -> str | None:
