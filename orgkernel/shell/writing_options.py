@@ -17,10 +17,10 @@ from orgkernel.shell.catalog import (
     read_words,
 )
 
-_WRITING_ROLES: Final = frozenset(
+WRITING_ROLES: Final = frozenset(
     ("path_added", "path_written", "path_changed", "path_deleted", "tree_deleted", "folder_filled")
 )
-_RUNNING_ROLES: Final = frozenset(
+RUNNING_ROLES: Final = frozenset(
     ("command", "package", "shell", "shell_words", "script", "task", "code", "sql")
 )
 
@@ -140,7 +140,7 @@ def _describe(node: Node, entries: list[Facts]) -> Mapping[str, Any]:
 
 def _list_options(facts: Facts) -> Iterator[str]:
     for role, options in facts.get("values", {}).items():
-        if role in _WRITING_ROLES or role in _RUNNING_ROLES:
+        if role in WRITING_ROLES or role in RUNNING_ROLES:
             yield from options
     for case in facts.get("cases", ()):
         if _changes(case):
@@ -177,7 +177,7 @@ def _first_writing(operands: Any) -> int:
     if isinstance(operands, str):
         operands = {"rest": operands}
     roles = [*operands.get("first", ()), operands.get("rest", "text"), operands.get("last", "text")]
-    return next((n for n, role in enumerate(roles, 1) if role in _WRITING_ROLES or role in _RUNNING_ROLES), 0)
+    return next((n for n, role in enumerate(roles, 1) if role in WRITING_ROLES or role in RUNNING_ROLES), 0)
 
 
 def _split(options: Iterable[str], operands: int) -> Mapping[str, Any]:

@@ -2,13 +2,13 @@
 
 ## What it checks
 
-`value` and `operand` in a command catalog are regular expressions of Python without a repetition of a repetition, such as
-`(a+)+`. A `reader` is one of those that orgkernel has.
+`value` and `operand` in a command catalog are regular expressions of Python without a repetition of a repetition or of a
+choice, such as `(a+)+` and `(a|b)*`, and with at most two repetitions. A `reader` is one of those that orgkernel has.
 
 ## Why it matters
 
-A condition that cannot be read never holds, so the case it belongs to protects nothing. A repetition of a repetition can take
-minutes for one command.
+A condition that cannot be read never holds, so the case it belongs to protects nothing. A repetition of what can match the same text in
+several ways can take minutes for one command.
 
 ## Example
 
@@ -41,6 +41,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, Final
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -50,7 +52,9 @@ from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.shell.catalog import read_words
 
-_NESTED = re.compile(r"\([^()]*[+*][^()]*\)[+*{]")
+_MOST_REPETITIONS: Final = 2
+_SMALL: Final = 10
+_NODE_OF_REPETITION: Final = ("MAX_REPEAT", "MIN_REPEAT")
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
@@ -88,9 +92,49 @@ def _check_pattern(
         message = f"{quote(pattern)} is not a regular expression: {error.msg}"
         yield Finding(document.place(*route), message, "correct it", subject)
         return
-    if _NESTED.search(pattern):
+    tree = _parser.parse(pattern)
+    if _repeats_choice(tree, is_repeated=False):
         message = f"{quote(pattern)} repeats a repetition, which can take minutes for one command"
         yield Finding(document.place(*route), message, "repeat only once", subject)
+    elif _count_repetitions(tree) > _MOST_REPETITIONS:
+        message = f"{quote(pattern)} has more than {_MOST_REPETITIONS} repetitions, which can take minutes for one command"
+        yield Finding(document.place(*route), message, "state what is between them", subject)
+
+
+def _repeats_choice(tree: object, *, is_repeated: bool) -> bool:
+    """Whether a part that is repeated can match the same text in several ways: it contains a repetition or a choice."""
+    for name, value in _list_nodes(tree):
+        is_repetition = name in _NODE_OF_REPETITION and value[0] != value[1]
+        if is_repeated and (is_repetition or name == "BRANCH"):
+            return True
+        repeats = is_repeated or (name in _NODE_OF_REPETITION and value[1] > 1)
+        if any(_repeats_choice(each, is_repeated=repeats) for each in _list_parts(value)):
+            return True
+    return False
+
+
+def _count_repetitions(tree: object) -> int:
+    """The number of repetitions without a small limit on one way through a pattern."""
+    count = 0
+    for name, value in _list_nodes(tree):
+        count += name in _NODE_OF_REPETITION and value[1] - value[0] > _SMALL
+        counts = [_count_repetitions(each) for each in _list_parts(value)]
+        count += max(counts, default=0) if name == "BRANCH" else sum(counts)
+    return count
+
+
+def _list_nodes(tree: object) -> Iterator[tuple[str, Any]]:
+    for name, value in tree:  # type: ignore[attr-defined]
+        yield str(name), value
+
+
+def _list_parts(value: object) -> Iterator[object]:
+    """The parts of a pattern below a node."""
+    if isinstance(value, _parser.SubPattern):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from _list_parts(each)
 
 
 RULE = Rule("ORG733", "unreadable-command-pattern", Severity.ERROR, RuleTarget.DOCUMENT, check)
