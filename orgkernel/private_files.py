@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 
 try:
@@ -24,6 +25,18 @@ def one_at_a_time(folder: str) -> Iterator[None]:
         yield
     finally:
         os.close(file)
+
+
+def can_others_use(path: str) -> bool:
+    """Whether users besides its owner and a group can read a file, or another user can write it.
+
+    Its owner must be this user or the administrator, because an owner can always write.
+    """
+    if not hasattr(os, "getuid"):
+        return False
+    state = os.stat(path)
+    is_open = state.st_mode & (stat.S_IROTH | stat.S_IWOTH | stat.S_IWGRP)
+    return bool(is_open) or state.st_uid not in (os.getuid(), 0)
 
 
 def write_new(path: str, content: bytes) -> None:

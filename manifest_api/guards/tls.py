@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import socket
 import ssl
-import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from typing import Any
 from manifest_api.guards.connections import HEAD_SECONDS, Connection, Connections, LimitedProtocol
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
+from orgkernel.private_files import can_others_use
 from orgkernel.runtime.regular_files import NotRegular, read_regular
 
 logger = logging.getLogger("orgkernel.server")
@@ -109,13 +108,10 @@ def _require_private(path: str) -> None:
 
     Packages and orchestrators use a group.
     """
-    if not hasattr(os, "getuid"):
-        return
-    mode = os.stat(path).st_mode
-    if mode & (stat.S_IROTH | stat.S_IWOTH | stat.S_IWGRP):
+    if can_others_use(path):
         raise UsageError(
             f"the key {quote(path)} can be read or written by other users of this machine",
-            f"run `chmod 600 {path}`, or `chmod 640 {path}` for a group; if they may have read it, get a new certificate",
+            f"own it, and run `chmod 600 {path}`, or `chmod 640 {path}` for a group; if they may have read it, get a new certificate",
         )
 
 

@@ -157,6 +157,7 @@ def swap_for_pipe(certificate: Path, key: Path) -> None:
         (mixed, "does not belong to the certificate", "must be the first one"),
         (changed(lambda certificate, key: key.unlink()), "cannot be read: no such file", "allow this user"),
         (changed(lambda certificate, key: key.chmod(0o644)), "can be read or written by other", "chmod 600"),
+        (changed(lambda certificate, key: key.chmod(0o620)), "can be read or written by other", "chmod 600"),
         (changed(swap_for_pipe), "is not a regular file", "PEM"),
         (changed(lambda certificate, key: certificate.write_text("-")), "are not a certificate and its key", "BEGIN"),
         (changed(lambda certificate, key: key.write_bytes(os.urandom(99))), "are not a certificate", "BEGIN"),
@@ -171,6 +172,15 @@ def test_what_clients_would_refuse_is_refused_at_the_start(
     assert says in refused.value.message
     assert helps in refused.value.help
     assert "PRIVATE" not in refused.value.message
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the administrator can give files away")
+def test_a_key_of_another_user_is_refused(tmp_path: Path) -> None:
+    """Its owner can write it, whatever its mode is."""
+    files = make_certificate(tmp_path)
+    os.chown(files.key, 12345, 12345)
+    with pytest.raises(UsageError, match="can be read or written by other users"):
+        read_certificate(files)
 
 
 def test_a_group_may_read_the_key(tmp_path: Path) -> None:

@@ -252,6 +252,11 @@ def test_a_key_that_everybody_can_read_is_refused(tmp_path: Path) -> None:
     path.chmod(0o644)
     with pytest.raises(UsageError, match="can be read or written by other users"):
         CardKeys(str(path))
+    path.chmod(0o600)
+    if os.getuid() == 0:
+        os.chown(path, 12345, 12345)
+        with pytest.raises(UsageError, match="can be read or written by other users"):
+            CardKeys(str(path))
 
 
 def test_a_broken_file_changes_nothing_while_a_server_runs(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import stat
 from typing import Any
 
 import msgspec
@@ -18,7 +17,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.exchange.a2a.signing import CardSigner, create_key
 from orgkernel.prepared_types import prepared
-from orgkernel.private_files import write_new
+from orgkernel.private_files import can_others_use, write_new
 from orgkernel.runtime.regular_files import FileIdentity, NotRegular, find_identity, read_regular
 
 _MOST_BYTES = 64 * 1024
@@ -118,10 +117,10 @@ def _replace(path: str, content: bytes) -> None:
 def _read_private(path: str) -> bytes:
     """The content of a key file that only its owner and a group can read. Raises `UsageError`."""
     content = _read(path)
-    if hasattr(os, "getuid") and os.stat(path).st_mode & (stat.S_IROTH | stat.S_IWOTH | stat.S_IWGRP):
+    if can_others_use(path):
         raise UsageError(
             f"the key {quote(path)} can be read or written by other users of this machine",
-            f"run `chmod 600 {path}`; if they may have read it, make a new one",
+            f"own it, and run `chmod 600 {path}`; if they may have read it, make a new one",
         )
     return content
 
