@@ -123,6 +123,12 @@ def test_no_tool_changes_what_decides(attacked: AttackedProject, path: str) -> N
         assert "decides what agents may do here" in text or "may not" in text, text
 
 
+@pytest.mark.parametrize("command", ["cat .claude/settings.json", "grep x .mcp.json", "ls .claude"])
+def test_commands_that_read_what_decides_are_not_refused(attacked: AttackedProject, command: str) -> None:
+    """A role that may run commands can see why a call was refused."""
+    assert attacked.asks("Bash", {"command": command}, "builder")[0] != "deny"
+
+
 @pytest.mark.parametrize(
     "command",
     [

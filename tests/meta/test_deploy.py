@@ -180,6 +180,26 @@ def test_the_container_has_no_rights_and_a_lock() -> None:
     assert COMPOSE["services"]["database"]["networks"] == ["inside"]
 
 
+def test_everything_is_installed_with_hashes() -> None:
+    """Packages come with the hashes of a lock file. Only what writes the lock files installs `uv` without one."""
+    texts = {
+        name: (REPOSITORY / name).read_text(encoding="utf-8")
+        for name in ("Makefile", "action.yml", "deploy/Containerfile")
+    }
+    texts |= {path.name: path.read_text(encoding="utf-8") for path in (REPOSITORY / ".github").rglob("*.yml")}
+    lines = [line for text in texts.values() for line in text.replace("\\\n", " ").splitlines()]
+    installing = [
+        line
+        for line in lines
+        if re.search(r"\b(?:pip|pipx|uv|npm|go|cargo|gem) (?:pip )?(?:install|sync|add)\b", line)
+    ]
+    assert len(installing) > 5
+    own = ("--require-hashes", "--no-deps", "--package-lock-only")
+    assert [line.split()[1:] for line in installing if not any(each in line for each in own)] == [
+        ["-m", "pip", "install", "--quiet", "uv"]
+    ]
+
+
 def test_no_secret_beside_the_sources_gets_into_a_layer() -> None:
     """The build sees what git knows of the folders that it copies, and no store, key or environment that lies there.
 
