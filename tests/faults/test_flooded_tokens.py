@@ -124,6 +124,19 @@ def test_keys_are_reloaded(client: TestClient, provider: Provider, monkeypatch: 
     assert ask(client, before) == 401
 
 
+def test_a_revoked_key_ends_without_a_token_of_a_new_one(
+    client: TestClient, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The keys are fetched again after their time, and a token that was verified before is refused."""
+    assert token_keys.RELOAD_SECONDS == 300.0
+    before = token(OLD, "old")
+    assert ask(client, before) == 200
+    provider.answer = lambda: key_set(new=NEW)
+    assert ask(client, before) == 200
+    monkeypatch.setattr(token_keys, "RELOAD_SECONDS", 0.0)
+    until(lambda: ask(client, before), lambda status: status == 401)
+
+
 def test_a_provider_that_fails_leaves_the_keys_for_a_while(
     client: TestClient, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -173,7 +173,7 @@ def test_no_list_comes_from_the_cache_of_another_key(http: Http) -> None:
             assert len(ann.do("list_tools").tools) == 5
             listed = bob.do("list_tools")
             assert [each.name for each in listed.tools] == ["box__look", "orgkernel__request_access"]
-            assert listed.cache_scope == "private"
+            assert (listed.cache_scope, listed.ttl_ms) == ("private", 60_000)
         for method in ("list_prompts", "list_resources", "list_resource_templates"):
             assert bob.do(method).cache_scope == "private"
 
