@@ -252,7 +252,7 @@ CHANGING = [
     "rg --pre sh x", "find . -delete", "find . -exec rm {} +", "less -o x a", "uniq a src/b/two.py", "tee a", "ls; rm -rf /srv", "ls | xargs rm", "ls $(rm x)",
     "cat <(rm x)", "env rm x", "ls && git push -f", "date -s x", "hostname x", "tree -o x", "xxd -r a b", "FOO=x ls", "git status;\nrm x", "grep x a &>src/b/two.py",
     "ls # '\nrm src/b/two.py #'", "cat <<E\n\tE\ncat <<'X'\nE\nrm a\nX\n", 'cat <<E\n$(echo "a)" ; rm a)\nE\n', 'echo "5$"; rm a; echo "b"', "echo \"$'$(rm a)'\"",
-    "export GIT_PAGER='rm a' && git log", "export PATH=/x", "declare -x GIT_EXTERNAL_DIFF=x && git diff", "test -v 'a[$(rm a)]'", "let 'a[$(rm a)]=1'", "printf -v 'a[$(rm a)]' x",
+    "ls >&1x", "cat a 2>&1x", "ls >&12x", "export GIT_PAGER='rm a' && git log", "export PATH=/x", "declare -x GIT_EXTERNAL_DIFF=x && git diff", "test -v 'a[$(rm a)]'", "let 'a[$(rm a)]=1'", "printf -v 'a[$(rm a)]' x",
     "enable -f ./x ls", "hash -p ./x ls", "complete -C 'rm a' ls", "compgen -C 'rm a'", "bind -x '\"a\": rm a'", "op run -- rm a", "aws-vault exec x -- rm a", "kitty rm a",
     "gnome-terminal -- rm a", "jc rm a", "bat --pager='rm a' a", "less +!rm a", "man -C a ls", "tar xf a.tgz", "tar tf a --to-command='rm a'", "tar -I 'rm a' -tf a",
     "echo '!rm a' | dc", "echo '.shell rm a' | sqlite3 a", "psql -f a", "mysql < a", "git ls-remote 'ext::rm a'", "git ls-remote --upload-pack='rm a' .", "pytest --junitxml=src/b/two.py",

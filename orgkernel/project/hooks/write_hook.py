@@ -23,7 +23,7 @@ PLAIN = r"(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]/)*[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
 READING_PROGRAMS = "reading_programs.json"
 LONGEST = 2_000
 # Redirections that write no file.
-SILENCED = r"[0-9&]?>>?[ \t]*/dev/null(?![^\s;|&])|[0-9]?>&[0-9]"
+SILENCED = r"(?:[0-9&]?>>?[ \t]*/dev/null|[0-9]?>&[0-9])(?![^\s;|&])"
 
 
 def is_surely_allowed(path: str, root: str) -> bool:
