@@ -153,7 +153,7 @@ def may_begin_with(commands: tuple[SimpleCommand, ...] | None, beginning: str) -
 
 
 def _may_begin_so(command: SimpleCommand, names: list[str]) -> bool:
-    program = command.find_plain_program()
+    program = command.find_plain_program() if _SETS_VARIABLES.isdisjoint(command.words) else None
     if program is not None and not _is_in(names[0], program, is_whole=len(names) > 1):
         return False
     rest = command.list_words()

@@ -381,9 +381,6 @@ def _archive(call: ProgramCall) -> None:
             call.unread("whether this overwrites files of another owner cannot be seen", folder)
 
 
-_SED_WRITES: Final = re.compile(r"(?:^|[\n;{}0-9$/!])[gipmIM0-9 \t]*[wW][ \t]+[^\s;}]")
-
-
 def _sed(call: ProgramCall) -> str | None:
     options = read_options(
         call.args,
