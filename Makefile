@@ -60,9 +60,9 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/
 # itself says, of which `make test` takes a quarter; the edges of the API all instead of every fourth one; what is marked
 # `nightly`, because it repeats what a test of `make test` shows: the conformance suites of both eras, the built pages of the
 # documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker, Claude Code's command line and the readers
-# of OpenCode and Gemini CLI run here and not in `make test`, because they bring two gigabytes of packages.
+# of OpenCode and Gemini CLI and the loaders of frameworks run here and not in `make test`, because they bring two gigabytes of packages.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp $(VENV)/pyreaders.stamp $(VENV)/gatewaybench.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 	$(MAKE) command-marks
@@ -120,6 +120,7 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:hosts -o requirements/hosts.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:clients -o requirements/clients.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:readers -o requirements/readers.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:pyreaders -o requirements/pyreaders.lock
 	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp
 	for each in conformance clients marks readers; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
 
@@ -153,8 +154,8 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/run.stamp
 
 # Environments of their own: the load generator needs other libraries than the server it loads, and the pins of other
-# ecosystems' checkers (`interop`, `crewai`) and of frameworks for agents (`hosts`) are not ours.
-$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/gatewaybench.stamp $(VENV)/hosts.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
+# ecosystems' checkers (`interop`, `crewai`) and of frameworks for agents (`hosts`, `pyreaders`) are not ours.
+$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/gatewaybench.stamp $(VENV)/hosts.stamp $(VENV)/pyreaders.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
 	$(BIN)/python -m venv $(VENV)/$*
 	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
 	touch $@

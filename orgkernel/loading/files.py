@@ -21,6 +21,7 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.marks import LINE_BREAK, compute_mark_after, pack_mark
 from orgkernel.loading.parsed import Refusal, find_unprintable
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -590,6 +591,12 @@ def is_beside(top: str, folder: str, name: str) -> bool:
     return True
 
 
+_LINE_BREAK_BYTES = lazy_pattern(rb"\r\n?|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_ESCAPED_CHARACTER = lazy_pattern(
+    rb"\\(?:x|u00|U000000)(2[013-9A-Fa-f]|[346][0-9A-Fa-f]|[57][0-9ABDEabde]|5[Ff])"
+)
+
+
 def read_head(path: str, size: int) -> bytes:
     """The beginning of a file. Empty for a folder or an unreadable file."""
     try:
@@ -610,8 +617,16 @@ def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
 
 
 def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
-    """The matches of a pattern in the beginning of a file. Empty for a folder or an unreadable file."""
-    return words.findall(read_head(path, size))
+    """The matches of a pattern in the beginning of a file. Empty for a folder or an unreadable file.
+
+    Every line break of YAML is read as a line feed, and an escape of YAML or JSON as its character, so that neither hides a key.
+    """
+    head = read_head(path, size)
+    if b"\r" in head or not head.isascii():
+        head = _LINE_BREAK_BYTES.sub(b"\n", head)
+    if b"\\" in head:
+        head = _ESCAPED_CHARACTER.sub(lambda match: bytes.fromhex(match[1].decode()), head)
+    return words.findall(head)
 
 
 def read_lines(path: str, digest: str) -> list[str]:

@@ -75,4 +75,6 @@ def describe(value: Any) -> str:
         return f"the text {quote(value)}"
     if isinstance(value, int | float):
         return f"the number {quote(value)}"
-    return "a list" if isinstance(value, tuple | list) else "a mapping"
+    if isinstance(value, tuple | list):
+        return "a list"
+    return "a mapping" if isinstance(value, dict) else f"the date {quote(value)}"

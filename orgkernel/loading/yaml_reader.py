@@ -50,7 +50,12 @@ from orgkernel.loading.parsed import (
     Refusal,
     find_unprintable,
 )
-from orgkernel.loading.scalars import MAY_BEGIN_OTHERS, NumberOutOfRange, resolve_scalar
+from orgkernel.loading.scalars import (
+    MAY_BEGIN_OTHERS,
+    NumberOutOfRange,
+    resolve_python_scalar,
+    resolve_scalar,
+)
 
 _Parser: Any
 try:
@@ -80,8 +85,8 @@ class _Anchored(NamedTuple):
 
 
 def parse_foreign_yaml(text: str) -> ParsedText:
-    """Parse the YAML of another host. Merge keys (`<<`) are followed, as the parsers of these hosts do."""
-    return parse_yaml(text, merges=True)
+    """Parse the YAML of a host that reads it with PyYAML: YAML 1.1, in which `no` is false and merge keys (`<<`) are followed."""
+    return _parse(text, _PythonReader(merges=True))
 
 
 def parse_yaml(text: str, *, as_text: bool = False, merges: bool = False) -> ParsedText:
@@ -90,7 +95,10 @@ def parse_yaml(text: str, *, as_text: bool = False, merges: bool = False) -> Par
     With `as_text`, every scalar is kept as a string. With `merges`, merge keys of YAML 1.1 are followed; otherwise they
     are refused.
     """
-    reader = _TextReader(merges) if as_text else _Reader(merges)
+    return _parse(text, _TextReader(merges) if as_text else _Reader(merges))
+
+
+def _parse(text: str, reader: _Reader) -> ParsedText:
     documents: list[Parsed] = []
     try:
         reader.open(text)
@@ -362,3 +370,18 @@ class _TextReader(_Reader):
 
     def _read_scalar(self, event: Any) -> tuple[Any, int]:
         return event.value, _mark(event) | _STYLES.get(event.style or "", PLAIN)
+
+
+class _PythonReader(_Reader):
+    """A reader that resolves scalars as PyYAML does."""
+
+    def _read_scalar(self, event: Any) -> tuple[Any, int]:
+        mark, value = _mark(event), event.value
+        if event.style:
+            return value, mark | _STYLES[event.style]
+        try:
+            return resolve_python_scalar(value), mark
+        except NumberOutOfRange:
+            text = f"the value {quote(value)} is a number or date that does not fit"
+            self.refuse(row.NUMBER, mark, text, "put the value in quotes if it is text")
+            return 0, mark

@@ -53,7 +53,7 @@ class FieldReader:
         marked_words = []
         for item, marks in zip(written, self.marks[key][1][1], strict=True):
             if isinstance(item, str):
-                marked_words.append((item.strip(), start_of(marks)))
+                marked_words.append((item, start_of(marks)))
             elif not isinstance(item, dict):
                 text = f"{quote(key)} of {self.subject} lists {describe(item)}, not text"
                 self.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a name"))

@@ -38,7 +38,13 @@ def read_mapping(source: SourceText, parse: Callable[[str], ParsedText]) -> Read
     parsed = parse(source.text)
     if parsed.refusals:
         return ReadMapping({}, {}, _FIRST, parsed.refusals)
-    documents = [each for each in parsed.documents if each.value is not None]
+    documents = parsed.documents
+    if len(documents) > 1:
+        at = start_of(documents[1].marks)
+        message = f"the file has {len(documents)} documents, and its host reads files of one"
+        return ReadMapping(
+            {}, {}, at, (Refusal(row.NOT_A_MAPPING, at, message, "remove the lines `---` between them"),)
+        )
     if len(documents) == 1 and isinstance(documents[0].value, dict):
         marks = documents[0].marks
         return ReadMapping(documents[0].value, marks[1], start_of(marks))

@@ -140,7 +140,10 @@ def _read_agent(
     known = (*_AGENT_FIELDS, SUPPRESSIONS) if only_misspelled else _AGENT_FIELDS
     fields.report_unknown(known, "CrewAI", only_misspelled=only_misspelled)
     raw = _collect_tool_words(fields)
-    if fields.get_flag("allow_delegation"):
+    if only_misspelled and value.get("allow_delegation", False) is None:
+        text = f"`allow_delegation` of {subject} is null, not `true` or `false`"
+        fields.refuse("allow_delegation", text, row=row.WRONG_TYPE)
+    elif fields.get_flag("allow_delegation"):
         raw["allow_delegation"] = ["true"]
     turns = fields.get_number("max_iter", _MOST_TURNS)
     model = value.get("llm")

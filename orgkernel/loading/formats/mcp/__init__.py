@@ -9,13 +9,24 @@ import re
 from collections.abc import Sequence
 
 from orgkernel.documents.records import PREFIX
-from orgkernel.loading.files import Area, Root, SourceText, does_mention, find_words, is_file, is_folder
+from orgkernel.loading.files import (
+    Area,
+    Root,
+    SourceText,
+    does_mention,
+    find_words,
+    is_file,
+    is_folder,
+    read_text,
+)
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 LISTED = "mcp-tools.json"
 """File for saved answers to `tools/list`, next to the file that declares the servers."""
 PLACES = (".mcp.json", "mcp.json", os.path.join(".vscode", "mcp.json"), LISTED)
+_NAMES = (".mcp.json", "mcp.json")
+_AT_ROOT = re.compile(rb'"(?:command|url)"\s*:')
 _SHOWS = re.compile(rb'"(?:mcpServers|inputSchema)"\s*:|"servers"\s*:\s*\{')
 
 
@@ -53,7 +64,19 @@ class Mcp:
 
 
 def _is_mcp_file(path: str) -> bool:
-    return is_file(path) and bool(find_words(path, _SHOWS)) and not does_mention(path, PREFIX)
+    if not is_file(path) or does_mention(path, PREFIX):
+        return False
+    return bool(find_words(path, _SHOWS)) or (
+        os.path.basename(path) in _NAMES and bool(find_words(path, _AT_ROOT)) and _holds_servers(path)
+    )
+
+
+def _holds_servers(path: str) -> bool:
+    from orgkernel.loading.formats.mcp.files import has_servers_at_root
+    from orgkernel.loading.jsonc_reader import parse_jsonc
+
+    parsed = parse_jsonc(read_text(path, path).text)
+    return any(has_servers_at_root(each.value) for each in parsed.documents)
 
 
 FORMAT = Mcp()

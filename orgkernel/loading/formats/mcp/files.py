@@ -28,6 +28,7 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile
 _FIRST = pack_mark(1, 1)
 _FIELDS = (FIELD, OF_VSCODE)
 _STRICT = ".mcp.json"
+_AT_ROOT = ("command", "url")
 
 
 def read_file(source: SourceText, root: Root) -> ReadFile:
@@ -41,13 +42,17 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
         return read_broken(source, KIND, list(parsed.refusals))
     value: Any = parsed.documents[0].value if parsed.documents else None
     marks: Marks = parsed.documents[0].marks if parsed.documents else _FIRST
-    if isinstance(value, dict) and isinstance(value.get("result"), dict):
+    is_answer = isinstance(value, dict) and value.keys().isdisjoint(_FIELDS)
+    if is_answer and isinstance(value.get("result"), dict):
         value, marks = value["result"], marks[1]["result"][1]  # the whole answer was saved
     if isinstance(value, dict) and any(isinstance(value.get(each), dict) for each in _FIELDS):
         mapping = ReadMapping(value, marks[1], start_of(marks))
         if any(list_tools_in_server(server) for each in _FIELDS for server in _list_values(value.get(each))):
             return read_listed(source, root, mapping, _FIELDS)
         return read_server_mapping(source, root, mapping, _FIELDS)
+    if has_servers_at_root(value):
+        mapping = ReadMapping({FIELD: value}, {FIELD: (start_of(marks), marks)}, start_of(marks))
+        return read_server_mapping(source, root, mapping, (FIELD,))
     server = os.path.basename(source.path).removesuffix(".json")
     if isinstance(value, tuple):
         value, marks = {"tools": value}, (start_of(marks), {"tools": (start_of(marks), marks)})
@@ -61,6 +66,16 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
         row.MISSING_FIELD, start_of(marks), "the file declares no MCP servers and lists no tools", help
     )
     return read_broken(source, KIND, [refusal])
+
+
+def has_servers_at_root(value: object) -> bool:
+    """Whether a file without `mcpServers` and `servers` holds servers themselves, which FastMCP and plugins of Claude Code read.
+
+    Source: `MCPConfig.wrap_servers_at_root` of FastMCP 4.2.3.
+    """
+    if not isinstance(value, dict) or not value.keys().isdisjoint(_FIELDS):
+        return False
+    return any(isinstance(each, dict) and not each.keys().isdisjoint(_AT_ROOT) for each in value.values())
 
 
 def _list_values(servers: object) -> Sequence[object]:

@@ -1,0 +1,155 @@
+"""Generates files of frameworks that loaders could read in different ways."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+# Not there: `=` and `<<` as values, which PyYAML refuses, and we read as text.
+_TEXTS = (
+    "R", '"a # b"', "a # b", "'it''s'", "a: b", "- x", "@x", "`x`", "&x a", "*x", "|\n    a\n    b", ">-\n    a", "yes", "on", "null", "~",
+    "", '""', "' '", "1", "1.0", "0x1F", "010", "12:30", "2024-01-01", "x y", "[a]", "{a: b}", '"unclosed', "x\n    y", "true",
+    ".inf", "1_000", "!!str 1", "{topic} R", "\u00e4\u2028b", '"a\\u0020b"', "x \u00a0",
+)  # fmt: skip
+_TOOLS = (
+    "[search]", "[search, write]", "\n    - search\n    - write", "\n  - search", "search", "'search, write'", "[]", "", "null", "~", "{}",
+    "{search: true}", "[null]", "[yes]", "[1]", "[search, null]", "['search']", '["search"]', "[ search ]", "[' search']", "[search, search]",
+    "[search] # [write]", "&t [search]", "[[search]]", "[{search: 1}]", "[search,]", "[Search]", "[unknown]", "[search write]", "yes",
+    "0", '""', "[search, 'write']", "!!set {search}", "|\n    search", "['search ']", "['']", "['', search]",
+)  # fmt: skip
+_FLAGS = (
+    "true", "false", "yes", "no", "on", "off", "y", "n", "Yes", "TRUE", "True", "'true'", "'yes'", "'on'", "1", "0", "'1'", "null", "~", "",
+    "2", "1.0", "[]", "[true]", "t", "f", "'t'", "0x1", "!!bool yes", "' true'", "oN", '"true "', "01", "1.5", "'0'", "''",
+)  # fmt: skip
+_MODELS = (
+    "gpt-4o",
+    "openai/gpt-4o",
+    "'gpt-4o'",
+    "null",
+    "",
+    "{model: gpt-4o}",
+    "1",
+    "[gpt-4o]",
+    "gpt-4o # x",
+    "' gpt-4o'",
+    "yes",
+    "~",
+)
+_NAMES = (
+    "b",
+    "b",
+    "b",
+    "1",
+    "yes",
+    "on",
+    "null",
+    "'1'",
+    '"b c"',
+    "b c",
+    "1.0",
+    "a",
+    "\u00e4",
+    "'a'",
+    "b#c",
+    "''",
+    "~",
+    "? b\n",
+    "<<",
+    "true",
+    "0x1",
+)
+_ENDS = ("\n", "\n", "\n", "\n", "\r\n", "\r")
+
+
+@st.composite
+def crew_files(draw: st.DrawFn) -> str:
+    """The text of an `agents.yaml` with two agents, of which one has values that are hard to read."""
+    fields = {
+        "role": draw(st.one_of(st.just("R"), st.just("R"), st.sampled_from(_TEXTS))),
+        "goal": draw(st.one_of(st.just("G"), st.just("G"), st.sampled_from(_TEXTS))),
+        "backstory": draw(st.one_of(st.just("B"), st.just("B"), st.sampled_from(_TEXTS))),
+    }
+    for key, values in (
+        ("tools", _TOOLS), ("allow_delegation", _FLAGS), ("llm", _MODELS), ("max_iter", ("5", "'5'", "0", "-1", "1.5", "010", "null", "1_0", "")),
+        ("colour", _TEXTS), ("apps", ("[gmail]", "gmail", "[]", "[1]")), ("verbose", _FLAGS), ("config", ("{tools: [search]}", "null")),
+        ("Tools", _TOOLS), ("settings", ("{tools: [write]}",)), ("name", _TEXTS),
+    ):  # fmt: skip
+        if draw(st.integers(0, 3 if key in ("tools", "allow_delegation") else 9)) < 2:
+            fields[key] = draw(st.sampled_from(values))
+    lines = [f"  {key}: {value}\n" for key, value in fields.items()]
+    if draw(st.integers(0, 5)) == 0:
+        lines.append(draw(st.sampled_from(lines)))
+    lines = list(draw(st.permutations(lines)))
+    anchor = " &a" if draw(st.integers(0, 5)) == 0 else ""
+    other = "  role: S\n  goal: G\n  backstory: B\n"
+    if anchor:
+        other = draw(
+            st.sampled_from(
+                (
+                    "  <<: *a\n",
+                    "  <<: *a\n  tools: [write]\n",
+                    "  <<: [*a]\n  role: S\n",
+                    "  <<: *a\n  <<: *a\n",
+                )
+            )
+        )
+    beginning = draw(
+        st.sampled_from(
+            ("", "", "", "", "", "", "\ufeff", "---\n", "# c\n", "%YAML 1.1\n---\n", "\n\n", "--- # x\n")
+        )
+    )
+    ending = draw(
+        st.sampled_from(
+            ("", "", "", "", "", "", "...\n", "---\n", "c: 1\n", "c:\n", "c: {}\n", "---\na: 1\n")
+        )
+    )
+    text = f"{beginning}a:{anchor}\n{''.join(lines)}{draw(st.sampled_from(_NAMES))}:\n{other}{ending}"
+    return text.replace("\n", draw(st.sampled_from(_ENDS)))
+
+
+_SERVERS = (
+    '{"command": "x"}', '{"command": "x", "args": ["a"]}', '{"url": "https://x.test/mcp"}', '{"url": "https://x.test/mcp", "command": "x"}', "{}",
+    "null", '"x"', "[]", "1", '{"command": 1}', '{"command": null}', '{"command": "x", "args": "a"}', '{"command": "x", "env": {"A": 1}}',
+    '{"command": "x", "disabled": true}', '{"serverUrl": "https://x.test"}', '{"url": "x", "type": "sse"}', '{"command": "x", "type": "http"}',
+    '{"command": "x", "extra": {"y": 1}}', '{"command": ""}', '{"url": ""}', '{"command": "x", "command": "y"}', '{"command": "x", "tools": []}',
+    '{"command": "x", "tools": {}}', '{"command": "x", "tools": {"a": {}}}', '{"command": "x", "tools": [{"name": "a"}]}',
+    '{"url": "https://x.test", "include_tags": ["a"]}', '{"command": "x", "args": [1]}', '{"url": "https://x.test", "headers": {"A": "b"}}',
+)  # fmt: skip
+_SERVER_NAMES = (
+    "a",
+    "b",
+    "a b",
+    "A",
+    "",
+    "1",
+    "\u00e4",
+    "a_b",
+    "a.b",
+    "__",
+    "mcp__a",
+    "x" * 120,
+    "\\u0061",
+    "a/b",
+    "mcpServers",
+    "servers",
+)
+
+
+@st.composite
+def server_files(draw: st.DrawFn) -> str:
+    """The text of an `mcp.json`."""
+    names = draw(st.lists(st.sampled_from(_SERVER_NAMES), max_size=3))
+    servers = ", ".join(f'"{name}": {draw(st.sampled_from(_SERVERS))}' for name in names)
+    form = draw(st.sampled_from((
+        '{{"mcpServers": {{{0}}}}}', '{{"mcpServers": {{{0}}}}}', '{{"mcpServers": {{{0}}}}}', '{{"mcpServers": {{{0}}}, "x": 1}}', "{{{0}}}",
+        '{{"servers": {{{0}}}}}', '{{"mcpServers": {{{0}}}, "servers": {{{0}}}}}', '{{"mcpServers": {{{0}}}, "mcpServers": {{}}}}',
+        '{{"mcpServers": {{}}, "mcpServers": {{{0}}}}}', '{{"mcpservers": {{{0}}}}}', '{{"mcpServers": [{{{0}}}]}}', '{{"mcp": {{"servers": {{{0}}}}}}}',
+        '// c\n{{"mcpServers": {{{0}}}}}', '{{"mcpServers": {{{0}}},}}', '\ufeff{{"mcpServers": {{{0}}}}}', '{{"mcpServers": null, {0}}}',
+        '{{"mcp\\u0053ervers": {{{0}}}}}', '[{{"mcpServers": {{{0}}}}}]', '{{"result": {{"mcpServers": {{{0}}}}}}}',
+        '{{"mcpServers": {{{0}}}, "result": {{"tools": []}}}}', '{{"mcpServers": {{{0}}}, "tools": []}}', '{{"mcpServers" : {{{0}}}}}',
+        '{{"mcpServers"\n:\n{{{0}}}}}', '{{"mcpServers": {{{0}}}}}\n{{}}',
+    )))  # fmt: skip
+    return form.format(servers).replace("\n", draw(st.sampled_from(_ENDS)))
+
+
+FILES: dict[str, st.SearchStrategy[str]] = {"crewai": crew_files(), "fastmcp": server_files()}
+"""The files that are compared, by the name of the framework."""
