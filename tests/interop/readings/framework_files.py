@@ -151,5 +151,75 @@ def server_files(draw: st.DrawFn) -> str:
     return form.format(servers).replace("\n", draw(st.sampled_from(_ENDS)))
 
 
-FILES: dict[str, st.SearchStrategy[str]] = {"crewai": crew_files(), "fastmcp": server_files()}
+# Not there: names of tools and classes that do not exist, because files do not say which ones do.
+_ADK_TOOLS = (
+    "[{name: google_search}]", "\n  - name: google_search", "[google_search]", "[google_search, load_memory]", "google_search", "[]", "null", "",
+    "[{name: google_search, args: {}}]", "[{name: google.adk.tools.google_search}]", "[google.adk.tools.load_memory]",
+    "[{Name: google_search}]", "[null]", "[1]", "[{name: google_search, x: 1}]", "[{name: AgentTool, args: {agent: {config_path: child.yaml}}}]",
+    "[{name: exit_loop}, {name: load_memory}]", "{name: google_search}", "[[google_search]]", "&t [{name: google_search}]",
+    "[{name: [google_search]}]", "[{name: yes}]", "[{}]", "['google_search']", "[{name: 'google_search', args: null}]",
+)  # fmt: skip
+_ADK_BELOW = (
+    "[{config_path: child.yaml}]", "\n  - config_path: child.yaml", "[child.yaml]", "[{config_path: ./child.yaml}]", "[{config_path: below/other.yaml}]",
+    "[{config_path: child.yaml}, {config_path: below/other.yaml}]", "[{config_path: ' child.yaml'}]", "[]", "null", "child.yaml", "[{code: x.y}]",
+    "[{config_path: missing.yaml}]", "[{config_path: below/../child.yaml}]", "[{config_path: child}]", "[{}]", "[{config_path: child.yaml, code: x}]",
+    "{config_path: child.yaml}", "['child.yaml', below/other.yaml]", "[{config_path: child.yaml}, {config_path: child.yaml}]", "[1]",
+)  # fmt: skip
+_ADK_CLASSES = (
+    "LlmAgent", "Agent", "SequentialAgent", "LoopAgent", "ParallelAgent", "google.adk.agents.LlmAgent", "''", "null", "yes", "BaseAgent",
+    "google.adk.agents.SequentialAgent", "Workflow",
+)  # fmt: skip
+_ADK_EDGES = (
+    "[[START, child.yaml]]", "[[START, {name: inline, instruction: Help.}]]", "[[START, {config_path: child.yaml}]]", "[]",
+    "[[START, {name: inline, instruction: Help., tools: [{name: google_search}]}, child.yaml]]", "[{from_node: START, to_node: child.yaml}]",
+)  # fmt: skip
+
+
+@st.composite
+def adk_files(draw: st.DrawFn) -> str:
+    """The text of a `root_agent.yaml`, beside which lie `child.yaml` and `below/other.yaml`."""
+    fields = {
+        "name": draw(st.sampled_from(("a_b", *_TEXTS))) if draw(st.integers(0, 9)) == 0 else "a",
+        "instruction": draw(st.sampled_from(_TEXTS)) if draw(st.integers(0, 9)) == 0 else "Work.",
+    }
+    for key, values, often in (
+        ("tools", _ADK_TOOLS, 5), ("sub_agents", _ADK_BELOW, 5), ("agent_class", _ADK_CLASSES, 3), ("description", _TEXTS, 2), ("edges", _ADK_EDGES, 1),
+        ("model", ("gemini-2.5-flash", "'gemini-2.5-flash'", "null", "1", "yes", "{name: x}", "[x]", "' gemini'"), 3), ("colour", ("red",), 1),
+        ("Tools", _ADK_TOOLS, 1), ("disallow_transfer_to_peers", _FLAGS, 1), ("static_instruction", ("X",), 1),
+    ):  # fmt: skip
+        if draw(st.integers(0, 9)) < often:
+            fields[key] = draw(st.sampled_from(values))
+    if fields.get("agent_class") not in (None, "LlmAgent", "Agent", "''") and draw(st.booleans()):
+        for key in ("instruction", "tools", "model"):
+            fields.pop(key, None)
+    lines = [f"{key}: {value}\n" for key, value in fields.items()]
+    if draw(st.integers(0, 9)) == 0:
+        lines.append(draw(st.sampled_from(lines)))
+    beginning = draw(
+        st.sampled_from(
+            (
+                "",
+                "",
+                "",
+                "",
+                "",
+                "\ufeff",
+                "---\n",
+                "# c\n",
+                "%YAML 1.1\n---\n",
+                "# yaml-language-server: x\n",
+            )
+        )
+    )
+    ending = draw(st.sampled_from(("", "", "", "", "", "...\n", "---\n")))
+    return (beginning + "".join(draw(st.permutations(lines))) + ending).replace(
+        "\n", draw(st.sampled_from(_ENDS))
+    )
+
+
+FILES: dict[str, st.SearchStrategy[str]] = {
+    "crewai": crew_files(),
+    "adk": adk_files(),
+    "fastmcp": server_files(),
+}
 """The files that are compared, by the name of the framework."""

@@ -54,12 +54,21 @@ class Framework(NamedTuple):
     """The tools that are compared."""
     others: Mapping[str, str] = {}
     """Files beside the compared one."""
+    beside: tuple[str, ...] = ()
+    """The agents in these files, which the framework loads only if the compared one names them."""
     are_servers: bool = False
     """Whether its agents are MCP servers. Several hosts read their file, and what one of them reads is read."""
 
 
 FRAMEWORKS: Mapping[str, Framework] = {
     "crewai": Framework("crewai", "crewai_crew.py", "config/agents.yaml", ("search", "write"), {"crew.py": _CREW}),
+    "adk": Framework(
+        "pyreaders", "adk_agent.py", "root_agent.yaml", ("google_search", "load_memory", "exit_loop"),
+        {
+            "child.yaml": "name: child\ndescription: Finds papers.\ninstruction: Search well.\n",
+            "below/other.yaml": "name: other\ndescription: Counts stock.\ninstruction: Count twice.\n",
+        }, ("child", "other"),
+    ),
     "fastmcp": Framework("gatewaybench", "fastmcp_servers.py", "mcp.json", are_servers=True),
 }  # fmt: skip
 
@@ -190,7 +199,7 @@ def find_disagreements(framework: Framework, theirs: Loaded, own: Loaded) -> lis
             disagreements.append(
                 f"the framework gives {name!r} the model {their.model!r}, orgkernel {our.model!r}"
             )
-    more = sorted(own.agents.keys() - theirs.agents.keys())
+    more = sorted(own.agents.keys() - theirs.agents.keys() - {*framework.beside})
     if more and not own.findings and not framework.are_servers:
         disagreements.append(f"orgkernel reads {more}, the framework loads {sorted(theirs.agents)}")
     return disagreements

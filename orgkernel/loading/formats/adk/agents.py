@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
@@ -12,42 +14,169 @@ from orgkernel.loading.formats.declared_agents import KIND, DeclaredAgent, Liste
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
-from orgkernel.loading.marks import start_of
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import ReadFile
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
-_LLM = "LlmAgent"
+_LLM = ("LlmAgent", "Agent")
 _ROOTS = ("root_agent.yaml", "root_agent.yml")
 _SHOWING = frozenset({"instruction", "agent_class", "sub_agents"})
 _FIELDS = {"name": "name", "model": "model", "body": "instruction"}
+_OWN_PACKAGE = "google.adk."
+_OWN_TOOLS = "google.adk.tools."
+_PATHS = (".yaml", ".yml")
+_EVERY_AGENT = (
+    "name", "agent_class", "description", "sub_agents", "before_agent_callbacks", "after_agent_callbacks", "before_agent_callback",
+    "after_agent_callback",
+)  # fmt: skip
+# Source: the `config_type` of each class in google-adk 2.13.0, which refuses other fields, and the fields of `Workflow`, which ignores them.
+_KNOWN: dict[str, tuple[str, ...]] = {
+    "SequentialAgent": _EVERY_AGENT,
+    "ParallelAgent": _EVERY_AGENT,
+    "LoopAgent": (*_EVERY_AGENT, "max_iterations"),
+    "Workflow": (
+        "name", "agent_class", "description", "edges", "graph", "input_schema", "max_concurrency", "output_schema", "rerun_on_resume",
+        "retry_config", "state_schema", "timeout", "wait_for_output",
+    ),
+    **dict.fromkeys(_LLM, (
+        *_EVERY_AGENT, "model", "model_code", "instruction", "static_instruction", "disallow_transfer_to_parent",
+        "disallow_transfer_to_peers", "input_schema", "output_schema", "output_key", "include_contents", "tools",
+        "before_model_callbacks", "after_model_callbacks", "before_tool_callbacks", "after_tool_callbacks", "generate_content_config",
+    )),
+}  # fmt: skip
+_DEEPEST = 20
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role of a file. Empty for another YAML file."""
+    """The role of a file, and those of the agents that it declares inside the edges of a workflow. Empty for another YAML file."""
     mapping = read_mapping(source, parse_foreign_yaml)
     is_root = os.path.basename(source.path) in _ROOTS
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals)) if is_root else ReadFile(skipped=True)
     if not is_root and not ("name" in mapping.value and _SHOWING & mapping.value.keys()):
         return ReadFile(skipped=True)
-    fields = FieldReader(mapping.value, (mapping.start, mapping.marks), "the agent", mapping.start)
+    read, refusals = ReadFile(), []
+    top: tuple[dict[str, Any], Marks] = (mapping.value, (mapping.start, mapping.marks))
+    # A name that is there again is the same agent.
+    inline = {str(value["name"]): (value, marks) for value, marks in reversed([*_list_inline_agents(*top)])}
+    for value, marks in (top, *reversed(inline.values())):
+        fields = FieldReader(value, marks, "the agent", start_of(marks))
+        agent = _read_fields(fields)
+        if fields.is_refused:
+            refusals += fields.refusals
+            continue
+        one = build_declared(source, root, agent, (fields.at, fields.marks), _FIELDS, fields.refusals)
+        read = ReadFile((*read.documents, *one.documents), (), (*read.diagnostics, *one.diagnostics))
+    if not refusals:
+        return read
+    broken = read_broken(source, KIND, refusals)
+    return ReadFile(read.documents, broken.broken, (*read.diagnostics, *broken.diagnostics))
+
+
+def _read_fields(fields: FieldReader) -> DeclaredAgent:
+    """One agent. What Google ADK refuses is refused."""
     name = fields.get_text("name", needed=True)
     fields.subject = f"agent {quote(name)}"
     if len(convert_to_id(name)) > LONGEST:
         fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
-    kind = fields.get_text("agent_class").rpartition(".")[2] or _LLM
+    elif name and (not str(fields.value["name"]).isidentifier() or name == "user"):
+        fields.refuse("name", f"Google ADK refuses the name {quote(name)}", "write letters, digits and `_`")
+    written = fields.get_text("agent_class")
+    kind = written.rpartition(".")[2] or _LLM[0]
+    if kind in _KNOWN and ("." not in written or written.startswith(_OWN_PACKAGE)):
+        fields.report_unknown(_KNOWN[kind], "Google ADK", only_misspelled=False)
+    for key in ("agent_class", "description", "model", "sub_agents", "tools"):
+        if key in fields.value and fields.value[key] is None:
+            fields.refuse(key, f"{quote(key)} of {fields.subject} is null", "remove it", row.WRONG_TYPE)
     description = fields.get_text("description")
-    instruction = fields.get_text("instruction", needed=kind == _LLM)
+    instruction = fields.get_text("instruction", needed=kind in _LLM)
     model = fields.get_text("model")
-    tools = [ListedTool(word, mark) for word, mark in fields.get_words("tools")]
-    for item, marks in fields.get_mappings("tools"):
-        if isinstance(item.get("name"), str):
-            tools.append(ListedTool(item["name"].strip(), start_of(marks[1]["name"][1])))
     below: list[tuple[str, int]] = []
-    for item, marks in fields.get_mappings("sub_agents"):
-        keys = (key for key in ("config_path", "code") if isinstance(item.get(key), str))
-        below += [(item[key].strip(), start_of(marks[1][key][1])) for key in keys]
-    if fields.is_refused:
-        return read_broken(source, KIND, fields.refusals)
-    agent = DeclaredAgent(name, description, tools, below, model, instruction)
-    return build_declared(source, root, agent, (mapping.start, fields.marks), _FIELDS, fields.refusals)
+    for item, marks in _get_items(fields, "sub_agents"):
+        below += _read_reference(fields, item, marks)
+    tools = []
+    for item, marks in _get_items(fields, "tools"):
+        inner = FieldReader(item, marks, f"a tool of {fields.subject}")
+        inner.report_unknown(("name", "args"), "Google ADK", only_misspelled=False)
+        fields.refusals += inner.refusals
+        tool = item.get("name")
+        if not isinstance(tool, str) or not tool.strip():
+            text = f"a tool of {fields.subject} has no `name`"
+            fields.refusals.append(Refusal(row.MISSING_FIELD, start_of(marks), text, "write `name`"))
+            continue
+        if "." not in tool.removeprefix(_OWN_TOOLS):
+            tool = tool.removeprefix(_OWN_TOOLS)
+        tools.append(ListedTool(tool, start_of(marks[1]["name"][1])))
+        args = item.get("args")
+        if isinstance(args, dict) and isinstance(args.get("agent"), dict):
+            below += _read_reference(fields, args["agent"], marks[1]["args"][1][1]["agent"][1])
+    below += _list_nodes(
+        fields.value.get("edges"), fields.marks["edges"][1] if "edges" in fields.marks else 0, 0
+    )
+    return DeclaredAgent(name, description, tools, below, model, instruction)
+
+
+def _get_items(fields: FieldReader, key: str) -> list[tuple[dict[str, Any], Marks]]:
+    """The mappings of a list. Anything else in it is refused, as Google ADK does."""
+    for word, mark in fields.get_words(key):
+        text = f"{quote(key)} of {fields.subject} lists the text {quote(word)}, not a mapping"
+        help = f"write `- {'name' if key == 'tools' else 'config_path'}: {word}`"
+        fields.refusals.append(Refusal(row.WRONG_TYPE, mark, text, help))
+    return fields.get_mappings(key)
+
+
+def _read_reference(fields: FieldReader, item: dict[str, Any], marks: Marks) -> list[tuple[str, int]]:
+    """The file or the code that a reference to an agent names."""
+    named = [
+        (item[key], start_of(marks[1][key][1]))
+        for key in ("config_path", "code")
+        if isinstance(item.get(key), str)
+    ]
+    if len(named) != 1 or ("config_path" in item and not named[0][0].endswith(_PATHS)):
+        text = (
+            f"a reference of {fields.subject} to an agent needs either `config_path`, a YAML file, or `code`"
+        )
+        fields.refusals.append(Refusal(row.INVALID_VALUE, start_of(marks), text))
+    return named
+
+
+def _iterate_nodes(value: Any, marks: Marks, depth: int) -> Iterator[tuple[Any, Marks]]:
+    """The nodes in the edges of a workflow: text, references and agents, in lists and in maps of routes."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, tuple):
+        for item, below in zip(value, marks[1], strict=True):
+            yield from _iterate_nodes(item, below, depth + 1)
+    elif isinstance(value, dict) and value.keys().isdisjoint(("name", "config_path", "code")):
+        for key, item in value.items():
+            yield from _iterate_nodes(item, marks[1][key][1], depth + 1)
+    else:
+        yield value, marks
+
+
+def _list_nodes(edges: Any, marks: Marks, depth: int) -> list[tuple[str, int]]:
+    """The files and names of the agents that a workflow runs."""
+    nodes = []
+    for node, at in _iterate_nodes(edges, marks, depth):
+        written = node
+        if isinstance(node, dict):
+            written = next((node[key] for key in ("config_path", "code", "name") if key in node), None)
+        is_agent = isinstance(node, dict) or (isinstance(node, str) and node.endswith(_PATHS))
+        if is_agent and isinstance(written, str):
+            nodes.append((written, start_of(at)))
+    return nodes
+
+
+def _list_inline_agents(value: dict[str, Any], marks: Marks) -> Iterator[tuple[dict[str, Any], Marks]]:
+    """The agents that a workflow declares in its edges, not in files of their own."""
+    if "edges" not in value:
+        return
+    for node, at in _iterate_nodes(value["edges"], marks[1]["edges"][1], 0):
+        if (
+            isinstance(node, dict)
+            and "name" in node
+            and node.keys().isdisjoint(("config_path", "code", "func_code"))
+        ):
+            yield node, at
+            yield from _list_inline_agents(node, at)
