@@ -59,6 +59,15 @@ class FieldReader:
                 self.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a name"))
         return marked_words
 
+    def get_only_mappings(self, key: str, field: str) -> list[tuple[dict[str, Any], Marks]]:
+        """The mappings of a list. Anything else in it is refused; text belongs into the given field of a mapping."""
+        for word, mark in self.get_words(key):
+            text = f"{quote(key)} of {self.subject} lists the text {quote(word)}, not a mapping"
+            self.refusals.append(
+                Refusal(row.WRONG_TYPE, mark, text, f"write it as {quote(field)} of a mapping")
+            )
+        return self.get_mappings(key)
+
     def get_mappings(self, key: str) -> list[tuple[dict[str, Any], Marks]]:
         """The mappings of a list, each with its marks."""
         written = self.value.get(key)
@@ -103,6 +112,12 @@ class FieldReader:
             if help or not only_misspelled:
                 text = f"the field {quote(key)} is unknown to {reader}"
                 self.refusals.append(Refusal(row.UNKNOWN_FIELD, self.marks[key][0], text, help or way_out))
+
+    def check_identifier(self, key: str, host: str) -> None:
+        """Refuse a name that is no identifier of Python, as some hosts do."""
+        name = self.value.get(key)
+        if isinstance(name, str) and name.strip() and not name.isidentifier():
+            self.refuse(key, f"{host} refuses the name {quote(name)}", "write letters, digits and `_`")
 
     def refuse(self, key: str, text: str, help: str = "", row: row.Row = row.INVALID_VALUE) -> None:
         """Refuse the value of a field for a specific reason."""

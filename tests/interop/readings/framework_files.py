@@ -217,6 +217,96 @@ def adk_files(draw: st.DrawFn) -> str:
     )
 
 
+_CLIENT = (
+    '{"provider": "autogen_ext.models.replay.ReplayChatCompletionClient", "config": {"chat_completions": ["x"], "model_info": {"vision": false, '
+    '"function_calling": true, "json_output": false, "family": "unknown", "structured_output": false}}}'
+)
+
+
+def _build_tool(name: str, function: str = "") -> str:
+    """A tool of AutoGen, as its function is dumped."""
+    source = f"def {function or name}() -> str:\\n    return 'x'\\n"
+    config = f'{{"source_code": "{source}", "name": "{name}", "description": "D", "global_imports": [], "has_cancellation_support": false}}'
+    return f'{{"provider": "autogen_core.tools.FunctionTool", "config": {config}}}'
+
+
+_SEARCH, _WRITE = _build_tool("search"), _build_tool("write")
+_BENCH = '{{"provider": "autogen_core.tools.StaticWorkbench", "config": {{"tools": [{0}]}}}}'
+# Not there: text as a hand-off, on which AutoGen 0.7.5 fails by a fault of its own, and a `workbench` that is no list, which it no
+# longer reads; classes and agents that do not exist; two tools of one name; tools beside a workbench.
+AUTOGEN_TOOLS = (
+    f'"tools": [{_SEARCH}]', f'"tools": [{_SEARCH}, {_WRITE}]', '"tools": []', '"tools": null', '"tools": {}', '"tools": ["search"]',
+    f'"tools": {_SEARCH}', '"tools": [null]', f'"tools": [{_build_tool("search", "other")}]',
+    f'"workbench": [{_BENCH.format(_SEARCH)}]', f'"workbench": [{_BENCH.format(_SEARCH)}, {_BENCH.format(_WRITE)}]',
+    '"workbench": null', '"workbench": []', f'"workbench": null, "tools": [{_WRITE}]',
+    f'"workbench": [], "tools": [{_WRITE}]', f'"t\\u006fols": [{_SEARCH}]', f'"Tools": [{_SEARCH}]', f'"tools": [{_SEARCH}], "tools": [{_WRITE}]',
+    f'"workbench": [{_BENCH.format(_SEARCH).replace("StaticWorkbench", "StaticStreamWorkbench")}]', '"tools": "search"',
+)  # fmt: skip
+AUTOGEN_HANDOFFS = (
+    '"handoffs": [{"target": "b"}]', '"handoffs": [{"target": "b", "name": "transfer_to_b"}]', '"handoffs": []', '"handoffs": null',
+    '"handoffs": "b"', '"handoffs": [1]', '"handoffs": {"b": 1}',
+    '"handoffs": [{"target": "b", "message": null}]', '"handoffs": [{"target": 1}]', '"handoffs": [{"Target": "b"}]',
+)  # fmt: skip
+AUTOGEN_NAMES = (
+    '"a"',
+    '"a b"',
+    '" a"',
+    '""',
+    "null",
+    "1",
+    '"1"',
+    '"\\u0061"',
+    '"ä"',
+    '"a-b"',
+    '"def"',
+    '"A"',
+    "true",
+)
+AUTOGEN_TEAMS = (
+    "autogen_agentchat.teams.RoundRobinGroupChat", "autogen_agentchat.teams.Swarm", "autogen_agentchat.teams._group_chat._swarm_group_chat.Swarm",
+    "RoundRobinGroupChat", "autogen\\u005fagentchat.teams.RoundRobinGroupChat",
+)  # fmt: skip
+
+
+_NEEDED = '"reflect_on_tool_use": false, "tool_call_summary_format": "{result}"'
+
+
+def build_team(agent: str, team: str = AUTOGEN_TEAMS[0], name: str = '"a"', client: str = _CLIENT) -> str:
+    """A team of two agents, of which the first has `agent` among its fields."""
+    own = f", {agent}" if agent else ""
+    kind = '"provider": "autogen_agentchat.agents.AssistantAgent", "config"'
+    first = (
+        f'{{{kind}: {{"name": {name}, "model_client": {client}, "description": "Leads.", {_NEEDED}{own}}}}}'
+    )
+    second = (
+        f'{{{kind}: {{"name": "b", "model_client": {_CLIENT}, "description": "Counts stock.", {_NEEDED}}}}}'
+    )
+    return f'{{"provider": "{team}", "config": {{"participants": [{first}, {second}]}}}}'
+
+
+@st.composite
+def autogen_files(draw: st.DrawFn) -> str:
+    """The text of a component."""
+    fields = [
+        draw(st.sampled_from(each)) for each in (AUTOGEN_TOOLS, AUTOGEN_HANDOFFS) if draw(st.integers(0, 2))
+    ]
+    fields += draw(
+        st.lists(
+            st.sampled_from(('"system_message": "X"', '"system_message": null', '"colour": 1', '"label": 1')),
+            max_size=1,
+        )
+    )
+    team = (
+        draw(st.sampled_from(AUTOGEN_TEAMS[:3]))
+        if draw(st.integers(0, 3))
+        else draw(st.sampled_from(AUTOGEN_TEAMS))
+    )
+    name = draw(st.sampled_from(AUTOGEN_NAMES)) if draw(st.integers(0, 3)) == 0 else '"a"'
+    return draw(st.sampled_from(("", "", "", "", "\ufeff", "\r\n", "// c\n"))) + build_team(
+        ", ".join(fields), team, name
+    )
+
+
 FILES: dict[str, st.SearchStrategy[str]] = {
     "crewai": crew_files(),
     "adk": adk_files(),

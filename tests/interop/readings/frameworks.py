@@ -69,6 +69,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
             "below/other.yaml": "name: other\ndescription: Counts stock.\ninstruction: Count twice.\n",
         }, ("child", "other"),
     ),
+    "autogen": Framework("pyreaders", "autogen_component.py", "team.json", ("search", "write")),
     "fastmcp": Framework("gatewaybench", "fastmcp_servers.py", "mcp.json", are_servers=True),
 }  # fmt: skip
 

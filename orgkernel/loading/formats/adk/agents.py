@@ -80,8 +80,9 @@ def _read_fields(fields: FieldReader) -> DeclaredAgent:
     fields.subject = f"agent {quote(name)}"
     if len(convert_to_id(name)) > LONGEST:
         fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
-    elif name and (not str(fields.value["name"]).isidentifier() or name == "user"):
-        fields.refuse("name", f"Google ADK refuses the name {quote(name)}", "write letters, digits and `_`")
+    fields.check_identifier("name", "Google ADK")
+    if name == "user":
+        fields.refuse("name", "Google ADK keeps the name `user` for the person", "choose another name")
     written = fields.get_text("agent_class")
     kind = written.rpartition(".")[2] or _LLM[0]
     if kind in _KNOWN and ("." not in written or written.startswith(_OWN_PACKAGE)):
@@ -93,10 +94,10 @@ def _read_fields(fields: FieldReader) -> DeclaredAgent:
     instruction = fields.get_text("instruction", needed=kind in _LLM)
     model = fields.get_text("model")
     below: list[tuple[str, int]] = []
-    for item, marks in _get_items(fields, "sub_agents"):
+    for item, marks in fields.get_only_mappings("sub_agents", "config_path"):
         below += _read_reference(fields, item, marks)
     tools = []
-    for item, marks in _get_items(fields, "tools"):
+    for item, marks in fields.get_only_mappings("tools", "name"):
         inner = FieldReader(item, marks, f"a tool of {fields.subject}")
         inner.report_unknown(("name", "args"), "Google ADK", only_misspelled=False)
         fields.refusals += inner.refusals
@@ -115,15 +116,6 @@ def _read_fields(fields: FieldReader) -> DeclaredAgent:
         fields.value.get("edges"), fields.marks["edges"][1] if "edges" in fields.marks else 0, 0
     )
     return DeclaredAgent(name, description, tools, below, model, instruction)
-
-
-def _get_items(fields: FieldReader, key: str) -> list[tuple[dict[str, Any], Marks]]:
-    """The mappings of a list. Anything else in it is refused, as Google ADK does."""
-    for word, mark in fields.get_words(key):
-        text = f"{quote(key)} of {fields.subject} lists the text {quote(word)}, not a mapping"
-        help = f"write `- {'name' if key == 'tools' else 'config_path'}: {word}`"
-        fields.refusals.append(Refusal(row.WRONG_TYPE, mark, text, help))
-    return fields.get_mappings(key)
 
 
 def _read_reference(fields: FieldReader, item: dict[str, Any], marks: Marks) -> list[tuple[str, int]]:

@@ -94,6 +94,7 @@ def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | lis
     fields.subject = f"agent {quote(name)}"
     if len(convert_to_id(name)) > LONGEST:
         fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    fields.check_identifier("name", "AutoGen")
     description = fields.get_text("description")
     message = fields.get_text("system_message")
     tools = (
@@ -105,7 +106,12 @@ def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | lis
     peers = [(word, mark) for word, mark in fields.get_words("handoffs")]
     for item, marks in fields.get_mappings("handoffs"):
         if isinstance(item.get("target"), str):
-            peers.append((item["target"].strip(), start_of(marks[1]["target"][1])))
+            peers.append((item["target"], start_of(marks[1]["target"][1])))
+        else:
+            text = f"a hand-off of {fields.subject} has no `target`"
+            fields.refusals.append(
+                Refusal(row.MISSING_FIELD, start_of(marks), text, "write the name of an agent")
+            )
     client = fields.value.get("model_client")
     model = (
         client.get(_CONFIG, {}).get("model", "")
@@ -125,11 +131,12 @@ def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | lis
 
 def _list_tools(fields: FieldReader) -> Iterator[ListedTool]:
     """The tools of an agent, also those of its workbenches."""
-    for item, marks in fields.get_mappings("tools"):
+    for item, marks in fields.get_only_mappings("tools", "provider"):
         yield from _build_tool(item, marks)
-    benches = fields.get_mappings("workbench")
     if isinstance(fields.value.get("workbench"), dict):
-        benches = [(fields.value["workbench"], fields.marks["workbench"][1])]
+        benches = [(fields.value["workbench"], fields.marks["workbench"][1])]  # before AutoGen 0.7
+    else:
+        benches = fields.get_only_mappings("workbench", "provider")
     for item, marks in benches:
         config = item.get(_CONFIG)
         if not isinstance(config, dict):
