@@ -250,7 +250,6 @@ AUTOGEN_HANDOFFS = (
 AUTOGEN_NAMES = (
     '"a"',
     '"a b"',
-    '" a"',
     '""',
     "null",
     "1",
@@ -305,6 +304,54 @@ def autogen_files(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(("", "", "", "", "\ufeff", "\r\n", "// c\n"))) + build_team(
         ", ".join(fields), team, name
     )
+
+
+_CARD_FIELDS = {
+    "name": '"a"', "description": '"Finds papers."', "version": '"1"', "capabilities": "{}", "defaultInputModes": '["text/plain"]',
+    "defaultOutputModes": '["text/plain"]', "skills": '[{"id": "find", "name": "Find", "description": "Finds.", "tags": ["x"]}]',
+    "supportedInterfaces": '[{"url": "https://x.test", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]',
+}  # fmt: skip
+_CARD_VALUES = (
+    '"x"',
+    '"\\u0061"',
+    '"a b"',
+    '""',
+    "null",
+    "1",
+    "1.5",
+    "true",
+    "[]",
+    "{}",
+    '["x"]',
+    "[1]",
+    "[null]",
+    '"ä"',
+    '[""]',
+    '[{"id": "x"}]',
+)
+
+
+@st.composite
+def card_files(draw: st.DrawFn) -> str:
+    """The text of an agent card, of which up to two fields are hard to read, missing, or there under another name."""
+    fields = list(_CARD_FIELDS.items())
+    for _ in range(draw(st.integers(0, 2))):
+        place = draw(st.integers(0, len(fields) - 1))
+        key, value = fields[place]
+        change = draw(st.integers(0, 5))
+        if change == 0:
+            del fields[place]
+        elif change == 1:
+            fields[place] = ("".join(f"_{each.lower()}" if each.isupper() else each for each in key), value)
+        elif change == 2:
+            fields.append((key, draw(st.sampled_from(_CARD_VALUES))))
+        else:
+            fields[place] = (key, draw(st.sampled_from(_CARD_VALUES)))
+    fields += draw(st.lists(st.sampled_from((
+        ("url", '"https://x.test"'), ("url", "1"), ("colour", "1"), ("protocolVersion", '"0.3.0"'), ("security", "[]"), ("provider", "1"),
+        ("preferredTransport", '"GRPC"'), ("additionalInterfaces", "1"), ("supportsAuthenticatedExtendedCard", "true"),
+    )), max_size=2))  # fmt: skip
+    return "{" + ", ".join(f'"{key}": {value}' for key, value in fields) + "}"
 
 
 FILES: dict[str, st.SearchStrategy[str]] = {

@@ -69,6 +69,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
             "below/other.yaml": "name: other\ndescription: Counts stock.\ninstruction: Count twice.\n",
         }, ("child", "other"),
     ),
+    "a2a": Framework("pyreaders", "a2a_card.py", ".well-known/agent-card.json"),
     "autogen": Framework("pyreaders", "autogen_component.py", "team.json", ("search", "write")),
     "fastmcp": Framework("gatewaybench", "fastmcp_servers.py", "mcp.json", are_servers=True),
 }  # fmt: skip

@@ -61,6 +61,9 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
     else:
         _require_text(card, "url", version)
         card.report_unknown((*_BOTH, *_ONLY_OLD), "A2A 0.3", only_misspelled=True)
+    if not isinstance(value.get("provider") or {}, dict):
+        text = f"`provider` of {card.subject} is {describe(value['provider'])}, not a mapping"
+        card.refuse("provider", text, row=row.WRONG_TYPE)
     skills = _read_skills(card, convert_to_id(name), version)
     role_id = convert_to_id(name)
     if len(role_id) > LONGEST:
@@ -177,8 +180,11 @@ def _require_one(fields: FieldReader, key: str, version: str) -> None:
     listed = fields.value.get(key)
     if listed is None or (listed == () and version == _NEW):
         _report_missing(fields, key, "at least one text" if version == _NEW else "a list of texts", version)
-    else:
-        fields.get_words(key)
+        return
+    fields.get_words(key)
+    for item, marks in fields.get_mappings(key):
+        text = f"{quote(key)} of {fields.subject} lists {describe(item)}, not text"
+        fields.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
 
 
 def _report_missing(fields: FieldReader, key: str, wanted: str, version: str) -> None:
