@@ -70,7 +70,7 @@ def crew_files(draw: st.DrawFn) -> str:
     }
     for key, values in (
         ("tools", _TOOLS), ("allow_delegation", _FLAGS), ("llm", _MODELS), ("max_iter", ("5", "'5'", "0", "-1", "1.5", "010", "null", "1_0", "")),
-        ("colour", _TEXTS), ("apps", ("[gmail]", "gmail", "[]", "[1]")), ("verbose", _FLAGS), ("config", ("{tools: [search]}", "null")),
+        ("shade", _TEXTS), ("apps", ("[gmail]", "gmail", "[]", "[1]")), ("verbose", _FLAGS), ("config", ("{tools: [search]}", "null")),
         ("Tools", _TOOLS), ("settings", ("{tools: [write]}",)), ("name", _TEXTS),
     ):  # fmt: skip
         if draw(st.integers(0, 3 if key in ("tools", "allow_delegation") else 9)) < 2:
@@ -184,7 +184,7 @@ def adk_files(draw: st.DrawFn) -> str:
     }
     for key, values, often in (
         ("tools", _ADK_TOOLS, 5), ("sub_agents", _ADK_BELOW, 5), ("agent_class", _ADK_CLASSES, 3), ("description", _TEXTS, 2), ("edges", _ADK_EDGES, 1),
-        ("model", ("gemini-2.5-flash", "'gemini-2.5-flash'", "null", "1", "yes", "{name: x}", "[x]", "' gemini'"), 3), ("colour", ("red",), 1),
+        ("model", ("gemini-2.5-flash", "'gemini-2.5-flash'", "null", "1", "yes", "{name: x}", "[x]", "' gemini'"), 3), ("shade", ("red",), 1),
         ("Tools", _ADK_TOOLS, 1), ("disallow_transfer_to_peers", _FLAGS, 1), ("static_instruction", ("X",), 1),
     ):  # fmt: skip
         if draw(st.integers(0, 9)) < often:
@@ -291,7 +291,7 @@ def autogen_files(draw: st.DrawFn) -> str:
     ]
     fields += draw(
         st.lists(
-            st.sampled_from(('"system_message": "X"', '"system_message": null', '"colour": 1', '"label": 1')),
+            st.sampled_from(('"system_message": "X"', '"system_message": null', '"shade": 1', '"label": 1')),
             max_size=1,
         )
     )
@@ -348,7 +348,7 @@ def card_files(draw: st.DrawFn) -> str:
         else:
             fields[place] = (key, draw(st.sampled_from(_CARD_VALUES)))
     fields += draw(st.lists(st.sampled_from((
-        ("url", '"https://x.test"'), ("url", "1"), ("colour", "1"), ("protocolVersion", '"0.3.0"'), ("security", "[]"), ("provider", "1"),
+        ("url", '"https://x.test"'), ("url", "1"), ("shade", "1"), ("protocolVersion", '"0.3.0"'), ("security", "[]"), ("provider", "1"),
         ("preferredTransport", '"GRPC"'), ("additionalInterfaces", "1"), ("supportsAuthenticatedExtendedCard", "true"),
     )), max_size=2))  # fmt: skip
     return "{" + ", ".join(f'"{key}": {value}' for key, value in fields) + "}"

@@ -71,7 +71,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
 def has_servers_at_root(value: object) -> bool:
     """Whether a file without `mcpServers` and `servers` holds servers themselves, which FastMCP and plugins of Claude Code read.
 
-    Source: `MCPConfig.wrap_servers_at_root` of FastMCP 4.2.3.
+    Source: `MCPConfig.wrap_servers_at_root` of FastMCP 4.1.2.
     """
     if not isinstance(value, dict) or not value.keys().isdisjoint(_FIELDS):
         return False
