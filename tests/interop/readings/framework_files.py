@@ -354,6 +354,40 @@ def card_files(draw: st.DrawFn) -> str:
     return "{" + ", ".join(f'"{key}": {value}' for key, value in fields) + "}"
 
 
+_SPEC_SEARCH = "{component_type: ClientTool, id: t, name: search, description: D, inputs: [], outputs: []}"
+SPEC_TOOLS = (
+    f"[{_SPEC_SEARCH}]", f"\n- {_SPEC_SEARCH}", "[]", "[search]", "search", "[null]", "[{$component_ref: r}]", "[{$component_ref: missing}]",
+    f"[{_SPEC_SEARCH}, {{$component_ref: r}}]", _SPEC_SEARCH, "[{component_type: Unknown, name: search}]", f"&t [{_SPEC_SEARCH}]", "[{name: search}]",
+    "['search']", "[1]",
+)  # fmt: skip
+_SPEC_ENDING = """\
+agentspec_version: 26.1.0
+$referenced_components:
+  r: {component_type: ServerTool, id: r, name: write, description: D, inputs: [], outputs: []}
+"""
+
+
+def build_spec(**fields: str) -> str:
+    """An agent in YAML, with other values in some fields. An empty field is not there."""
+    values = {
+        "component_type": "Agent", "id": "a1", "name": "a", "description": "Leads.", "system_prompt": "Work.",
+        "llm_config": "{component_type: OpenAiCompatibleConfig, id: m, name: m, url: x, model_id: m1}", **fields,
+    }  # fmt: skip
+    return "".join(f"{key}: {value}\n" for key, value in values.items() if value) + _SPEC_ENDING
+
+
+@st.composite
+def spec_files(draw: st.DrawFn) -> str:
+    """The text of a specification in YAML."""
+    fields = {"tools": draw(st.sampled_from(SPEC_TOOLS))}
+    for key in draw(
+        st.lists(st.sampled_from(("name", "description", "system_prompt", "id", "shade")), max_size=1)
+    ):
+        fields[key] = draw(st.sampled_from(_TEXTS))
+    beginning = draw(st.sampled_from(("", "", "", "\ufeff", "---\n", "# c\n")))
+    return (beginning + build_spec(**fields)).replace("\n", draw(st.sampled_from(_ENDS)))
+
+
 FILES: dict[str, st.SearchStrategy[str]] = {
     "crewai": crew_files(),
     "adk": adk_files(),

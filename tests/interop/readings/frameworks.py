@@ -70,6 +70,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
         }, ("child", "other"),
     ),
     "a2a": Framework("pyreaders", "a2a_card.py", ".well-known/agent-card.json"),
+    "agent-spec": Framework("pyreaders", "agent_spec.py", "team.yaml", ("search", "write")),
     "autogen": Framework("pyreaders", "autogen_component.py", "team.json", ("search", "write")),
     "fastmcp": Framework("gatewaybench", "fastmcp_servers.py", "mcp.json", are_servers=True),
 }  # fmt: skip
@@ -103,7 +104,9 @@ class Loader:
         self.framework, self._process = framework, process
 
     def read(self, folder: Path, text: str) -> Loaded:
-        """The agents that the framework loads from a file with this text. `folder` does not exist yet."""
+        """The agents that the framework loads from a file with this text, by names without space around them. `folder` does not exist
+        yet.
+        """
         _write(folder, self.framework, text)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -112,7 +115,7 @@ class Loader:
         answer = json.loads(self._process.stdout.readline())
         compared = frozenset(self.framework.tools)
         agents = {
-            build_server_tool_id(name) if self.framework.are_servers else str(name): Agent(
+            build_server_tool_id(name) if self.framework.are_servers else name.strip(): Agent(
                 frozenset(each.get("tools", ())) & compared,
                 frozenset(each.get("delegates", ())),
                 each.get("model", ""),

@@ -33,7 +33,7 @@ from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.roles import build_tool_id_from_name
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
+from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
@@ -157,6 +157,9 @@ class _Reader:
             fields.refusals.append(
                 Refusal(row.MISSING_FIELD, fields.start("llm_config"), text, "name its model")
             )
+        if not isinstance(value.get("id", ""), str):
+            text = f"`id` of {fields.subject} is {describe(value['id'])}, not text"
+            fields.refuse("id", text, "put it in quotes", row.WRONG_TYPE)
         description = fields.get_text("description")
         model = self._resolve_component(value.get("llm_config"))
         model_id = model.value.get("model_id") if model is not None else None
@@ -199,7 +202,14 @@ class _Reader:
         if written is not None and not isinstance(written, tuple):
             fields.get_words(key)
             return
-        for item, marks in fields.get_mappings(key):
+        for item, marks in fields.get_only_mappings(key, "name"):
+            if TYPE not in item and REF not in item:
+                text = (
+                    f"{quote(key)} of {fields.subject} lists a mapping without {quote(TYPE)} and {quote(REF)}"
+                )
+                fields.refusals.append(
+                    Refusal(row.MISSING_FIELD, start_of(marks), text, f"write {quote(TYPE)}")
+                )
             component = self._resolve_component(item)
             if component is not None and isinstance(name := component.value.get("name"), str):
                 yield name.strip(), start_of(marks)
