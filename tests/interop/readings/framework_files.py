@@ -391,6 +391,9 @@ def spec_files(draw: st.DrawFn) -> str:
 FILES: dict[str, st.SearchStrategy[str]] = {
     "crewai": crew_files(),
     "adk": adk_files(),
+    "agent-spec": spec_files(),
+    "a2a": card_files(),
+    "autogen": autogen_files(),
     "fastmcp": server_files(),
 }
 """The files that are compared, by the name of the framework."""
