@@ -78,7 +78,7 @@ fuzz: $(VENV)/dev.stamp
 kills: $(VENV)/dev.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -s tests/faults/test_killed_servers.py tests/faults/test_killed_writers.py tests/gateway/test_kills.py
 
-# Compare the command catalogue with what a public collection of command lines marks as dangerous.
+# Compare the command catalog with what a public collection of command lines marks as dangerous.
 command-marks: $(VENV)/dev.stamp $(VENV)/marks.stamp
 	$(BIN)/python -m benchmarks.command_marks
 

@@ -1,4 +1,4 @@
-"""Compare the command catalogue with what specifications of command lines mark as dangerous: `make nightly` runs it.
+"""Compare the command catalog with what specifications of command lines mark as dangerous: `make nightly` runs it.
 
 The specifications are those of the npm package `@withfig/autocomplete`. A command that they mark and that is harmless for us is
 explained in `explained_command_marks.yaml`, or is a fault. Prints the numbers, and the commands without an explanation.

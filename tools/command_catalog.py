@@ -26,7 +26,7 @@ TARGET = f"orgkernel/shell/{COMPILED}"
 
 
 def render_command_catalog() -> str:
-    """The compiled catalogue as JSON, one program in a line."""
+    """The compiled catalog as JSON, one program in a line."""
     programs: dict[str, Any] = {}
     words: Mapping[str, Any] = {}
     for path in sorted(DOCUMENTS.glob("*.yaml")):

@@ -76,7 +76,7 @@ async def post_organization_command_check(request: Request, answers: AnswersOfAp
     openapi_extra=declare_body(ExplanationQuestion, _EXAMPLE),
 )
 async def post_command_explanation(request: Request, answers: AnswersOfApp) -> Response:
-    """Explain how a shell command is read: the entry of each program in the command catalogue, and what its words are."""
+    """Explain how a shell command is read: the entry of each program in the command catalog, and what its words are."""
     return await _explain(request, answers, None)
 
 
@@ -115,5 +115,5 @@ async def _explain(request: Request, answers: AnswersOfApp, org: str | None) -> 
 
 
 def _find_programs(kernel: Kernel, org: str | None) -> CommandPrograms | None:
-    """The programs that an organization knows. None for the shipped catalogue alone."""
+    """The programs that an organization knows. None for the shipped catalog alone."""
     return None if org is None else build_programs(kernel.organization(org).snapshot.records)

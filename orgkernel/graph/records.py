@@ -333,7 +333,7 @@ class OrgRecords(msgspec.Struct, frozen=True):
     matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]] = msgspec.field(default_factory=dict)
     qualifications: Mapping[str, Definition[Qualification]] = msgspec.field(default_factory=dict)
     programs: Mapping[str, Definition[ProgramEntry]] = msgspec.field(default_factory=dict)
-    """The entries for programs that the organization adds to the shipped command catalogue."""
+    """The entries for programs that the organization adds to the shipped command catalog."""
     people: Mapping[str, Definition[Person]] = msgspec.field(default_factory=dict)
     system_origins: Mapping[str, Definition[SystemOrigin]] = msgspec.field(default_factory=dict)
     """Declared origins. Those of `BUILT_IN_ORIGINS` exist in addition."""

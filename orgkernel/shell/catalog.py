@@ -1,4 +1,4 @@
-"""The command catalogue: finds the entry of a program and of its subcommands.
+"""The command catalog: finds the entry of a program and of its subcommands.
 
 The shipped documents are `ontology/commands/*.yaml`. `python -m tools.regenerate` compiles them into `commands.json`, which
 this module reads with the standard library only. An organization can add entries, which are laid over the shipped
@@ -28,7 +28,7 @@ class CatalogEntry:
     """A program or a subcommand, with the options of the words before it."""
 
     name: str
-    """The program and the words of the subcommand, as the catalogue names them."""
+    """The program and the words of the subcommand, as the catalog names them."""
     place: str
     """The file and line of the entry."""
     facts: Facts
@@ -101,7 +101,7 @@ def _list(node: Node, word: str) -> Sequence[Node]:
 
 
 class CommandPrograms:
-    """The programs of the shipped catalogue, under those of an organization."""
+    """The programs of the shipped catalog, under those of an organization."""
 
     def __init__(self, own: Mapping[str, Facts] | None = None) -> None:
         """`own` are the entries of an organization by the name of the program."""
@@ -127,7 +127,7 @@ class CommandPrograms:
 
 @cache
 def read_shipped_programs() -> CommandPrograms:
-    """The shipped catalogue alone."""
+    """The shipped catalog alone."""
     return CommandPrograms()
 
 
@@ -146,7 +146,7 @@ def find_shipped(name: str) -> Facts | None:
 
 
 def list_shipped_programs() -> Mapping[str, Facts]:
-    """The entries of the shipped catalogue by the name of the program."""
+    """The entries of the shipped catalog by the name of the program."""
     programs: Mapping[str, Facts] = _read_compiled()["programs"]
     return programs
 
@@ -182,7 +182,7 @@ def is_trial(text: str) -> bool:
 
 @cache
 def read_words(name: str) -> frozenset[str]:
-    """The `risky_words`, `plain_words`, `doubtful_options` or `fast_readers` of the shipped catalogue, or the `readers` that entries
+    """The `risky_words`, `plain_words`, `doubtful_options` or `fast_readers` of the shipped catalog, or the `readers` that entries
     can name.
     """
     return frozenset(_read_compiled()[name])

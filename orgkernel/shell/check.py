@@ -9,7 +9,7 @@ import msgspec
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import CommandPrograms, read_shipped_programs
-from orgkernel.shell.interpreter import CataloguedPrograms
+from orgkernel.shell.interpreter import CatalogedPrograms
 from orgkernel.shell.marks import PRIVATE, ShellWord
 from orgkernel.shell.ownership import Ground, Ownership
 from orgkernel.shell.reader import MOST_CHARACTERS, Reader
@@ -29,7 +29,7 @@ _QUOTED_SUBSCRIPT: Final = lazy_pattern(r"'[^'\n]*[A-Za-z_]\w*\[[^'\]]*(?:\$\(|`
 def check_command(
     command: str, ground: Ground | None = None, programs: CommandPrograms | None = None
 ) -> CommandCheck:
-    """Check a command for destructive operations. `programs` are by default those of the shipped catalogue.
+    """Check a command for destructive operations. `programs` are by default those of the shipped catalog.
 
     >>> check_command("git -C site push -f").operations[0].id
     'force_push'
@@ -43,7 +43,7 @@ def check_command(
 
 
 class CommandExplanation(msgspec.Struct, frozen=True, kw_only=True):
-    """How a command is read: each program with its entry in the command catalogue, and what its words are taken for."""
+    """How a command is read: each program with its entry in the command catalog, and what its words are taken for."""
 
     outcome: CommandOutcome
     programs: tuple[ProgramReading, ...]
@@ -106,7 +106,7 @@ def find_writes(
 
 
 def _read(command: str, ground: Ground | None, programs: CommandPrograms | None) -> Reader:
-    table = CataloguedPrograms(programs or read_shipped_programs(), READERS)
+    table = CatalogedPrograms(programs or read_shipped_programs(), READERS)
     reader = Reader(table, ground or Ground())
     problem = _unreadable(command)
     if problem:

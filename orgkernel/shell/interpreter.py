@@ -1,4 +1,4 @@
-"""Simulates a program by its entry in the command catalogue.
+"""Simulates a program by its entry in the command catalog.
 
 Error policy: fails closed. A program, a subcommand or a use without a stated effect is reported as not read.
 """
@@ -75,8 +75,8 @@ class _Outcome(NamedTuple):
     removes: str = ""
 
 
-class CataloguedPrograms:
-    """The programs of a catalogue, and the readers of those whose words are a language of their own."""
+class CatalogedPrograms:
+    """The programs of a catalog, and the readers of those whose words are a language of their own."""
 
     def __init__(self, catalog: CommandPrograms, readers: Mapping[str, Program]) -> None:
         self._catalog = catalog

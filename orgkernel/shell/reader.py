@@ -138,7 +138,7 @@ class ProgramCall:
     stdin: str | None
     """Standard input: text with marks, or None for nothing."""
     place: str = ""
-    """The file and line of its entry in the catalogue."""
+    """The file and line of its entry in the catalog."""
 
     def found(self, operation: str, message: str, at: ShellWord | None = None) -> None:
         self.reader.found(operation, message, (self.word, *self.args), at or self.word, self.place)

@@ -48,7 +48,7 @@ class DestructiveOperation(msgspec.Struct, frozen=True, kw_only=True):
     """The programs and constructs around it, outermost first: `sudo`, `xargs`, `sh -c`."""
     at: CommandPlace
     entry: str = ""
-    """The file and line of the entry in the command catalogue. Empty for what the shell itself does."""
+    """The file and line of the entry in the command catalog. Empty for what the shell itself does."""
 
 
 class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
     through: tuple[str, ...]
     at: CommandPlace
     entry: str = ""
-    """The file and line of the entry in the command catalogue. Empty for unknown programs and for shell syntax."""
+    """The file and line of the entry in the command catalog. Empty for unknown programs and for shell syntax."""
 
 
 class WordUse(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ class ProgramReading(msgspec.Struct, frozen=True, kw_only=True):
 
     words: tuple[str, ...]
     entry: str
-    """The words of the entry in the command catalogue, such as `docker image prune`."""
+    """The words of the entry in the command catalog, such as `docker image prune`."""
     place: str
     """The file and line of the entry."""
     effects: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The options with which programs that usually only read write files or start other programs, from the command catalogue."""
+"""The options with which programs that usually only read write files or start other programs, from the command catalog."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _does_read(name: str, facts: Facts) -> bool:
 
 
 def list_harmless_programs() -> Sequence[Mapping[str, Any]]:
-    """The `fast_readers` of the shipped catalogue that are harmless, unless one of their `writing` options is given."""
+    """The `fast_readers` of the shipped catalog that are harmless, unless one of their `writing` options is given."""
     fast = read_words("fast_readers")
     return _group(lambda name, facts: name in fast and _is_harmless(name))
 

@@ -1,4 +1,4 @@
-"""The command catalogue: its documents, what an organization adds to it, and how a command is explained."""
+"""The command catalog: its documents, what an organization adds to it, and how a command is explained."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_command_may_remove_what_it_made(command: str) -> None:
     ],
 )
 def test_an_organization_adds_and_narrows_programs(shop: Path, command: str, outcome: str) -> None:
-    """The same through the command line and HTTP. Without the organization, the shipped catalogue answers."""
+    """The same through the command line and HTTP. Without the organization, the shipped catalog answers."""
     kernel = Kernel.open(shop / "shop")
     with TestClient(
         create_app(kernel), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
@@ -150,7 +150,7 @@ def test_an_organization_adds_and_narrows_programs(shop: Path, command: str, out
 
 
 def test_a_finding_names_the_line_of_its_entry(shop: Path) -> None:
-    """That of the organization, or that of the shipped catalogue."""
+    """That of the organization, or that of the shipped catalog."""
     done = run_here("command", "check", "--org", "shop", "--", "shopctl orders purge; git push -f", cwd=shop)
     assert done.returncode == 1, done.stderr
     assert "deletes old orders [shop/commands.yaml:9]" in done.stdout

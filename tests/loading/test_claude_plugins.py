@@ -116,15 +116,16 @@ def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> N
 def test_paths_of_tools_that_write_are_a_file_scope(
     tools: str, scope: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Where all that writes is bound to them; else the part of a tool gives nothing."""
+    """Where all that writes is bound to them; else the host gives the whole tool, unless it is denied."""
     files = {f"{AGENTS}/a.md": agent("a", "Use it.", tools), ".mcp.json": '{"mcpServers": {"db": {}}}'}
     kernel = Kernel.open(write_tree(tmp_path / "shop", files))
     assert kernel.organization("shop").snapshot.index.records.posts["a"].profile.file_scope == scope
     inside = kernel.can("shop", AccessRequest("role:a", "use", "tool:Edit:docs/a.md")).outcome
-    assert inside == ("allow" if scope or tools.endswith(", Edit") else "deny")
+    is_whole = not scope and "disallowedTools" not in tools
+    assert inside == ("allow" if scope or is_whole else "deny")
     for path in ("", ":src/a.py", ":docs/../a", ":/docs/a.md"):
         outcome = kernel.can("shop", AccessRequest("role:a", "use", f"tool:Edit{path}")).outcome
-        assert outcome == ("allow" if tools.endswith(", Edit") else "deny"), path
+        assert outcome == ("allow" if is_whole else "deny"), path
 
 
 def test_nobody_is_told_to_remove_a_rule_of_the_host(tmp_path: Path) -> None:

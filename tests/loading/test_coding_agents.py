@@ -445,7 +445,7 @@ def test_a_declared_agent_and_a_reload(tmp_path: Path) -> None:
         (
             "permission: {bash: {'git push*': ask}}\n",
             {"permission": {"bash": {"*": "deny", "ls*": "allow"}}},
-            {"bash": DENY},
+            {"bash": ASK},
         ),
         ("permission: {bash: ask}\n", {"permission": {"bash": {"*": "allow", "rm*": "deny"}}}, {"bash": ASK}),
         # the mode of either counts

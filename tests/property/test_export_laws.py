@@ -155,7 +155,9 @@ def check_laws(view: OrgView, target: str) -> None:
             same = [each for each in role.tools if name_of(each) == name]
             # A set or a server holds tools that only the host knows.
             inside = any(holds(other, name) for other in there)
-            assert same or inside, f"{role.id} got {name}, which nothing of ours is"
+            # The host limits whom it may start, which is read as the whole tool.
+            starts = name in ("Agent", "Task") and bool(role.subordinates)
+            assert same or inside or starts, f"{role.id} got {name}, which nothing of ours is"
             given += len(same)
             for held in same:
                 check_given(view, role.id, held, may_ask=name in asked)

@@ -92,7 +92,7 @@ def check(
 @_org_option
 @format_option("text", "json")
 def explain(words: tuple[str, ...], org: str | None, form: str) -> None:
-    """Show how COMMAND is read: the entry of each program in the command catalogue, and what its words are taken for.
+    """Show how COMMAND is read: the entry of each program in the command catalog, and what its words are taken for.
 
     Write `--` before the command. Nothing is run.
     """
@@ -101,7 +101,7 @@ def explain(words: tuple[str, ...], org: str | None, form: str) -> None:
 
 
 def _find_programs(org: str | None) -> CommandPrograms | None:
-    """The programs that an organization knows. None for the shipped catalogue alone."""
+    """The programs that an organization knows. None for the shipped catalog alone."""
     if org is None:
         return None
     return build_programs(open_kernel((), org).organization(org).snapshot.records)

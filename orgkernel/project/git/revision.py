@@ -287,7 +287,7 @@ def show_in_repository(request: Request, written: str, repository: Repository) -
 
 
 def _move_root(root: Root, written: str, top: str) -> Root:
-    if root.only or root.areas:
+    if (root.only and not root.shared) or root.areas:
         raise NotCovered
     return (
         replace(root, path=top + root.path.removeprefix(written)) if is_within(root.path, written) else root

@@ -54,7 +54,7 @@ def read_current(root: str) -> "dict[str, Any] | None":
 
 
 def does_surely_read(command: str, root: str) -> bool:
-    """Whether every program in a command only reads, as far as the command catalogue knows."""
+    """Whether every program in a command only reads, as far as the command catalog knows."""
     if len(command) > LONGEST or read_current(root) is None:
         return False
     text = re.sub(SILENCED, " ", command)

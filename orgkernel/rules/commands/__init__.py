@@ -1,1 +1,1 @@
-"""Rules about the command catalogue."""
+"""Rules about the command catalog."""

@@ -95,10 +95,10 @@ def _check_pattern(
     tree = _parser.parse(pattern)
     if _repeats_choice(tree, is_repeated=False):
         message = f"{quote(pattern)} repeats a repetition, which can take minutes for one command"
-        yield Finding(document.place(*route), message, "repeat only once", subject)
+        yield Finding(document.place(*route), message, "remove the inner repetition", subject)
     elif _count_repetitions(tree) > _MOST_REPETITIONS:
         message = f"{quote(pattern)} has more than {_MOST_REPETITIONS} repetitions, which can take minutes for one command"
-        yield Finding(document.place(*route), message, "state what is between them", subject)
+        yield Finding(document.place(*route), message, "remove one of the repetitions", subject)
 
 
 def _repeats_choice(tree: object, *, is_repeated: bool) -> bool:

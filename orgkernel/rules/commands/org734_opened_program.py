@@ -1,8 +1,8 @@
-"""An organization takes a use of a program for harmless that the shipped command catalogue does not.
+"""An organization takes a use of a program for harmless that the shipped command catalog does not.
 
 ## What it checks
 
-Where an organization has an entry for a program that the shipped catalogue has too, no use that it states is harmless while
+Where an organization has an entry for a program that the shipped catalog has too, no use that it states is harmless while
 the shipped one is not: by the effect of the program or of a subcommand, by another `reader`, by fewer `cases`, by other
 `operands`, `values` or `piped`, or by an option in `harmless_with`. Other names of a program (`also`) count, too.
 
@@ -56,7 +56,7 @@ _ACTING_ROLES: Final = {*WRITING_ROLES, *RUNNING_ROLES, "sql_file"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Find entries that open what the shipped catalogue closes."""
+    """Find entries that open what the shipped catalog closes."""
     for key, entry in view.records.programs.items():
         own = to_builtins(entry.record)
         for name in (key, *entry.record.also):
@@ -138,7 +138,7 @@ def _list_roles(operands: object) -> set[str]:
 
 
 def _is_harmless(facts: Facts) -> bool:
-    """Whether a use without options is harmless for the shipped catalogue."""
+    """Whether a use without options is harmless for the shipped catalog."""
     default = "reads" if facts.get("subcommands") else "unknown"
     return "operation" not in facts and ("reader" in facts or facts.get("effect", default) in HARMLESS)
 
@@ -150,7 +150,9 @@ def _report_fields(
     fields: tuple[str, ...],
     subject: str,
 ) -> Finding:
-    message = f"{quote(words)} has uses that are harmless here and not in the shipped catalogue, by {listing(fields)}"
+    message = (
+        f"{quote(words)} has uses that are harmless here and not in the shipped catalog, by {listing(fields)}"
+    )
     help = "remove the entry, or suppress this finding with the reason"
     return Finding(entry.place(*route, fields[0]), message, help, subject)
 
@@ -159,7 +161,7 @@ def _report(
     entry: Definition[ProgramEntry], words: str, facts: Facts, route: tuple[str | int, ...], subject: str
 ) -> Finding:
     effect = facts.get("operation") or facts.get("effect", "unknown")
-    message = f"{quote(words)} is harmless here, and {quote(effect)} in the shipped catalogue"
+    message = f"{quote(words)} is harmless here, and {quote(effect)} in the shipped catalog"
     return Finding(
         entry.place(*route), message, "remove the entry, or suppress this finding with the reason", subject
     )

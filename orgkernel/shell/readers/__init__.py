@@ -1,4 +1,4 @@
-"""The parts of orgkernel that read programs whose words are a language of their own, by the name that the command catalogue
+"""The parts of orgkernel that read programs whose words are a language of their own, by the name that the command catalog
 gives them.
 """
 

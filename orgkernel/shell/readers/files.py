@@ -42,6 +42,7 @@ def _zip(call: ProgramCall) -> None:
 
 
 def delete_file(call: ProgramCall, target: ShellWord) -> None:
+    """Delete one file. It is destructive if the file is certainly not the task's own."""
     owner, name = call.owner(target), quote(shown(target.text))
     is_folder_of_root = not shown(target.text).strip("*./")
     if owner == "foreign" and is_folder_of_root and ".." not in target.text:

@@ -1,4 +1,4 @@
-"""Readers of single words, which the command catalogue names by their roles: a script, a task, a path that is deleted."""
+"""Readers of single words, which the command catalog names by their roles: a script, a task, a path that is deleted."""
 
 from __future__ import annotations
 

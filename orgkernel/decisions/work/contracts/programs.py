@@ -1,4 +1,4 @@
-"""The command catalogue of an organization: its own entries over the shipped ones."""
+"""The command catalog of an organization: its own entries over the shipped ones."""
 
 from __future__ import annotations
 
