@@ -74,7 +74,9 @@ def _check_entry(
     subject = f"program:{name}"
     if entry.reader is not None and entry.reader not in read_words("readers"):
         message = f"{quote(entry.reader)} is not a reader of commands"
-        help = did_you_mean(entry.reader, read_words("readers")) or "declare the effects of the program instead"
+        help = (
+            did_you_mean(entry.reader, read_words("readers")) or "declare the effects of the program instead"
+        )
         yield Finding(document.place(*route, "reader"), message, help, subject)
     for number, case in enumerate(entry.cases):
         for field in ("value", "operand"):
