@@ -135,7 +135,7 @@ def test_retention_runs_by_itself(
     """Rows that are older than the retention are dropped, and the rest can be verified."""
     from manifest_api.store_access import Retention
     from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
-        from orgkernel.state.audit import read_rows
+    from orgkernel.state.audit import read_rows
 
     first_key(file)
     with opened(file) as store:
