@@ -97,16 +97,17 @@ class SimpleCommand:
 
     def find_plain_program(self) -> str | None:
         """The program, if it takes all its words for data, so that none of them begins another command."""
-        words = self._list_behind_keywords()
+        words = self.list_behind_keywords()
         return words[0] if words and words[0].rpartition("/")[2] in _read_plain_programs() else None
 
-    def _list_behind_keywords(self) -> list[str]:
+    def list_behind_keywords(self) -> list[str]:
+        """The words from the program on."""
         return [word for word in self.words if word not in _KEYWORDS and not _ASSIGNMENT.match(word)]
 
     @property
     def is_plain(self) -> bool:
         """Whether the program takes its words for data."""
-        words = self._list_behind_keywords()
+        words = self.list_behind_keywords()
         if not words or _UNKNOWN in words[0]:
             return not words
         if words[0] in ("for", "select", "case"):
@@ -194,7 +195,10 @@ def _list_printed(command: SimpleCommand) -> list[str]:
 
 
 def _runs_more(command: SimpleCommand) -> bool:
-    """Whether the program could run words that are not in the command."""
+    """Whether the program could run words that are not in the command, or is only known at run time."""
+    behind = command.list_behind_keywords()
+    if behind and _UNKNOWN in behind[0]:
+        return True
     is_plain = command.is_plain
     words = [word for number, word in enumerate(command.words) if not (is_plain and number in command.quoted)]
     names = {part for word in words for each in _WORD.findall(word) for part in each.split("/")}

@@ -270,7 +270,7 @@ def test_the_script_passes_commands_that_only_read(shared: AgentProject) -> None
     assert shared.writes("src/a/one.py", content="")[0] == "allow"
     root = str(shared.folder)
     passed = [each for each in READING if write_hook.does_surely_read(each, root)]
-    assert len(passed) >= len(READING) - 5
+    assert len(passed) >= 8
     assert not [each for each in CHANGING if write_hook.does_surely_read(each, root)]
     for each in passed:
         assert shared.asks("Bash", {"command": each})[0] == "allow", each

@@ -727,11 +727,12 @@ def test_rules_about_commands_hold_for_what_may_begin_so(tmp_path: Path) -> None
     """Such a command is denied or asked about, every other command is as it was, and what cannot be read is as the worst."""
     project = rules_project(tmp_path / "shop", deny=["Bash(rm:*)", "Bash(sudo:*)"], ask=["Bash(git push *)"])
     for command in (
-        "rm -rf x", "ls; rm x", "ls\nrm x", "/bin/rm x", "'rm' x", "env rm x", "sudo git push", "git push && rm x", "RM x",
+        "rm -rf x", "ls; rm x", "ls\nrm x", "/bin/rm x", "'rm' x", "env rm x", "sudo git push", "git push && rm x", "RM x", "r\\m x",
+        "ls | xargs rm",
     ):  # fmt: skip
         assert project.asks("Bash", {"command": command}, "a")[0] == "deny", command
     # Nobody can tell what these run. Claude Code has the rule too, so a person is asked.
-    for command in ("r\\m x", "$x", "$(rm x)", "sh -c 'ls'", "ls | xargs rm", "rm" * 10_000):
+    for command in ("$x", "$(rm x)", "sh -c 'ls'", "eval ls", "rm" * 10_000):
         assert project.asks("Bash", {"command": command}, "a")[0] == "ask", command
     for given in ({}, {"command": 3}, {"command": None}, {"command": ["ls", "rm x"]}, {"text": "ls"}):
         assert project.asks("Bash", given, "a")[0] == "deny", given
@@ -752,7 +753,7 @@ def test_rules_about_commands_hold_for_what_may_begin_so(tmp_path: Path) -> None
 def test_a_person_is_asked_only_where_the_host_has_the_rule(tmp_path: Path) -> None:
     """In another project nobody else applies it, so that a command that nobody can read is refused."""
     here = rules_project(tmp_path / "shop", deny=["Bash(rm:*)", "Read(./.env)"])
-    outcome, text = here.asks("Bash", {"command": "echo $HOME"}, "a")
+    outcome, text = here.asks("Bash", {"command": "$x a"}, "a")
     assert outcome == "ask"
     assert text.startswith("ask: role:a use tool:Bash (`Bash` in Claude Code)\n")
     assert "so a person is asked: Claude Code has this rule in its settings, and applies it as well" in text
@@ -764,7 +765,7 @@ def test_a_person_is_asked_only_where_the_host_has_the_rule(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     other = HookedProject.__new__(HookedProject)
     other.folder = Path(os.path.realpath(tmp_path / "other"))
-    assert other.asks("Bash", {"command": "echo $HOME"}, "a")[0] == "deny"
+    assert other.asks("Bash", {"command": "$x a"}, "a")[0] == "deny"
     assert other.asks("Grep", {"pattern": "x"}, "a")[0] == "deny"
     assert other.asks("Bash", {"command": "ls"}, "a")[0] == "none"
 
@@ -780,7 +781,7 @@ def test_a_refusal_about_a_command_says_why(tmp_path: Path) -> None:
     )
     assert "\n      .claude/settings.json:1\n" in text
     assert "decided as if" not in text
-    text = project.asks("Bash", {"command": "ls $x"}, "a")[1]
+    text = project.asks("Bash", {"command": "$x a"}, "a")[1]
     assert "it cannot be parsed completely: the command has more in it than plain words" in text
     text = project.asks("Bash", {}, "a")[1]
     assert "would be allowed by: state a command that does not begin with `git push`, `rm`" in text

@@ -201,10 +201,7 @@ def test_everything_is_installed_with_hashes() -> None:
 
 
 def test_no_secret_beside_the_sources_gets_into_a_layer() -> None:
-    """The build sees what git knows of the folders that it copies, and no store, key or environment that lies there.
-
-    The second stage copies only what the first one has installed, and neither has a secret among its settings.
-    """
+    """The build sees what git knows of the folders that it copies, and no store, key or environment in them."""
     ignored = GitIgnoreSpec.from_lines(
         (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
     )

@@ -158,6 +158,8 @@ def check_laws(view: OrgView, target: str) -> None:
             # The host limits whom it may start, which is read as the whole tool.
             starts = name in ("Agent", "Task") and bool(role.subordinates)
             assert same or inside or starts, f"{role.id} got {name}, which nothing of ours is"
+            if starts:
+                continue
             given += len(same)
             for held in same:
                 check_given(view, role.id, held, may_ask=name in asked)

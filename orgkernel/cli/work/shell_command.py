@@ -92,8 +92,9 @@ def check(
 @_org_option
 @format_option("text", "json")
 def explain(words: tuple[str, ...], org: str | None, form: str) -> None:
-    """Show how COMMAND is read: the entry of each program in the command catalog, and what its words are taken for.
+    """Show how COMMAND is read, program by program.
 
+    The output names the entry of each program in the command catalog, and what each word is taken for.
     Write `--` before the command. Nothing is run.
     """
     explanation = explain_command(_read_text(words), programs=_find_programs(org))
