@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import tempfile
@@ -20,7 +21,7 @@ from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.postgres import MISSING, find_binaries, running
 from tests.support.compiled_once import create_engine
 from tests.support.depth import DEPTH, IS_QUICK
-from tests.support.memory_folder import find_memory_folder
+from tests.support.memory_folder import find_memory_folder, remove_left_servers
 
 settings.register_profile(
     "orgkernel",
@@ -41,6 +42,7 @@ database.create_engine = create_engine
 # that are start a server of their own.
 StoreAccess.__init__.__defaults__ = (30.0, DEFAULT_BUDGET)
 HANDFUL = 4  # examples of a search in `make quick`
+remove_left_servers()
 MEMORY = find_memory_folder()
 os.environ.setdefault("ORGKERNEL_LIST_SECONDS", "60")  # the same for a gateway whose servers start
 if MEMORY is not None:
@@ -131,15 +133,31 @@ def prepared_database(postgres_server: str, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture
-def postgres_place(postgres_server: str, prepared_database: str, tmp_path: Path) -> StoreLocation:
+def postgres_place(postgres_server: str, prepared_database: str, tmp_path: Path) -> Iterator[StoreLocation]:
     """A database with a store in which nothing happened."""
-    return parse_location(postgres_server % _new_database(postgres_server, prepared_database), str(tmp_path))
+    with _database(postgres_server, prepared_database) as name:
+        yield parse_location(postgres_server % name, str(tmp_path))
 
 
 @pytest.fixture
-def empty_postgres_place(postgres_server: str, tmp_path: Path) -> StoreLocation:
+def empty_postgres_place(postgres_server: str, tmp_path: Path) -> Iterator[StoreLocation]:
     """A database without anything."""
-    return parse_location(postgres_server % _new_database(postgres_server), str(tmp_path))
+    with _database(postgres_server) as name:
+        yield parse_location(postgres_server % name, str(tmp_path))
+
+
+@contextlib.contextmanager
+def _database(server: str, template: str = "template1") -> Iterator[str]:
+    """A database for one test. It is dropped afterward: those of all tests together would fill the memory they are in."""
+    import psycopg
+
+    name = _new_database(server, template)
+    yield name
+    with (
+        contextlib.suppress(psycopg.OperationalError),
+        psycopg.connect(server % "postgres", autocommit=True) as connection,
+    ):  # the server may be gone
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _new_database(server: str, template: str = "template1") -> str:

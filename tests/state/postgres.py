@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.memory_folder import find_memory_folder
+from tests.support.memory_folder import POSTGRESQL, find_memory_folder
 from tests.support.patience import PATIENCE, until
 
 MISSING = (
@@ -42,7 +42,7 @@ _servers: dict[Path, subprocess.Popen[bytes]] = {}
 def running(binaries: Path) -> Iterator[str]:
     """A server of our own, as a URL with `%s` for the database; it refuses to be run by root, so nobody runs it."""
     # A socket's path must be short.
-    folder = Path(tempfile.mkdtemp(prefix="okpg-", dir=find_memory_folder() or "/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix=POSTGRESQL, dir=find_memory_folder() or "/tmp"))
     if user := _user():
         os.chown(folder, user["user"], user["group"])
     try:
@@ -80,7 +80,7 @@ def running_replicated(binaries: Path) -> Iterator[Replicated]:
 
     with running(binaries) as url:
         first = _folder_of(url)
-        second = Path(tempfile.mkdtemp(prefix="okpg-", dir=find_memory_folder() or "/tmp"))
+        second = Path(tempfile.mkdtemp(prefix=POSTGRESQL, dir=find_memory_folder() or "/tmp"))
         settings = ("fsync=on", "full_page_writes=on")
         _end(first)
         try:
@@ -129,7 +129,7 @@ def _start(binaries: Path, folder: Path, *settings: str) -> None:
     with log.open("ab") as output:
         server = _servers[folder] = subprocess.Popen(
             [binaries / "postgres", "-D", folder / "data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
-             "-c", "full_page_writes=off", *(word for each in settings for word in ("-c", each))],
+             "-c", "full_page_writes=off", "-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB", *(word for each in settings for word in ("-c", each))],
             stdout=output, stderr=output, env=_environment(folder), cwd=folder, **_user(),
         )  # fmt: skip
     _wait(server, folder, log)
