@@ -14,7 +14,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CognitiveSkill, RoleProfile, SkillUse
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.marks import RouteStep
-from orgkernel.loading.sources import SKILL_KEY_PREFIXES, SourceDocument, get_skill_name
+from orgkernel.loading.sources import NAMES_BEFORE, SKILL_KEY_PREFIXES, SourceDocument, get_skill_name
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 KEYS = ("department", "skill-id", "min-proficiency", "min-rank", "intents", "triggers", "activation")
@@ -69,21 +69,30 @@ def find_metadata_key(record: CognitiveSkill, key: str) -> str:
     )
 
 
-def find_violations(record: CognitiveSkill, path: str) -> tuple[SkillProblem, ...]:
+def list_skill_names(document: SourceDocument) -> tuple[str, str]:
+    """The name in a SKILL.md, and the name that people see: the same, or the one with its source in a union."""
+    before = next((names for route, names in document.unknown if route == (NAMES_BEFORE,)), None)
+    if before is not None:
+        return before[0], before[1]
+    record = document.record
+    assert isinstance(record, CognitiveSkill)
+    return record.name, record.name
+
+
+def find_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
     """The requirements of the Agent Skills standard that a SKILL.md violates."""
-    return tuple(_find_violations(record, get_skill_name(path)))
+    record = document.record
+    assert isinstance(record, CognitiveSkill)
+    return tuple(_find_violations(record, list_skill_names(document)[0], get_skill_name(document.path)))
 
 
 def find_closing_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
     """The violations for which a skill is withheld. Hosts load a skill whose folder has another name."""
-    record = document.record
-    assert isinstance(record, CognitiveSkill)
-    violations = find_violations(record, document.path)
+    violations = find_violations(document)
     return tuple(each for each in violations if not (document.format and each.is_harmless_elsewhere))
 
 
-def _find_violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProblem]:
-    name = record.name
+def _find_violations(record: CognitiveSkill, name: str, folder: str) -> Iterator[SkillProblem]:
     if not name or len(name) > LONGEST_NAME:
         yield SkillProblem(
             ("name",), f"has a name of {len(name)} characters", f"use 1 to {LONGEST_NAME} characters"

@@ -42,7 +42,10 @@ _UNKNOWN = msgspec.msgpack.Decoder(prepared(tuple[Unknown, ...]))
 
 
 NAMES_BEFORE = "names_before_union"
-"""Key of the id and the name of a role before its source became part of a union, kept next to the record."""
+"""Key of the id and the name of a role or a skill before its source became part of a union, kept next to the record.
+
+The name of a skill is the one that people see, with its source.
+"""
 NAME_IN_FILE = "name_in_file"
 """Key of the name in an agent's file, kept next to the record if another agent has that name."""
 SKILL_KEY_PREFIXES = ("orgkernel-", "probos-")

@@ -468,5 +468,5 @@ def test_no_skill_and_no_order_is_too_odd(content: bytes) -> None:
         for document in result.documents:
             assert isinstance(document.record, CognitiveSkill)
             read_gates(document.record)
-            find_violations(document.record, document.path)
+            find_violations(document)
     check_result(read("standing_orders/organization.md", content), content)

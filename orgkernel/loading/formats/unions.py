@@ -23,6 +23,9 @@ from orgkernel.documents.records import (
     Principal,
     ProcedureCatalog,
     RoleProfile,
+    SkillCatalog,
+    SkillId,
+    SkillUse,
     StandingOrder,
     Tool,
     ToolCatalog,
@@ -68,7 +71,7 @@ class _Source:
         self.documents: list[tuple[int, SourceDocument]] = []
         """The documents, each with the identity of the document that it replaces, or 0 for an added one."""
         self.renamed: dict[str, dict[str, str]] = {}
-        """The new ids of roles, skills, tools and procedures, by kind and former id."""
+        """The new ids of roles, skills, abilities (the skills of a catalog), tools and procedures, by kind and former id."""
 
     def add_prefix(self, name: str) -> str:
         """The name with the id of the source as a prefix."""
@@ -186,6 +189,9 @@ def _list_declared_ids(document: SourceDocument) -> Iterator[tuple[str, str, obj
         yield "role", record.role_id, document
     elif isinstance(record, CognitiveSkill):
         yield "skill", record.name, (record.description, record.body)
+    elif isinstance(record, SkillCatalog):
+        for skill_id in record.skills:
+            yield "ability", skill_id, document
     elif isinstance(record, ProcedureCatalog):
         for procedure_id in record.procedures:
             yield "procedure", procedure_id, document
@@ -231,9 +237,12 @@ def _adapt(document: SourceDocument, source: _Source, department: str | None) ->
                 document, replace(record, audience="department", target=department), document.marks
             )
     elif isinstance(record, CognitiveSkill) and record.name in source.renamed.get("skill", {}):
-        return replace_document(
-            document, replace(record, name=source.get_new_id("skill", record.name)), document.marks
-        )
+        new_name = source.get_new_id("skill", record.name)
+        shown = f"{source.name}{SHOWN_SEPARATOR}{record.name}"
+        raw = {**get_list_words(document), NAMES_BEFORE: [record.name, shown]}
+        return replace_document(document, replace(record, name=new_name), document.marks, raw)
+    elif isinstance(record, SkillCatalog) and "ability" in source.renamed:
+        return _rename_keys(document, record, "skills", source.renamed["ability"])
     elif isinstance(record, ProcedureCatalog) and "procedure" in source.renamed:
         return _rename_keys(document, record, "procedures", source.renamed["procedure"])
     elif isinstance(record, ToolCatalog) and "tool" in source.renamed:
@@ -264,6 +273,7 @@ def _adapt_role(
         capabilities=replace(
             can,
             tools_primary=tuple(source.get_new_id("tool", each) for each in can.tools_primary),
+            skills=tuple(_rename_ability(each, source) for each in can.skills),
             procedures=tuple(source.get_new_id("procedure", each) for each in can.procedures),
         ),
         handoff=replace(
@@ -274,6 +284,13 @@ def _adapt_role(
     if role_id != record.role_id:
         raw = {**get_list_words(document), NAMES_BEFORE: [record.role_id, record.role_name or record.role_id]}
     return replace_document(document, changed, document.marks, raw)
+
+
+def _rename_ability(entry: SkillId | SkillUse, source: _Source) -> SkillId | SkillUse:
+    """A declared skill that a role requires, with its id in the union."""
+    if isinstance(entry, SkillUse):
+        return replace(entry, skill=source.get_new_id("ability", entry.skill))
+    return source.get_new_id("ability", entry)
 
 
 def _rename_keys(
@@ -367,7 +384,16 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
         }
         hierarchy |= entries
         departments[source.id] = Department(name=source.name, description=own.description)
-        channels |= {source.add_prefix(name): each for name, each in own.communication_channels.items()}
+        channels |= {
+            source.add_prefix(name): replace(
+                each,
+                allowed_pairs=tuple(
+                    (source.get_new_id("role", first), source.get_new_id("role", second))
+                    for first, second in each.allowed_pairs
+                ),
+            )
+            for name, each in own.communication_channels.items()
+        }
         marks = _build_marks(organization, source)
         parts.append(complete_with(organization, "organization", own, marks))
     name = convert_to_id(union.name)[:LONGEST] or "agents"

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import CognitiveSkill
-from orgkernel.graph.cognitive_skills import find_violations
+from orgkernel.graph.cognitive_skills import find_violations, list_skill_names
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -48,10 +48,11 @@ def check(document: SourceDocument) -> Iterator[Finding]:
     """Find deviations of skills from the standard."""
     record = document.record
     if isinstance(record, CognitiveSkill):
-        for violation in find_violations(record, document.path):
+        shown = list_skill_names(document)[1]
+        for violation in find_violations(document):
             yield Finding(
                 document.place(*violation.route),
-                f"skill {quote(record.name)} {violation.text}",
+                f"skill {quote(shown)} {violation.text}",
                 violation.help,
                 f"cognitive_skill:{record.name}",
                 severity=Severity.WARNING if document.format and violation.is_harmless_elsewhere else None,
