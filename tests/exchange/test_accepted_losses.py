@@ -7,6 +7,8 @@ import os
 import random
 import re
 from collections.abc import Mapping
+from functools import cache
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,7 @@ from orgkernel.loading.formats.names import convert_to_id, name_of
 from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.loading.shipped_tables import read_shipped_table
 from tests.support.in_process import run_here
-from tests.support.other_trees import lay_out
+from tests.support.other_trees import TREES, lay_out
 from tests.support.trees import write_tree
 
 
@@ -116,7 +118,9 @@ def test_every_tool_of_every_agent_is_given_or_named(tmp_path: Path, host: str, 
         for tool in tools - set(export.withheld.get(role, ())):
             names = list_host_names(view)[tool]
             there = names.get(target.replace("-", "_"), tool)
-            forms = (there, there.replace("mcp__", "").replace("__", "/"), there.replace(".", "/", 1))
+            forms = [there, there.replace("mcp__", "").replace("__", "/"), there.replace(".", "/", 1)]
+            # A set of Copilot stands for the tools in it.
+            forms += [f"- {there.replace('.', '/').partition('/')[0]}\n"] if target == "copilot" else []
             assert any(each in written for each in forms), (role, tool)
 
 
@@ -311,58 +315,119 @@ def test_no_name_of_a_host_has_two_meanings() -> None:
     assert set(table["sources"]) == {host for host, _ in groups}
 
 
-SAMPLES = ("copilot", "opencode", "codex", "gemini_cli", "cursor", "agent_zero")
+HOSTS = sorted(set(TREES) - {"mcp"})
+TARGETS = ["claude-code", "copilot", "crewai", "agent-spec", "agent-framework"]
+Permissions = dict[str, set[str]]
 
 
-def _list_permissions(folder: Path) -> tuple[OrgView, dict[str, set[str]]]:
-    """The tools that each agent in a folder may use in some way, by what Claude Code calls them."""
+@cache
+def _list_groups() -> dict[str, str]:
+    """What the tools of the table do, by their names in all hosts."""
+    table = read_shipped_table(os.path.join(get_shipped_folder("ontology"), "hosts/equivalents.yaml"))
+    return {
+        name: group
+        for group, hosts in table["equal_tools"].items()
+        for names in hosts.values()
+        for name in names
+    }
+
+
+def _get_meaning(names: Mapping[str, Mapping[str, str]], tool: str) -> str:
+    """What a tool does, or for a tool that the table does not have, its name without the ways of the formats."""
+    plain = name_of(tool).removeprefix("custom:") if "_5f_" in tool or "_3a_" in tool else tool
+    plain = name_of(plain) if "_2e_" in plain else plain
+    words = (*names.get(tool, {}).values(), tool, plain)
+    every = (*words, *(each.replace(".", "/", 1) for each in words))
+    return next((_list_groups()[each] for each in every if each in _list_groups()), plain)
+
+
+def _list_permissions(folder: Path) -> tuple[OrgView, Permissions]:
+    """What each agent in a folder may use in some way, by what the tools do."""
     kernel = Kernel.open(folder)
     view = kernel.organization("active").snapshot.index
     names = list_host_names(view)
-    rows = {role: kernel.what_can("active", f"role:{role}") for role in view.roles}
-    tools = {
-        role: {each.resource.partition(":")[2] for each in those if each.resource.startswith("tool:")}
-        for role, those in rows.items()
-    }
     return view, {
-        convert_to_id(map_names(view.roles)[role]): {_show(names, each) for each in those}
-        for role, those in tools.items()
+        convert_to_id(map_names(view.roles)[role]): {
+            _get_meaning(names, row.resource.partition(":")[2])
+            for row in kernel.what_can("active", f"role:{role}")
+            if row.resource.startswith("tool:")
+        }
+        for role in view.roles
     }
 
 
-def _show(names: Mapping[str, Mapping[str, str]], tool: str) -> str:
-    name = names.get(tool, {}).get("claude_code", tool)
-    return _ALIKE.get(name, name)
-
-
-# Names that another host has one tool for.
-_ALIKE = {"MultiEdit": "Edit", "Task": "Agent"}
-
-
-@pytest.mark.parametrize("host", SAMPLES)
-@pytest.mark.parametrize("target", ["claude-code", "copilot"])
-def test_no_move_gives_or_takes_in_silence(tmp_path: Path, host: str, target: str) -> None:
-    """From each host: nobody has more there, and each tool that an agent lost is under `withheld`."""
-    lay_out(tmp_path / "0", host)
-    here, before = _list_permissions(tmp_path / "0")
-    export = EXPORTS[target].export(here)
-    names = list_host_names(here)
-    servers = {
-        each.removeprefix("mcp__").split("__")[0]
-        for tools in before.values()
-        for each in tools
-        if each.startswith("mcp__")
+def _move(view: OrgView, permissions: Permissions, folder: Path, target: str) -> tuple[Permissions, set[str]]:
+    """Export to a folder with the servers and the tools of the project. Returns what each agent loses by the report, and who
+    is left out.
+    """
+    export = EXPORTS[target].export(view)
+    words = {each for tools in permissions.values() for each in tools}
+    servers = {each.removeprefix("mcp__").split("__")[0] for each in words if each.startswith("mcp__")}
+    beside = {
+        ".vscode/mcp.json": json.dumps({"servers": dict.fromkeys(servers, SERVER)}),
+        ".mcp.json": json.dumps({"mcpServers": dict.fromkeys(servers, SERVER)}),
     }
-    beside = {".vscode/mcp.json": json.dumps({"servers": dict.fromkeys(servers, SERVER)}),
-              ".mcp.json": json.dumps({"mcpServers": dict.fromkeys(servers, SERVER)})}  # fmt: skip
-    _, after = _list_permissions(write_tree(tmp_path / "1", {**beside, **export.files}))
-    for role in here.roles:
-        there = convert_to_id(map_names(here.roles)[role])
-        lost = {_show(names, each) for each in export.withheld.get(role, ())}
+    if target == "crewai":
+        own = set(re.findall(r"custom:(\w+)", "".join(export.files.values())))
+        beside = {f"tools/{each}.py": "from crewai.tools import BaseTool\n" for each in own}
+    write_tree(folder, {**beside, **export.files})
+    names = list_host_names(view)
+    slugs = map_names(view.roles)
+    lost = {
+        convert_to_id(slugs[role]): {_get_meaning(names, each) for each in tools}
+        for role, tools in export.withheld.items()
+    }
+    return lost, {convert_to_id(slugs[role]) for role in export.left_out}
+
+
+def _list_silent(
+    before: Permissions, after: Permissions, lost: Permissions, left_out: set[str]
+) -> list[object]:
+    """What agents have more than before, and what they lost although no report names it."""
+    silent: list[object] = []
+    for role, tools in before.items():
+        if role in left_out:
+            continue
         # A set of Copilot is a counterpart with everything in it.
-        more = {each for each in after.get(there, set()) - before[there] if "." not in each}
-        assert not more
-        assert before[there] - after.get(there, set()) <= lost, role
+        more = {each for each in after[role] - tools if "." not in each}
+        less = tools - after[role] - lost.get(role, set())
+        silent += [(role, "more", more)] if more else []
+        silent += [(role, "less", less)] if less else []
+    return silent
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_move_gives_or_takes_in_silence(tmp_path: Path, host: str, target: str) -> None:
+    """From each host to each target: nobody has more there, and the report names each tool that an agent lost."""
+    lay_out(tmp_path / "0", host)
+    view, before = _list_permissions(tmp_path / "0")
+    lost, left_out = _move(view, before, tmp_path / "1", target)
+    _, after = _list_permissions(tmp_path / "1")
+    assert _list_silent(before, after, lost, left_out) == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("first", "second"), list(permutations(TARGETS, 2)))
+def test_there_and_back_gives_the_same_or_names_it(
+    tmp_path: Path, first: str, second: str, seed: int
+) -> None:
+    """From each target to each other one and back: the permissions are the same, or one of both reports names the loss."""
+    chosen = random.Random(seed)
+    files = dict(SERVERS)
+    for name in ("a", "b", "c"):
+        files |= agent(", ".join(chosen.sample(CLAUDE_TOOLS, chosen.randint(1, 7))), name)
+    start = _list_permissions(write_tree(tmp_path / "origin", files))
+    _move(*start, tmp_path / "0", first)
+    view, before = _list_permissions(tmp_path / "0")
+    lost, left_out = _move(view, before, tmp_path / "1", second)
+    view, there = _list_permissions(tmp_path / "1")
+    assert _list_silent(before, there, lost, left_out) == []
+    lost_back, left_out_back = _move(view, there, tmp_path / "2", first)
+    _, after = _list_permissions(tmp_path / "2")
+    every = {role: lost.get(role, set()) | lost_back.get(role, set()) for role in before}
+    assert _list_silent(before, after, every, left_out | left_out_back) == []
+    assert any(before.values())
 
 
 def test_an_organization_limits_whom_an_agent_starts(tmp_path: Path) -> None:

@@ -388,3 +388,54 @@ def test_code_is_named_by_the_agent_and_not_by_its_test(tmp_path: Path) -> None:
     assert "the nearest is `app/zone/agent.py`" in run_here("check", cwd=tmp_path / "both").stderr
     write_tree(tmp_path / "tests", {"app/eval/test_eval.py": code})
     assert "the nearest is `app/eval/test_eval.py`" in run_here("check", cwd=tmp_path / "tests").stderr
+
+
+def test_folders_that_a_host_does_not_read_are_named_once(tmp_path: Path) -> None:
+    """Gemini CLI reads the files of `.gemini/agents` and none below; the way to read them works, beside others and alone."""
+    files = {
+        f".gemini/agents/{folder}/{folder}{number}.md": agent(
+            f"{folder}{number}", "Does it. Use it first.", "[read_file]"
+        )
+        for folder in ("data", "web")
+        for number in range(5)
+    }
+    alone = run_here("check", cwd=write_tree(tmp_path / "alone", files))
+    assert alone.returncode == 2
+    nearest = "the nearest is `.gemini/agents`, but 10 files begin like agents in folders below it, which Gemini CLI does not read"
+    assert nearest in alone.stderr
+    assert "more: `orgkernel list`" not in alone.stderr
+    read = run_here("check", ".gemini/agents", "--from", "gemini-cli", cwd=tmp_path / "alone")
+    assert "no findings in 1 organization, 10 roles" in read.stderr
+    below = run_here("check", ".gemini/agents/web", cwd=tmp_path / "alone")
+    assert "read as Claude Code" not in below.stderr
+    files |= {".gemini/agents/seen.md": agent("seen", "Sees. Use it first.", "[read_file]")}
+    beside = run_here("check", cwd=write_tree(tmp_path / "beside", files))
+    assert "note: left out `.gemini/agents`: 10 files begin like agents" in beside.stderr
+    assert "1 role" in beside.stderr
+
+
+def test_many_files_for_one_reason_are_named_once(tmp_path: Path) -> None:
+    """A folder with the number of its files, instead of a line for each."""
+    files = {f".agents/x{number}.md": "---\nname: x\ndescription: Does x.\n---\n" for number in range(9)}
+    done = run_here("list", cwd=write_tree(tmp_path, files))
+    (line,) = [each for each in done.stderr.splitlines() if "left out" in each]
+    assert line.startswith("note: left out `.agents`: 9 files, such as `x0.md`: it begins like an agent")
+
+
+def test_the_schema_of_a_configuration_declares_no_servers(tmp_path: Path) -> None:
+    """A JSON Schema of `mcp.json` is none, and a saved answer whose tools have schemas is still read."""
+    word = '"$schema": "https://json-schema.org/draft/2020-12/schema"'
+    schema = f'{{{word}, "type": "object", "properties": {{"mcpServers": {{"type": "object"}}}}}}'
+    assert (
+        "nothing to check" in run_here("check", cwd=write_tree(tmp_path / "a", {"mcp.json": schema})).stderr
+    )
+    answer = f'{{"tools": [{{"name": "look", "inputSchema": {{{word}, "type": "object"}}}}]}}'
+    done = run_here("check", cwd=write_tree(tmp_path / "b", {"mcp-tools.json": answer}))
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_agent_without_a_name_is_shown_without_one(tmp_path: Path) -> None:
+    """Every message has a subject that people can read."""
+    done = run_here("check", cwd=write_tree(tmp_path, {".codex/agents/x.toml": 'model = "gpt-5"\n'}))
+    assert "agent ``" not in done.stdout
+    assert "the agent has no `description`" in done.stdout

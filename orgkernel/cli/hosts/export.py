@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,7 @@ from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS, Exporter
 from orgkernel.exchange.marks import Mark
 from orgkernel.exchange.writing import check_export, write_export
+from orgkernel.graph.questions import OrgView
 
 _SHOWN = 5
 """Number of differences that are shown for a file."""
@@ -87,6 +88,7 @@ def command(
     kernel = open_kernel(paths, org, no_cache=no_cache)
     view = kernel.organization(org).snapshot.index
     export = exporter.export(view)
+    shown = _name_agents(view, export)
     mark = Mark(view.org_id, target)
     if folder is None:
         lost = [{"what": loss.what, "why": loss.why, "count": loss.count} for loss in export.lost]
@@ -100,20 +102,37 @@ def command(
         }
         echo_json(json.dumps(document, ensure_ascii=False, indent=1))
     elif check:
-        _check(export, exporter, folder, mark)
+        _check(shown, exporter, folder, mark)
         if export.withheld and not accept_losses:
-            _list_missing(export.withheld)
+            _list_missing(shown.withheld)
             click.echo(f"error: {format_count(len(export.withheld), 'agent')} would lose tools", err=True)
             click.echo("help: pass `--accept-losses` here, too, if they were accepted", err=True)
             raise click.exceptions.Exit(1)
     else:
         if export.withheld and not accept_losses:
-            _refuse_losses(export, target)
-        _write(export, exporter, folder, mark, force=force)
+            _refuse_losses(shown, target)
+        _write(shown, exporter, folder, mark, force=force)
         if export.left_out and not accept_losses:
-            click.echo(f"error: not exported: {listing(export.left_out)}", err=True)
+            click.echo(f"error: not exported: {listing(shown.left_out)}", err=True)
             click.echo("help: see the losses above, or accept them with `--accept-losses`", err=True)
             raise click.exceptions.Exit(1)
+
+
+def _name_agents(view: OrgView, export: Export) -> Export:
+    """The export whose reports have agents of other hosts by the names that people gave them, if no two have the same."""
+    times = Counter(post.profile.name for post in view.records.posts.values())
+
+    def name(role_id: str) -> str:
+        post = view.records.posts[role_id]
+        is_clear = post.document.format and times[post.profile.name] == 1
+        return post.profile.name if is_clear else role_id
+
+    return replace(
+        export,
+        withheld={name(each): tools for each, tools in export.withheld.items()},
+        dropped={name(each): fields for each, fields in export.dropped.items()},
+        left_out=tuple(map(name, export.left_out)),
+    )
 
 
 def _refuse_losses(export: Export, target: str) -> NoReturn:

@@ -87,6 +87,6 @@ def _render_lines(mark: str, role: ExportedRole, given: list[HeldTool]) -> Itera
 
 
 def _build_tool(held: HeldTool) -> Mapping[str, Any]:
-    definition = {"kind": "function", "name": escape_text(held.name_in(HOST) or held.id)}
+    definition = {"kind": "function", "name": escape_text(held.name_in(HOST) or held.written)}
     description = held.tool.description or held.tool.name
     return {**definition, "description": escape_text(description)} if description else definition

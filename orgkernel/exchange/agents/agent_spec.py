@@ -137,8 +137,8 @@ def _refer(held: HeldTool, tools: dict[str, At]) -> str:
         {
             "component_type": "ServerTool",
             "id": name,
-            "name": held.name_in(HOST) or held.id,
-            "description": held.tool.description or held.tool.name or held.id,
+            "name": held.name_in(HOST) or held.written,
+            "description": held.tool.description or held.tool.name or held.written,
             "inputs": [],
             "outputs": [],
             "requires_confirmation": is_asked,

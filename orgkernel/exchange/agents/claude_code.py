@@ -93,7 +93,7 @@ def export_claude_code(view: OrgView) -> Export:
                     # Its own file allows starting agents, and no organization of ours limits whom.
                     given.setdefault(name, held.place)
                     kept.setdefault(role.id, set()).add(held.id)
-                elif held.given == "given" and role.subordinates:
+                elif held.given == "given" and role.starts:
                     given.setdefault(_name_agents_below(role, roster), held.place)
                     kept.setdefault(role.id, set()).add(held.id)
                 else:
@@ -121,7 +121,7 @@ def export_claude_code(view: OrgView) -> Export:
         ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
         ("tools that allow more there", "not given: the tool of that name can write or run more than the declared one", weaker),
         ("tools that share a name there", "not given: the role may not use all of them", shared),
-        ("delegation without subordinates", "not given: the role has no subordinates, or may not always delegate", undelegated),
+        ("delegation without subordinates", "not given: the role may start no other agent, or may not always delegate", undelegated),
         ("approval for others", "`settings.json` asks for these tools for every caller, even if the role need not ask", elsewhere),
     )  # fmt: skip
     lost = find_losses(
@@ -151,8 +151,8 @@ def _build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[
 
 
 def _name_agents_below(role: ExportedRole, roster: Roster) -> str:
-    """The entry that allows starting only the subordinate agents. The format cannot limit `Task` to some agents."""
-    return f"Agent({', '.join(roster.names[each] for each in role.subordinates)})"
+    """The entry that allows starting only the agents that the role may start. The format cannot limit `Task` to some agents."""
+    return f"Agent({', '.join(roster.names[each] for each in role.starts)})"
 
 
 def _group_tools_by_host_name(view: OrgView) -> Mapping[str, tuple[str, ...]]:

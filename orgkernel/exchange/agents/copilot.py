@@ -1,7 +1,7 @@
 """Custom agents of VS Code and GitHub Copilot: a file `*.agent.md` for each role.
 
 These hosts read the list of agents that an agent may call but do not enforce it, so no agent gets the tool that
-calls agents.
+calls agents, except those that are Copilot's already and that no organization of ours limits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from orgkernel.exchange.agents.losses import (
     list_withheld,
 )
 from orgkernel.exchange.agents.pages import page, render_markdown_lines
-from orgkernel.exchange.agents.roster import HeldTool, build_front_matter, build_roster, has_all
+from orgkernel.exchange.agents.roster import (
+    ExportedRole,
+    HeldTool,
+    Roster,
+    build_front_matter,
+    build_roster,
+    has_all,
+)
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -57,15 +64,20 @@ def export_copilot(view: OrgView) -> Export:
     kept: dict[str, set[str]] = {}
     long: list[str] = []
     unknown = shared = calling = weaker = 0
+    is_own = view.records.document.format == TARGET
     for role in roster.roles.values():
         given: dict[str, Place] = {}
         for held in role.held("given"):
             tool = find_host_tool(held.id, held.tool.names)
             if held.delegates or (tool is not None and tool.partition(".")[0] == STARTER):
-                calling += 1
+                if is_own and tool is not None:
+                    given.setdefault(get_tool_name(tool), held.place)
+                    kept.setdefault(role.id, set()).add(held.id)
+                else:
+                    calling += 1
             elif tool is None:
                 unknown += 1
-            elif not _is_not_wider(tool, held):
+            elif not (_is_not_wider(tool, held) or _is_tool_of_host(view, held)):
                 weaker += 1
             elif not has_all(view, role, _list_held_tools(tool, sharing), "given"):
                 shared += 1
@@ -78,7 +90,7 @@ def export_copilot(view: OrgView) -> Export:
             continue
         path = f"{FOLDER}/{role.name}.agent.md"
         files[path], places[path] = page(
-            render_markdown_lines(mark, build_front_matter(role, given, HOST), role.body, role.place)
+            render_markdown_lines(mark, _build_front_matter(role, given, roster), role.body, role.place)
         )
     withheld = (
         ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
@@ -102,6 +114,22 @@ def export_copilot(view: OrgView) -> Export:
         list_dropped(roster, HOST),
         tuple(long),
     )
+
+
+def _build_front_matter(role: ExportedRole, given: Mapping[str, Place], roster: Roster) -> dict[str, object]:
+    """The front matter, in which a set stands for the tools in it."""
+    tools = {
+        name: place for name, place in given.items() if name.partition("/")[0] not in given or "/" not in name
+    }
+    front = build_front_matter(role, tools, HOST)
+    if STARTER in {name.partition("/")[0] for name in tools} and role.starts:
+        front["agents"] = [roster.names[each] for each in role.starts]
+    return front
+
+
+def _is_tool_of_host(view: OrgView, held: HeldTool) -> bool:
+    """Whether a tool is from the catalog of the host itself, so its name there means the same."""
+    return view.records.tools[held.id].document.format == TARGET
 
 
 def _is_not_wider(tool: str, held: HeldTool) -> bool:

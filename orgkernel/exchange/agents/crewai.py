@@ -48,7 +48,7 @@ def find_host_name(held: HeldTool) -> str | None:
     name = held.name_in(HOST)
     if name is not None:
         return name
-    return f"custom:{held.id}" if _OWN_TOOL.match(held.id) else None
+    return f"custom:{held.written}" if _OWN_TOOL.match(held.written) else None
 
 
 def export_crewai(view: OrgView) -> Export:

@@ -23,6 +23,7 @@ from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.formats.host_fields import read_host_fields
+from orgkernel.loading.formats.names import name_of
 from orgkernel.loading.formats.roles import UNDECLARED, build_tool_id_from_name
 from orgkernel.loading.formats.words import get_list_words
 
@@ -40,6 +41,8 @@ class HeldTool:
     tool: Tool
     given: Extent
     place: Place
+    written: str
+    """Its name in its own file: its id, or what the id stands for if the file is that of another host."""
 
     @property
     def delegates(self) -> bool:
@@ -72,6 +75,10 @@ class ExportedRole:
     superior: str | None
     """Inside of the organization."""
     subordinates: tuple[str, ...]
+    starts: tuple[str, ...]
+    """The roles that it may start: its subordinates, or those that its own file lets it start if no organization of ours
+    has it.
+    """
     tools: tuple[HeldTool, ...]
     body: Body
     unread: tuple[str, ...] = ()
@@ -170,9 +177,12 @@ def _build_role(
     description = profile.description.strip() or f"{profile.name} of {view.records.organization.name}."
     tools = tuple(_list_tools(view, role_id))
     body = Body(tuple(_render_body(view, role_id, names, superior, below)))
+    starts = below
+    if not starts and view.records.document.format:
+        starts = tuple(each for each in profile.handoff.may_to if each in names)
     return ExportedRole(
         role_id, names[role_id], profile.name, description, profile, post.place("role_id"), says,
-        superior, below, tools, body, tuple(_list_unread(post)), post.document.format, read_host_fields(post.document),
+        superior, below, starts, tools, body, tuple(_list_unread(post)), post.document.format, read_host_fields(post.document),
     )  # fmt: skip
 
 
@@ -212,7 +222,14 @@ def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
         if declared is not None:
             given = _find_extent(set(declared.record.required_levels), rows.get(tool_id, ()))
             tool = msgspec.structs.replace(declared.record, names=named[tool_id])
-            yield HeldTool(tool_id, tool, given, places.get(tool_id) or always[tool_id])
+            written = _find_written_name(tool_id) if declared.document.format else tool_id
+            yield HeldTool(tool_id, tool, given, places.get(tool_id) or always[tool_id], written)
+
+
+def _find_written_name(tool_id: str) -> str:
+    """The name that a tool has in the file of another host. A tool of the project is meant without the prefix of CrewAI."""
+    name = name_of(tool_id)
+    return name.removeprefix("custom:") if name.isprintable() else tool_id
 
 
 def _collect_rows(view: OrgView, role_id: str, without: frozenset[str] = frozenset()) -> _Rows:

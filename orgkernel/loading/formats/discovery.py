@@ -7,7 +7,7 @@ entered. Formats recognize their sources by names and by the beginnings of files
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -109,6 +109,11 @@ _HEAD, _MOST_HEADS = 4 * 1024, 1_000
 _AGENT_FOLDERS = ("agents", "agent", "subagents", "sub-agents")
 _MARKDOWN_NAME = lazy_pattern(r"[^.].*\.md")
 _MOST_LOOKED_AT = 50
+_MOST_FILES_NAMED = 3
+"""The number of files of a folder that are named one by one, if the same is true of them."""
+# A host that reads the files of a folder, and none below it.
+_FLAT = os.path.join(os.sep + ".gemini", "agents", "")
+_NOWHERE = "it begins like an agent, and no host looks for agents there under this name (letter case counts)"
 
 
 def discover(top: str, only: str | None = None) -> Discovery:
@@ -136,6 +141,8 @@ def _discover(top: str, only: str | None) -> Discovery:
             if not files <= claimed:
                 claimed |= files
                 sources.append(source)
+    if only is None:
+        left_out += _find_below_flat_folders(folders)
     if not sources:
         left_out += _find_nearest(folders)
     return Discovery(tuple(_name_apart(top, sources)), tuple(left_out))
@@ -265,18 +272,46 @@ def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
     yield from find_code_frameworks(folders)
     heads = 0
     for listing in folders:
+        by_reason: dict[str, list[str]] = defaultdict(list)
         for name in listing.files:
             path = os.path.join(listing.path, name)
             if name in _INSTRUCTIONS or name.endswith(_RULES):
-                yield LeftOut(path, "it has instructions for agents, and declares none", "")
-            elif name.casefold().endswith(MARKDOWN) and heads < _MOST_HEADS:
+                by_reason["it has instructions for agents, and declares none"].append(path)
+            elif name.casefold().endswith(MARKDOWN) and heads < _MOST_HEADS and _FLAT not in path:
                 heads += 1
                 head = read_head(path, _HEAD)
                 if begins_like_agent(head):
-                    reason = "it begins like an agent, and no host looks for agents there under this name (letter case counts)"
-                    yield LeftOut(path, reason, "")
+                    by_reason[_NOWHERE].append(path)
                 elif head.startswith(b"---"):
-                    yield LeftOut(path, "its front matter has no `name` and `description` of an agent", "")
+                    by_reason["its front matter has no `name` and `description` of an agent"].append(path)
+        for reason, paths in by_reason.items():
+            if len(paths) > _MOST_FILES_NAMED:
+                yield LeftOut(
+                    listing.path,
+                    f"{len(paths):,} files, such as `{os.path.basename(paths[0])}`: {reason}",
+                    "",
+                )
+            else:
+                yield from (LeftOut(each, reason, "") for each in paths)
+
+
+def _find_below_flat_folders(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
+    """The folders of agents of Gemini CLI with further folders in them, which it does not read."""
+    counts: Counter[str] = Counter()
+    for listing in folders:
+        before, flat, _ = os.path.join(listing.path, "").partition(_FLAT)
+        if flat and listing.path != before + flat.rstrip(os.sep):
+            heads = (
+                read_head(os.path.join(listing.path, name), _HEAD)
+                for name in listing.files[:_MOST_LOOKED_AT]
+                if can_be_agent(name)
+            )
+            counts[before + flat.rstrip(os.sep)] += sum(map(begins_like_agent, heads))
+    for folder, count in counts.items():
+        if count:
+            what = "1 file begins like an agent" if count == 1 else f"{count:,} files begin like agents"
+            reason = f"{what} in folders below it, which Gemini CLI does not read; `--from gemini-cli` with this folder does"
+            yield LeftOut(folder, reason, "")
 
 
 def list_files(layout: Layout) -> set[str]:

@@ -77,7 +77,8 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
 def _read_fields(fields: FieldReader) -> DeclaredAgent:
     """One agent. What Google ADK refuses is refused."""
     name = fields.get_text("name", needed=True)
-    fields.subject = f"agent {quote(name)}"
+    if name:
+        fields.subject = f"agent {quote(name)}"
     if len(convert_to_id(name)) > LONGEST:
         fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
     fields.check_identifier("name", "Google ADK")

@@ -29,7 +29,8 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         return ReadFile(skipped=True)
     fields = FieldReader(mapping.value, (mapping.start, mapping.marks), "the agent", mapping.start)
     name = fields.get_text("name", needed=True)
-    fields.subject = f"agent {quote(name)}"
+    if name:
+        fields.subject = f"agent {quote(name)}"
     if len(convert_to_id(name)) > LONGEST:
         fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
     description = fields.get_text("description")

@@ -149,7 +149,8 @@ class _Reader:
         value = component.value
         fields = FieldReader(value, component.marks, "the agent")
         name = fields.get_text("name", needed=True)
-        fields.subject = f"agent {quote(name)}"
+        if name:
+            fields.subject = f"agent {quote(name)}"
         is_local = value[TYPE] == "Agent"
         prompt = fields.get_text("system_prompt", needed=is_local)
         if is_local and not isinstance(value.get("llm_config"), dict):

@@ -91,7 +91,8 @@ def _list_agents(value: Any, marks: Marks, refusals: list[Refusal], depth: int) 
 def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | list[Refusal]:
     fields = agent.config
     name = fields.get_text("name", needed=True)
-    fields.subject = f"agent {quote(name)}"
+    if name:
+        fields.subject = f"agent {quote(name)}"
     if len(convert_to_id(name)) > LONGEST:
         fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
     fields.check_identifier("name", "AutoGen")

@@ -28,6 +28,8 @@ _HEAD = 4096
 _MOST_LOOKED_AT = 200
 _MOST_HEADS = 5_000
 _OF_ANOTHER_HOST = "gemini-extension.json"
+# Hidden folders of other hosts: what is in them at any depth is theirs.
+_OTHER_HOSTS = frozenset({".codex", ".cursor", ".gemini", ".opencode"})
 _GENERIC = frozenset({AGENTS, "subagents", "sub-agents"})
 
 
@@ -101,6 +103,7 @@ def _find_collections(
 def _is_hidden(folder: str, top: str) -> bool:
     """Whether a folder is in a hidden folder below the top, or of the top, which belongs to a host."""
     around = [os.path.basename(top), os.path.basename(os.path.dirname(top))]
+    around += (each for each in top.split(os.sep) if each in _OTHER_HOSTS)
     inside = os.path.relpath(folder, top).split(os.sep)
     return any(part.startswith(".") and part != os.curdir for part in (*around, *inside))
 

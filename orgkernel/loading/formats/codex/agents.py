@@ -55,7 +55,8 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     marks: dict[str, tuple[int, Marks]] = {key: file.get_marks(key) for key in file.value}
     fields = FieldReader(file.value, (_FIRST, marks), "the agent", _FIRST)
     name = fields.get_text("name", needed=not declared) or declared
-    fields.subject = f"agent {quote(name)}"
+    if name:
+        fields.subject = f"agent {quote(name)}"
     description = fields.get_text("description", needed=not declared)
     body = fields.get_text(_BODY, needed=not declared)
     model = fields.get_text("model")

@@ -18,6 +18,7 @@ from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.copilot.layout import AGENT, MODE, get_agent_stem
 from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
+from orgkernel.loading.formats.host_fields import pack_host_fields
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
@@ -30,6 +31,7 @@ KIND = "role_profile"
 TOOLS, STARTS, HANDOFFS, SERVERS = "tools", "agents", "handoffs", "mcp-servers"
 NOT_STARTED = "disable-model-invocation"
 _FIRST = pack_mark(1, 1)
+_OF_THE_HOST = ("argument-hint", "user-invocable", NOT_STARTED, "infer", "target", "hooks", "metadata")
 _FIELDS = (
     "name", "description", "argument-hint", TOOLS, STARTS, "model", "user-invocable", NOT_STARTED, "infer", "target",
     SERVERS, HANDOFFS, "hooks", "metadata", "mode",
@@ -69,7 +71,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         text = f"the name has more than {LONGEST} characters" if role_id else "the agent has no name"
         return read_broken(source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(named[1]), text)])
     refusals += find_misspelled(value, marks, _FIELDS, "GitHub Copilot")
-    raw: dict[str, Any] = {}
+    raw: dict[str, Any] = {**pack_host_fields(value, _OF_THE_HOST)}
     for key in (TOOLS, STARTS, "model"):
         if key in value:
             words = list(read_words(key, value[key], marks[key][1], refusals))

@@ -89,7 +89,8 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
     texts = (KIND_FIELD, "name", "description", "display_name", "model", "agent_card_url", "agent_card_json")
     fields.refusals += find_other_types(front.value, front.marks, texts, GEMINI_CLI.host)
     name = fields.get_text("name", needed=True)
-    fields.subject = f"agent {quote(name)}"
+    if name:
+        fields.subject = f"agent {quote(name)}"
     if name and (not _SLUG.match(front.value["name"]) or len(name) > LONGEST):
         text = f"the name {quote(name)} has other characters than a-z, 0-9, `-` and `_`, {_NOT_LOADED}"
         fields.refuse("name", text, row=row.MALFORMED_ID)

@@ -27,6 +27,8 @@ LISTED = "mcp-tools.json"
 PLACES = (".mcp.json", "mcp.json", os.path.join(".vscode", "mcp.json"), LISTED)
 _NAMES = (".mcp.json", "mcp.json")
 _AT_ROOT = re.compile(rb'"(?:command|url)"\s*:')
+_OWN_KEYS = frozenset({"mcpServers", "servers", "tools", "result"})
+_SCHEMA = re.compile(rb'"\$schema"\s*:\s*"https?://json-schema[.]org/')
 _SHOWS = re.compile(rb'"(?:mcpServers|inputSchema)"\s*:|"servers"\s*:\s*\{')
 
 
@@ -64,11 +66,21 @@ class Mcp:
 
 
 def _is_mcp_file(path: str) -> bool:
-    if not is_file(path) or does_mention(path, PREFIX):
+    if not is_file(path) or does_mention(path, PREFIX) or _is_json_schema(path):
         return False
     return bool(find_words(path, _SHOWS)) or (
         os.path.basename(path) in _NAMES and bool(find_words(path, _AT_ROOT)) and _holds_servers(path)
     )
+
+
+def _is_json_schema(path: str) -> bool:
+    """Whether a file is the schema of such files. The answers of servers have schemas, too, in their tools."""
+    if not find_words(path, _SCHEMA):
+        return False
+    from orgkernel.loading.jsonc_reader import parse_jsonc
+
+    roots = (each.value for each in parse_jsonc(read_text(path, path).text).documents)
+    return any(isinstance(each, dict) and "$schema" in each and _OWN_KEYS.isdisjoint(each) for each in roots)
 
 
 def _holds_servers(path: str) -> bool:
