@@ -394,7 +394,7 @@ def test_folders_that_a_host_does_not_read_are_named_once(tmp_path: Path) -> Non
     """Gemini CLI reads the files of `.gemini/agents` and none below; the way to read them works, beside others and alone."""
     files = {
         f".gemini/agents/{folder}/{folder}{number}.md": agent(
-            f"{folder}{number}", "Does it. Use it first.", "[read_file]"
+            f"{folder}{number}", f"Does {folder} {number}. Use it first.", "[read_file]"
         )
         for folder in ("data", "web")
         for number in range(5)

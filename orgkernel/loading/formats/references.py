@@ -7,7 +7,7 @@ targets exist is checked later: rules check the organization, and `lookups` chec
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -50,6 +50,12 @@ _COMMAND = lazy_pattern(
     r"`/(?P<before>[a-z][a-z0-9_-]{1,60})` (?:slash )?command\b|\bcommand `/(?P<after>[a-z][a-z0-9_-]{1,60})`"
 )
 _OPENING = lazy_pattern(r"^[ \t]*(?P<fence>`{3,}|~{3,})|<example>", re.MULTILINE)
+_FENCES, _EXAMPLE = ("```", "~~~"), "<example>"
+# Parts of every reference to an agent, and of every one to a tool. They are much faster to find than the references.
+_AGENT_WORD, _TOOL_WORD = "agent", " tool"
+_QUOTED_TOOL = lazy_pattern(rf" `(?:{_TOOL_NAME})`")
+_LONGEST_AGENT, _LONGEST_VERB = 450, 20
+"""At least the number of characters of a reference before and after such a part, and of the words before a tool."""
 _END_OF_FENCE = lazy_pattern(r"[`~]*[ \t]*(?=\n|\Z)")
 _END_OF_EXAMPLE = "</example>"
 # After these words, a path refers to an existing file. After the others, it might not.
@@ -81,37 +87,102 @@ class TextReference(NamedTuple):
 
 def find_references(text: str) -> Iterator[TextReference]:
     """The references of a text. Files, tools and commands in code and examples are ignored."""
-    if "agent" in text:
-        for match in islice(_AGENT.finditer(text), _MOST_LOOKED_AT):
+    if _AGENT_WORD in text:
+        near = ((at - _LONGEST_AGENT, at + _LONGEST_AGENT) for at in _find_all(text, _AGENT_WORD))
+        for match in islice(_find_near(_AGENT, text, near), _MOST_LOOKED_AT):
             group = str(match.lastgroup)
             yield TextReference(_AGENT_KINDS[group], match.start(group), match[group])
-    if "`" not in text and "](" not in text and " tool" not in text:
+    if "`" not in text and "](" not in text and _TOOL_WORD not in text:
         return
-    if "```" in text or "~~~" in text or "<example>" in text:
+    near = _find_tool_places(text)
+    has_command = "`/" in text and "command" in text
+    if not (near or has_command or "](" in text or _PATH.search(text)):
+        return  # blanking only takes away
+    if _EXAMPLE in text or any(each in text for each in _FENCES):
         text = _blank_examples(text)
-    if "`" in text or " tool" in text:
-        for match in islice(_TOOL.finditer(text), _MOST_LOOKED_AT):
+        near = _find_tool_places(text)
+    if near:
+        for match in islice(_find_near(_TOOL, text, near), _MOST_LOOKED_AT):
             if not is_denied(text, match.start()):
                 group = str(match.lastgroup)
                 yield TextReference(TOOL, match.start(group), match[group])
     if "/" in text:
         yield from _find_files(text)
-    if "`/" in text and "command" in text:
+    if has_command:
         for match in islice(_COMMAND.finditer(text), _MOST_LOOKED_AT):
             group = str(match.lastgroup)
             yield TextReference(COMMAND, match.start(group), match[group])
+
+
+def _find_tool_places(text: str) -> list[tuple[int, int]]:
+    """The parts of a text that can refer to a tool, in order."""
+    if "`" not in text and _TOOL_WORD not in text:
+        return []
+    quoted = ((each.start() - _LONGEST_VERB, each.end()) for each in _QUOTED_TOOL.finditer(text))
+    named = ((at - _LONGEST_AGENT, at + _LONGEST_VERB) for at in _find_all(text, _TOOL_WORD))
+    return sorted((*quoted, *named))
+
+
+def _find_all(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
+
+
+def _find_near(
+    pattern: re.Pattern[str], text: str, places: Iterable[tuple[int, int]]
+) -> Iterator[re.Match[str]]:
+    """The matches of a pattern in a text, if each is within one of some places, which are in order.
+
+    Overlapping places are searched as one, so a match that overlaps another one hides it as in a search of the whole text.
+    """
+    begin = end = 0
+    for start, stop in places:
+        if start > end:
+            yield from pattern.finditer(text, begin, end)
+            begin = start
+        end = max(end, stop)
+    yield from pattern.finditer(text, begin, min(end, len(text)))
 
 
 def _blank_examples(text: str) -> str:
     """The text with spaces in the place of code and examples."""
     parts: list[str] = []
     end = 0
-    while (opening := _OPENING.search(text, end)) is not None:
+    openings = _Openings(text)
+    while (opening := openings.find(end)) is not None:
         start, fence = opening.start(), opening["fence"]
         parts.append(text[end:start])
         end = _find_end_of_fence(text, fence, opening.end()) if fence else _find_end_of_example(text, start)
         parts.append("\n".join(" " * len(line) for line in text[start:end].split("\n")))
     return "".join((*parts, text[end:]))
+
+
+class _Openings:
+    """Finds the beginnings of code and examples in a text. What they begin with is looked for once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._next = {each: text.find(each) for each in (*_FENCES, _EXAMPLE)}
+
+    def find(self, end: int) -> re.Match[str] | None:
+        """The first beginning from an offset on."""
+        text, at = self._text, end
+        while True:
+            for part, place in self._next.items():
+                if 0 <= place < at:
+                    self._next[part] = text.find(part, at)
+            places = [each for each in self._next.values() if each >= 0]
+            if not places:
+                return None
+            at = min(places)
+            line = text.rfind("\n", 0, at) + 1
+            if text[at] == "<":
+                return _OPENING.match(text, at)
+            if line >= end and not text[line:at].strip(" \t"):
+                return _OPENING.match(text, line)
+            at += 1
 
 
 def _find_end_of_fence(text: str, fence: str, at: int) -> int:
