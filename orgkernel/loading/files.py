@@ -305,10 +305,10 @@ def _walk(
     file_system: FileSystem = DISK,
 ) -> Iterator[Found]:
     """The files in a folder of a root; `seen` are the real paths of searched folders."""
-    pending = [(top, top_name, 0)]
+    pending = [(top, top_name, 0, file_system.find_real_path(top))]
     while pending:
-        folder, name, level = pending.pop()
-        if (real := file_system.find_real_path(folder)) in seen:
+        folder, name, level, real = pending.pop()
+        if real in seen:
             continue
         seen.add(real)
         try:
@@ -338,7 +338,7 @@ def _walk(
                     yield Found(entry.path, entry_name, here, leaves=True)
             elif _is_folder(entry):
                 if depth is None or level < depth:
-                    below.append((entry.path, entry_name, level + 1))
+                    below.append((entry.path, entry_name, level + 1, here))
             elif accepts(entry.path):
                 yield Found(entry.path, entry_name, here)
         pending.extend(reversed(below))

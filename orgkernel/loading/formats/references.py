@@ -56,6 +56,7 @@ _AGENT_WORD, _TOOL_WORD = "agent", " tool"
 _QUOTED_TOOL = lazy_pattern(rf" `(?:{_TOOL_NAME})`")
 _LONGEST_AGENT, _LONGEST_VERB = 450, 20
 """At least the number of characters of a reference before and after such a part, and of the words before a tool."""
+_INDENTATION = lazy_pattern(r"[ \t]*")
 _END_OF_FENCE = lazy_pattern(r"[`~]*[ \t]*(?=\n|\Z)")
 _END_OF_EXAMPLE = "</example>"
 # After these words, a path refers to an existing file. After the others, it might not.
@@ -88,8 +89,8 @@ class TextReference(NamedTuple):
 def find_references(text: str) -> Iterator[TextReference]:
     """The references of a text. Files, tools and commands in code and examples are ignored."""
     if _AGENT_WORD in text:
-        near = ((at - _LONGEST_AGENT, at + _LONGEST_AGENT) for at in _find_all(text, _AGENT_WORD))
-        for match in islice(_find_near(_AGENT, text, near), _MOST_LOOKED_AT):
+        around = ((at - _LONGEST_AGENT, at + _LONGEST_AGENT) for at in _find_all(text, _AGENT_WORD))
+        for match in islice(_find_near(_AGENT, text, around), _MOST_LOOKED_AT):
             group = str(match.lastgroup)
             yield TextReference(_AGENT_KINDS[group], match.start(group), match[group])
     if "`" not in text and "](" not in text and _TOOL_WORD not in text:
@@ -165,24 +166,37 @@ class _Openings:
     def __init__(self, text: str) -> None:
         self._text = text
         self._next = {each: text.find(each) for each in (*_FENCES, _EXAMPLE)}
+        # Where the line begins that was looked at last, where its indentation ends, and how far line breaks were looked for.
+        self._line, self._indented, self._seen = 0, self._find_indentation(0), 0
 
     def find(self, end: int) -> re.Match[str] | None:
-        """The first beginning from an offset on."""
-        text, at = self._text, end
+        """The first beginning from an offset on, which is not before those of earlier calls."""
+        at = end
         while True:
             for part, place in self._next.items():
                 if 0 <= place < at:
-                    self._next[part] = text.find(part, at)
+                    self._next[part] = self._text.find(part, at)
             places = [each for each in self._next.values() if each >= 0]
             if not places:
                 return None
             at = min(places)
-            line = text.rfind("\n", 0, at) + 1
-            if text[at] == "<":
-                return _OPENING.match(text, at)
-            if line >= end and not text[line:at].strip(" \t"):
-                return _OPENING.match(text, line)
+            if self._text[at] == "<":
+                return _OPENING.match(self._text, at)
+            self._move_to(at)
+            if self._line >= end and self._indented == at:
+                return _OPENING.match(self._text, self._line)
             at += 1
+
+    def _move_to(self, at: int) -> None:
+        """Look at the line with an offset. No part of the text is looked at twice, so long lines cost no more than others."""
+        line = self._text.rfind("\n", self._seen, at) + 1
+        if line:
+            self._line, self._indented = line, self._find_indentation(line)
+        self._seen = max(self._seen, at)
+
+    def _find_indentation(self, line: int) -> int:
+        match = _INDENTATION.match(self._text, line)
+        return match.end() if match else line
 
 
 def _find_end_of_fence(text: str, fence: str, at: int) -> int:
