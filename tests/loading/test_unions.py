@@ -65,8 +65,8 @@ def test_a_skill_that_two_sources_declare_follows_the_standard(tmp_path: Path) -
     }
     write_tree(tmp_path, files)
     assert list_codes(tmp_path) == []
-    done = run_here("agent", "skills", "role:one", "--format", "json", cwd=tmp_path)
-    assert "watch" in done.stdout, done.stderr
+    done = run_here("skill", "list", "--subject", "role:one", cwd=tmp_path)
+    assert "one__watch" in done.stdout, done.stderr
 
 
 def test_a_wrong_name_of_such_a_skill_is_shown_as_people_know_it(tmp_path: Path) -> None:

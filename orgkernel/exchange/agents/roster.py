@@ -228,8 +228,7 @@ def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
 
 def _find_written_name(tool_id: str) -> str:
     """The name that a tool has in the file of another host. A tool of the project is meant without the prefix of CrewAI."""
-    name = name_of(tool_id)
-    return name.removeprefix("custom:") if name.isprintable() else tool_id
+    return name_of(tool_id).removeprefix("custom:")
 
 
 def _collect_rows(view: OrgView, role_id: str, without: frozenset[str] = frozenset()) -> _Rows:

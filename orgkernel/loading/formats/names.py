@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
@@ -19,8 +22,10 @@ def convert_to_id(name: str) -> str:
 
     >>> convert_to_id("code-reviewer"), convert_to_id("Code Reviewer"), convert_to_id("3d-artist"), convert_to_id("a_20_b")
     ('code-reviewer', 'Code_20_Reviewer', '_33_d-artist', 'a_5f_20_5f_b')
+    >>> convert_to_id("build_a_bot"), convert_to_id("step_1_plan")
+    ('build_a_bot', 'step_1_plan')
     """
-    if _ID.match(name) and not _ESCAPED.search(name):
+    if _ID.match(name) and name_of(name) == name:
         return name
     return "".join(
         each if _KEPT.match(each) and (at or each.isalpha()) else f"_{ord(each):x}_"
@@ -29,12 +34,17 @@ def convert_to_id(name: str) -> str:
 
 
 def name_of(role_id: str) -> str:
-    """The name that an id is for.
+    """The name that an id is for. Characters that cannot be printed are in no name, so `_a_` is no line break.
 
-    >>> [name_of(convert_to_id(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über")]
-    ['code-reviewer', 'Code Reviewer', 'a_20_b', 'über']
+    >>> [name_of(convert_to_id(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über", "build_a_bot")]
+    ['code-reviewer', 'Code Reviewer', 'a_20_b', 'über', 'build_a_bot']
     """
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), role_id)
+    return _ESCAPED.sub(_decode, role_id)
+
+
+def _decode(match: re.Match[str]) -> str:
+    code = int(match[1], 16)
+    return chr(code) if code <= sys.maxunicode and chr(code).isprintable() else match[0]
 
 
 def get_server_tool_id_of(word: str) -> str | None:
