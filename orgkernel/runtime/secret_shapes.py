@@ -78,9 +78,9 @@ UNSEARCHED: Final = "more text that could be a secret than is searched"
 """The kind of a text beyond the budget. It is treated like a secret."""
 _BARE_KEY: Final = lazy_pattern(r"(?:\A|[^A-Za-z_-])keys?\Z", re.IGNORECASE)
 _QUOTES: Final = frozenset("\"'`")
-# A call whose names have digits at most at their ends.
-_NAME: Final = r"_*[A-Za-z_]+[0-9]{0,3}(?:\.[A-Za-z_]+[0-9]{0,3})*"
-_CALL: Final = lazy_pattern(rf"{_NAME}\((?:{_NAME}(?:,{_NAME})*)?\Z")
+# A call whose names have digits at most at their ends, or the sizes of algorithms: `base64.b64decode(key.encode()`.
+_NAME: Final = r"[A-Za-z_]+(?:(?:16|32|64|128|256|512)[A-Za-z_]+)*[0-9]{0,3}"
+_CALL: Final = lazy_pattern(rf"{_NAME}(?:\.{_NAME})*\((?:(?:{_NAME})?[(),.\[\]=:])*(?:{_NAME})?\Z")
 _UUID: Final = lazy_pattern(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\Z")
 # Addresses, paths, references to variables and placeholders, digests with their algorithm, public Ed25519 keys (`did:key`).
 _NOT_RANDOM: Final = lazy_pattern(

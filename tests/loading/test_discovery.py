@@ -439,3 +439,24 @@ def test_an_agent_without_a_name_is_shown_without_one(tmp_path: Path) -> None:
     done = run_here("check", cwd=write_tree(tmp_path, {".codex/agents/x.toml": 'model = "gpt-5"\n'}))
     assert "agent ``" not in done.stdout
     assert "the agent has no `description`" in done.stdout
+
+
+def test_a_folder_of_agents_is_of_the_host_whose_tools_they_list(tmp_path: Path) -> None:
+    """Agents that list tools of Gemini CLI and none of Claude Code are its agents, wherever they lie; notes beside them are none."""
+    files = {
+        "agents/core/planner.md": agent("planner", "Plans. Use it first.", "[read_file, grep_search]"),
+        "agents/core/guide.md": "---\ntitle: How to\n---\nRead.\n",
+        "agents/web/pages.md": agent("pages", "Builds pages. Use it then.", "Read, mcp__my_db__query_all"),
+    }
+    tree = write_tree(tmp_path, files)
+    done = run_here("list", "--format", "json", cwd=tree)
+    trees = json.loads(done.stdout)["trees"]
+    rows = {(each["format"], each["path"], each["roles"]) for each in trees}
+    assert rows == {("gemini-cli", "agents/core", 1), ("claude-code", "agents/web", 1)}
+    (org,) = [each["org"] for each in trees if each["format"] == "gemini-cli"]
+    done = run_here("who-can", "use", "tool:read_file", "--org", org, cwd=tree)
+    assert "role:planner" in done.stdout, done.stderr
+    done = run_here("list", "--from", "claude-code", "--format", "json", cwd=tree)
+    assert {each["format"] for each in json.loads(done.stdout)["trees"]} == {"claude-code"}
+    done = run_here("check", "--from", "gemini-cli", cwd=tree)
+    assert "1 organization, 1 role" in done.stderr

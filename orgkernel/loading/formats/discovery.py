@@ -130,10 +130,11 @@ def _discover(top: str, only: str | None) -> Discovery:
     sources: list[SourceFound] = []
     claimed: set[str] = set()
     for name in FORMATS:
-        if only is not None and name != only:
+        if only is not None and name not in (only, _CLAUDE):
             continue
         if name == _CLAUDE:
-            candidates: Iterable[SourceFound] = find_claude_sources(top, folders, left_out)
+            found = find_claude_sources(top, folders, left_out, is_certain=only == _CLAUDE)
+            candidates: Iterable[SourceFound] = (each for each in found if only in (None, each.format))
         else:
             candidates = _find_by_folder(name, folders)
         for source in candidates:

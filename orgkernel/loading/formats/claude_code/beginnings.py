@@ -17,6 +17,9 @@ _OTHER_KEYS = (
 )  # fmt: skip
 
 
+_TOOLS = b"tools:"
+
+
 def can_be_agent(name: str) -> bool:
     """Whether a Markdown file with this name can be an agent outside of the folders of agents.
 
@@ -48,3 +51,27 @@ def begins_like_agent(head: bytes) -> bool:
             keys.add(key.strip())
     has_both = len(keys & {b"name", b"description"}) + (not keys.isdisjoint((b"tools", b"model"))) > 1
     return has_both and keys.isdisjoint(_OTHER_KEYS)
+
+
+def list_tools_in_head(head: bytes) -> list[str]:
+    r"""The words of the list of tools in the beginning of a file, whichever way it is written.
+
+    >>> list_tools_in_head(b"---\nname: a\ntools: Read, Bash(git:*)\n---\n")
+    ['Read', 'Bash(git:*)']
+    >>> list_tools_in_head(b"---\ntools:\n  - read_file\n  - glob\nmodel: x\n---\n"), list_tools_in_head(b"---\ntools: [a, 'b']\n")
+    (['read_file', 'glob'], ['a', 'b'])
+    """
+    words: list[bytes] = []
+    is_inside = False
+    for line in head.splitlines()[1:]:
+        if line.startswith(b"---"):
+            break
+        if line.startswith(_TOOLS):
+            is_inside = True
+            words += line[len(_TOOLS) :].split(b",")
+        elif is_inside and line.lstrip().startswith(b"-"):
+            words.append(line.lstrip()[1:])
+        elif line[:1].strip():
+            is_inside = False
+    plain = (each.strip(b" \t[]\"'").decode("utf-8", "replace") for each in words)
+    return [each for each in plain if each]

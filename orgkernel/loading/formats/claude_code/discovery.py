@@ -8,7 +8,11 @@ import os
 from collections.abc import Iterator, Sequence
 
 from orgkernel.loading.files import SKILL_FILE, Area, has_markdown, read_head
-from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent, can_be_agent
+from orgkernel.loading.formats.claude_code.beginnings import (
+    begins_like_agent,
+    can_be_agent,
+    list_tools_in_head,
+)
 from orgkernel.loading.formats.claude_code.paths import (
     AGENT,
     AGENTS,
@@ -23,6 +27,7 @@ from orgkernel.loading.formats.claude_code.paths import (
 from orgkernel.loading.formats.claude_code.plugins import find_plugins, list_plugin_areas
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFound
+from orgkernel.loading.formats.names import MCP
 
 _HEAD = 4096
 _MOST_LOOKED_AT = 200
@@ -30,13 +35,19 @@ _MOST_HEADS = 5_000
 _OF_ANOTHER_HOST = "gemini-extension.json"
 # Hidden folders of other hosts: what is in them at any depth is theirs.
 _OTHER_HOSTS = frozenset({".codex", ".cursor", ".gemini", ".opencode"})
+_GEMINI_CLI = "gemini-cli"
+_AGENTS_LOOKED_AT = 5
 _GENERIC = frozenset({AGENTS, "subagents", "sub-agents"})
 
 
 def find_claude_sources(
-    top: str, folders: Sequence[FolderListing], left_out: list[LeftOut]
+    top: str, folders: Sequence[FolderListing], left_out: list[LeftOut], *, is_certain: bool = False
 ) -> Iterator[SourceFound]:
-    """The sources of Claude Code, plugins first. Plugins without agents are included if there are agents elsewhere."""
+    """The sources of Claude Code, plugins first. Plugins without agents are included if there are agents elsewhere.
+
+    A folder whose agents list the tools of another host is a source of that host, unless the user named the format
+    (`is_certain`).
+    """
     plugins = list(find_plugins(folders, left_out))
     sources = [
         SourceFound(CLAUDE_CODE, plugin.path, Layout(plugin.path, areas), plugin.name, is_pooled=True)
@@ -48,16 +59,18 @@ def find_claude_sources(
         for each in folders
         if HIDDEN in each.folders and has_markdown(os.path.join(each.path, HIDDEN, AGENTS))
     )
-    sources += _find_collections(top, folders, [each.layout for each in sources])
+    collections = list(_find_collections(top, folders, [each.layout for each in sources], is_certain))
+    sources += (each for each in collections if each.format == CLAUDE_CODE)
     if any(_does_hold_agents(each.layout) for each in sources):
         yield from sources
+    yield from (each for each in collections if each.format != CLAUDE_CODE)
 
 
 # -- collections -------------------------------------------------------------------------------------------------------
 
 
 def _find_collections(
-    top: str, folders: Sequence[FolderListing], layouts: Sequence[Layout]
+    top: str, folders: Sequence[FolderListing], layouts: Sequence[Layout], is_certain: bool
 ) -> Iterator[SourceFound]:
     """Folders of Markdown files, of which at least one begins like an agent, outside of the other sources."""
     areas = [os.path.join(each.top, area.path) for each in layouts for area in each.areas]
@@ -85,19 +98,32 @@ def _find_collections(
             for name in listing.files
             if can_be_agent(name) and os.path.join(listing.path, name) not in files
         ]
+        agents = []
         for name in names[:_MOST_LOOKED_AT]:
             heads += 1
-            if begins_like_agent(read_head(os.path.join(listing.path, name), _HEAD)):
-                area = Area(os.curdir, COLLECTION_FILES, depth=0, content=COLLECTION)
-                yield SourceFound(
-                    CLAUDE_CODE,
-                    listing.path,
-                    Layout(listing.path, (area,)),
-                    _name_collection(listing.path, top),
-                )
-                break
+            head = read_head(os.path.join(listing.path, name), _HEAD)
+            if begins_like_agent(head):
+                agents.append(head)
+                if len(agents) == _AGENTS_LOOKED_AT:
+                    break
+        if agents:
+            host = CLAUDE_CODE if is_certain else _find_host(agents)
+            area = Area(os.curdir, COLLECTION_FILES, depth=0, content=COLLECTION)
+            name = _name_collection(listing.path, top)
+            yield SourceFound(host, listing.path, Layout(listing.path, (area,)), name)
         if heads > _MOST_HEADS:
             return
+
+
+def _find_host(heads: Sequence[bytes]) -> str:
+    """The host of agents by the tools that they list: Claude Code, unless they have tools of another host and none of its."""
+    words = {word for head in heads for word in list_tools_in_head(head)}
+    if all("_" not in word or word.startswith(MCP) for word in words):
+        return CLAUDE_CODE  # no name that another host would have
+    from orgkernel.loading.formats import read_built_in_tools  # the formats import this module
+
+    known = {host: words & set(read_built_in_tools(host)) for host in (CLAUDE_CODE, _GEMINI_CLI)}
+    return _GEMINI_CLI if known[_GEMINI_CLI] and not known[CLAUDE_CODE] else CLAUDE_CODE
 
 
 def _is_hidden(folder: str, top: str) -> bool:
