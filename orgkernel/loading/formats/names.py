@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 _ESCAPED = lazy_pattern(r"_([0-9a-f]{1,6})_")
 _KEPT = lazy_pattern(r"[A-Za-z0-9-]\Z")
+_LAST_CHARACTER = 0x10FFFF
 LONGEST = 100
 LONGEST_TOOL = 200
 MCP = "mcp__"
@@ -44,7 +44,7 @@ def name_of(role_id: str) -> str:
 
 def _decode(match: re.Match[str]) -> str:
     code = int(match[1], 16)
-    return chr(code) if code <= sys.maxunicode and chr(code).isprintable() else match[0]
+    return chr(code) if code <= _LAST_CHARACTER and chr(code).isprintable() else match[0]
 
 
 def get_server_tool_id_of(word: str) -> str | None:
