@@ -54,9 +54,19 @@ class TokenKeys(Protocol):
         """Wait for newer keys. False if there will be none soon."""
 
 
+class RefusedKeys(ValueError):
+    """A set of keys that no provider may publish. Trying again does not help."""
+
+
 def open_keys(source: str) -> TokenKeys:
-    """The keys at a path or an https URL. Raises `BadProject` for a file that cannot be used."""
-    return FetchedKeys(source) if source.startswith("https://") else FileKeys(source)
+    """The keys at a path or an https URL. Raises `BadProject` for a file that cannot be used, and for a URL that answers with private
+    keys or with two keys of one id. Keys of a provider that does not answer are fetched later.
+    """
+    if not source.startswith("https://"):
+        return FileKeys(source)
+    keys = FetchedKeys(source)
+    keys.fetch_first()
+    return keys
 
 
 def find_key(keys: PyJWKSet | None, key_id: Any, algorithm: str) -> Any | None:
@@ -77,8 +87,9 @@ def _get_stated_algorithm(key: PyJWK) -> Any:
 
 def build_key_set(document: Any) -> PyJWKSet:
     """The keys of a set that verify signatures (RFC 7517): those with another `use`, without `verify` in `key_ops`, with an RSA
-    modulus of less than 2048 bits, or with an Ed25519 key that anyone can sign for are left out. Raises `ValueError` for a set with private or symmetric keys, or with two keys of
-    one id, and `PyJWTError` for one that has no key.
+    modulus of less than 2048 bits, or with an Ed25519 key that anyone can sign for are left out. Raises `RefusedKeys` for a set with
+    private or symmetric keys, or with two keys of one id, `ValueError` for something else than a set, and `PyJWTError` for one that has
+    no key.
     """
     listed = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(listed, list):
@@ -89,10 +100,10 @@ def build_key_set(document: Any) -> PyJWKSet:
         if not isinstance(each, dict):
             raise ValueError("a key is no object")
         if not _PRIVATE.isdisjoint(each) or each.get("kty") == "oct":
-            raise ValueError("it contains a private or symmetric key, which must never be there")
+            raise RefusedKeys("it contains a private or symmetric key, which must never be there")
         if (key_id := each.get("kid")) is not None:
             if key_id in taken:
-                raise ValueError(f"two keys have the id {quote(key_id)}")
+                raise RefusedKeys(f"two keys have the id {quote(key_id)}")
             taken.add(key_id)
         if _is_for_verifying(each) and _is_long(each) and _is_sound(each):
             kept.append(each)
@@ -159,6 +170,17 @@ class FetchedKeys:
         self._read_at = self._tried_at = float("-inf")
         self._fetching: Future[PyJWKSet] | None = None
         self._waiting = 0
+
+    def fetch_first(self) -> None:
+        """Fetch the keys before the server starts. Raises `BadProject` if they must not be used."""
+        try:
+            self._keys = fetch_keys(self._url)
+        except RefusedKeys as error:
+            raise BadProject(f"`[oidc]`: {quote(self._url)} is not a set of public keys: {error}") from None
+        except Exception as error:
+            logger.error("the keys of the identity provider could not be fetched: %s", error)
+        else:
+            self._read_at = time.monotonic()
 
     def current(self) -> PyJWKSet | None:
         self._receive()

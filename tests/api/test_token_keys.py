@@ -28,6 +28,10 @@ ANSWERS = {
     "/keys": json.dumps({"keys": [{**KEY, "kid": "one"}, {**KEY, "kid": "two"}]}).encode(),
     "/list": b"[]",
     "/large": b" " * 1_048_577,
+    "/private": json.dumps(
+        {"keys": [jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()), as_dict=True)]}
+    ).encode(),
+    "/doubled": json.dumps({"keys": [{**KEY, "kid": "one"}, {**KEY, "kid": "one"}]}).encode(),
 }
 
 
@@ -205,3 +209,32 @@ def test_the_server_does_not_start_with_such_a_set(tmp_path: Path, keys: object,
     assert message in done.stderr
     assert "`[oidc]`" in done.stderr
     assert PRIVATE["d"] not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [("private", "contains a private or symmetric key"), ("doubled", "two keys have the id `one`")],
+)
+def test_the_server_does_not_start_with_such_a_set_of_its_provider(
+    tmp_path: Path, provider: str, path: str, message: str
+) -> None:
+    """The installed command fetches the keys before it starts, and states the reason, and never the key."""
+    copy_template(tmp_path / "shop", "blank")
+    (tmp_path / "orgkernel.toml").write_text(
+        f'[oidc]\nissuer = "https://id.invalid"\naudience = "orgkernel"\njwks = "{provider}/{path}"\n',
+        encoding="utf-8",
+    )
+    done = run("serve", "--path", "shop", "--port", "0", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"`[oidc]`: `{provider}/{path}` is not a set of public keys: " in done.stderr
+    assert message in done.stderr
+    assert json.loads(ANSWERS[f"/{path}"])["keys"][0].get("d", "no key") not in done.stderr
+
+
+def test_keys_of_a_provider_that_does_not_answer_are_fetched_later(provider: str) -> None:
+    """The start does not depend on it."""
+    missing = token_keys.open_keys("https://127.0.0.1:1/keys")
+    assert missing.current() is None
+    first = token_keys.open_keys(f"{provider}/keys").current()
+    assert first is not None
+    assert [each.key_id for each in first.keys] == ["one", "two"]
