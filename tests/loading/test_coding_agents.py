@@ -108,14 +108,23 @@ def decide(folder: Path, question: str, *more: str) -> str:
         ({**cursor("readonly: true\n"), ".cursor/mcp.json": json.dumps({"mcpServers": JIRA})}, {"mcp__jira": ASK}),
         # -- Codex: every tool, in a sandbox
         (codex(""), {"apply_patch": ALLOW, "shell": ALLOW}),
-        (codex('sandbox_mode = "read-only"'), {"apply_patch": DENY, "shell": ASK, "view_image": ALLOW}),
+        (codex('sandbox_mode = "read-only"'), {"apply_patch": ALLOW, "shell": ALLOW, "view_image": ALLOW}),  # of the session
         ({**codex(""), ".codex/config.toml": 'sandbox_mode = "read-only"\n'}, {"apply_patch": DENY, "shell": ASK}),
         ({**codex('sandbox_mode = "workspace-write"'), ".codex/config.toml": 'sandbox_mode = "read-only"\n'}, {"apply_patch": ALLOW}),
-        (codex('web_search = "disabled"'), {"web_search": DENY}),
+        (codex('web_search = "disabled"'), {"web_search": ALLOW}),
+        ({**codex(""), ".codex/config.toml": 'web_search = "disabled"\n'}, {"web_search": DENY}),
         (codex('[mcp_servers.jira]\ncommand = "j"'), {"mcp__jira": ALLOW}),
         (codex('[mcp_servers.jira]\ncommand = "j"\nenabled_tools = ["open"]'), {"mcp__jira": DENY, "mcp__jira__open": ALLOW}),
         (codex('[mcp_servers.jira]\ncommand = "j"\ndisabled_tools = ["drop"]'), {"mcp__jira": ALLOW, "mcp__jira__drop": DENY}),
         (codex('[mcp_servers.jira]\ncommand = "j"\nenabled = false'), {"mcp__jira": DENY}),
+        # The servers of the project are those of each agent, whatever its own file says about them.
+        *(
+            ({**codex(f'[mcp_servers.jira]\ncommand = "j"\n{each}'), ".codex/config.toml": '[mcp_servers.jira]\ncommand = "j"\n'},
+             {"mcp__jira": ALLOW, **named})
+            for each, named in (
+                ("enabled = false", {}), ('enabled_tools = ["open"]', {"mcp__jira__open": ALLOW}), ('disabled_tools = ["drop"]', {"mcp__jira__drop": ALLOW}),
+            )
+        ),
     ],
 )  # fmt: skip
 def test_the_rules_of_a_host_decide(tmp_path: Path, files: dict[str, str], answers: dict[str, str]) -> None:
@@ -232,7 +241,7 @@ def test_an_extension_of_gemini(tmp_path: Path) -> None:
 
 def test_each_answer_names_its_line(tmp_path: Path) -> None:
     """Also in TOML, whose parser has no positions."""
-    write_tree(tmp_path / "shop", codex('sandbox_mode = "read-only"'))
+    write_tree(tmp_path / "shop", codex("features.shell_tool = false"))
     shop = tmp_path / "shop"
     done = run_here("can", "role:a", "use", "tool:shell", cwd=shop)
     assert ".codex/agents/a.toml:7" in done.stdout
@@ -262,7 +271,7 @@ def test_a_collection_of_codex_agents(tmp_path: Path) -> None:
     agent = 'name = "{0}"\ndescription = "Does {0}. Use it."\ndeveloper_instructions = "Do {0}."\n'
     files = {
         "categories/code/writer.toml": agent.format("writer"),
-        "categories/code/reader.toml": agent.format("reader") + 'sandbox_mode = "read-only"\n',
+        "categories/code/reader.toml": agent.format("reader") + "[features]\nshell_tool = false\n",
         "categories/docs/editor.toml": agent.format("editor"),
         "categories/docs/tool.toml": 'name = "x"\n',
         "pyproject.toml": '[project]\nname = "x"\n',
@@ -271,8 +280,8 @@ def test_a_collection_of_codex_agents(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     assert "OpenAI Codex  2 agents  categories/code" in done.stderr
     assert "OpenAI Codex  1 agent   categories/docs" in done.stderr
-    assert decide(tmp_path, "role:reader use tool:apply_patch") == DENY
-    assert decide(tmp_path, "role:writer use tool:apply_patch") == ALLOW
+    assert decide(tmp_path, "role:reader use tool:shell") == DENY
+    assert decide(tmp_path, "role:writer use tool:shell") == ALLOW
 
 
 GEMINI_SETTINGS = (
@@ -378,8 +387,8 @@ config_file = "../roles/small.toml"
 """
 DECLARED_TREE = {
     ".codex/config.toml": DECLARED,
-    ".codex/agents/explorer.toml": 'sandbox_mode = "read-only"\ndeveloper_instructions = "Look."\n',
-    "roles/small.toml": 'model = "gpt-5-mini"\nweb_search = "disabled"\n',
+    ".codex/agents/explorer.toml": 'developer_instructions = "Look."\nfeatures.shell_tool = false\n',
+    "roles/small.toml": 'model = "gpt-5-mini"\nfeatures.shell_tool = false\n',
 }
 
 
@@ -393,10 +402,10 @@ def test_agents_that_the_configuration_of_codex_declares(tmp_path: Path) -> None
         "explorer": None, "planner": "gpt-5", "fixer": "gpt-5-mini", "tester": "gpt-5-mini",
     }  # fmt: skip
     assert posts["explorer"].profile.description == "Explores the code. Use it before a change."
-    assert decide(shop, "role:explorer use tool:apply_patch") == DENY
-    assert decide(shop, "role:planner use tool:apply_patch") == ALLOW
+    assert decide(shop, "role:explorer use tool:shell") == DENY
+    assert decide(shop, "role:planner use tool:shell") == ALLOW
     for role in ("fixer", "tester"):
-        assert decide(shop, f"role:{role} use tool:web_search") == DENY
+        assert decide(shop, f"role:{role} use tool:shell") == DENY
         assert decide(shop, f"role:{role} use tool:apply_patch") == ALLOW
     alone = write_tree(
         tmp_path / "alone", {".codex/config.toml": '[agents.a]\ndescription = "Does a. Use it."\n'}
@@ -424,10 +433,11 @@ def test_a_declared_agent_and_a_reload(tmp_path: Path) -> None:
     shop = write_tree(tmp_path / "shop", DECLARED_TREE)
     kernel = Kernel.open(shop)
     assert len(kernel.organization("active").snapshot.records.posts) == 4
-    (shop / "roles/small.toml").write_text('sandbox_mode = "read-only"\n')
+    before = kernel.can("shop", AccessRequest("role:tester", "use", "tool:shell")).outcome
+    (shop / "roles/small.toml").write_text('model = "gpt-5"\n')
     kernel.reload()
-    allowed = kernel.can("shop", AccessRequest("role:tester", "use", "tool:apply_patch")).outcome
-    assert allowed == "deny"
+    after = kernel.can("shop", AccessRequest("role:tester", "use", "tool:shell")).outcome
+    assert (before, after) == ("deny", "allow")
 
 
 @pytest.mark.parametrize(
@@ -517,3 +527,16 @@ def test_an_agent_of_opencode_is_named_by_its_front_matter(tmp_path: Path) -> No
     assert sorted(Kernel.open(shop).organization("active").snapshot.records.posts) == ["b", "plan", "writer"]
     assert decide(shop, "role:b handoff role:writer") == ALLOW
     assert decide(shop, "role:b handoff role:plan") == DENY
+
+
+def test_what_a_file_of_codex_cannot_take_away_is_named(tmp_path: Path) -> None:
+    """Codex 0.171 reads these fields of an agent's file and starts it with those of its session."""
+    fields = 'sandbox_mode = "read-only"\nweb_search = "disabled"\n[mcp_servers.jira]\ncommand = "j"\ndisabled_tools = ["drop"]'
+    write_tree(tmp_path / "shop", codex(fields))
+    done = run_here("check", "shop", "--format", "concise", cwd=tmp_path)
+    named = [line.partition("effectless-permission: ")[2].partition(" in the file")[0] for line in done.stdout.splitlines()]
+    assert [each for each in named if each] == [
+        "`sandbox_mode` limits nothing", "`web_search` limits nothing", "`disabled_tools` limits nothing",
+    ]  # fmt: skip
+    write_tree(tmp_path / "shop", codex('sandbox_mode = "workspace-write"\nweb_search = "live"'))
+    assert "ORG032" not in run_here("check", "shop", cwd=tmp_path).stdout

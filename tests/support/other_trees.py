@@ -136,14 +136,15 @@ Short sentences.
 CODEX = {
     ".codex/agents/explorer.toml": '''name = "explorer"
 description = "Explores code before a change. Use for open questions."
-sandbox_mode = "read-only"
 developer_instructions = """
 Name files and lines.
 """
 
+[features]
+shell_tool = false
+
 [mcp_servers.docs]
 url = "https://docs.example/mcp"
-enabled_tools = ["open"]
 ''',
     ".codex/agents/worker.toml": """name = "worker"
 description = "Makes the change that was agreed on. Use after a plan."

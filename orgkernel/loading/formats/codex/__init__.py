@@ -75,13 +75,16 @@ class Codex:
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
         """Build the organization, and apply the sandbox to its tools."""
         from orgkernel.loading.formats.codex.agents import NAMES
+        from orgkernel.loading.formats.codex.agents import give_project_servers
         from orgkernel.loading.formats.codex.declarations import join_declarations
         from orgkernel.loading.formats.coding_agents import complete_agents
         from orgkernel.loading.formats.replacing import complete_replaced
 
-        return complete_replaced(
-            files, join_declarations(files), lambda joined: complete_agents(root, joined, own, NAMES)
-        )
+        def complete_joined(joined: Sequence[FileRead]) -> Completion:
+            given = give_project_servers(joined)
+            return complete_replaced(joined, given, lambda read: complete_agents(root, read, own, NAMES))
+
+        return complete_replaced(files, join_declarations(files), complete_joined)
 
 
 def _add_declared_files(layout: Layout) -> Layout:
