@@ -388,9 +388,41 @@ def spec_files(draw: st.DrawFn) -> str:
     return (beginning + build_spec(**fields)).replace("\n", draw(st.sampled_from(_ENDS)))
 
 
+# Not there: tools without a name, whose names are made by the framework, and models, which only its client reads; space around the
+# name of a tool, and unknown fields of a tool, with which the framework makes no agent.
+_PROMPT_TOOLS = (
+    "[{kind: function, name: search, description: D}]", "[{kind: function, name: search}, {kind: function, name: write}]", "[]", "", "null", "~",
+    "\n  - kind: function\n    name: search", "[{name: search}]", "[search]", "search", "{kind: function, name: search}", "[null]", "[1]",
+    "[{kind: Function, name: search}]", "[{kind: function, name: 'search'}]", "&t [{kind: function, name: search}]",
+    "[{kind: function, name: yes}]", "[{kind: function, name: search}] # x", "[[{kind: function, name: search}]]",
+    "[{kind: function, name: search, kind: function}]", '[{"kind": "function", "na\\u006de": "search"}]', "[{kind: custom, name: search}]", "yes",
+)  # fmt: skip
+
+
+@st.composite
+def prompt_files(draw: st.DrawFn) -> str:
+    """The text of a declarative agent."""
+    fields = {
+        "kind": draw(st.sampled_from(("Prompt", "Prompt", "Prompt", "'Prompt'", '"Prompt"', "prompt", "Agent", "Prompt # x"))),
+        "name": draw(st.sampled_from(_TEXTS)) if draw(st.integers(0, 4)) == 0 else "a",
+        "description": draw(st.sampled_from(_TEXTS)) if draw(st.integers(0, 4)) == 0 else "Finds papers.",
+        "instructions": draw(st.sampled_from(_TEXTS)) if draw(st.integers(0, 4)) == 0 else "Work.",
+    }
+    for key, values in (("tools", _PROMPT_TOOLS), ("displayName", _TEXTS), ("shade", _TEXTS), ("Tools", _PROMPT_TOOLS)):
+        if draw(st.integers(0, 9)) < (7 if key == "tools" else 1):
+            fields[key] = draw(st.sampled_from(values))
+    lines = [f"{key}: {value}\n" for key, value in fields.items()]
+    if draw(st.integers(0, 9)) == 0:
+        lines.append(draw(st.sampled_from(lines)))
+    beginning = draw(st.sampled_from(("", "", "", "\ufeff", "---\n", "# c\n")))
+    ending = draw(st.sampled_from(("", "", "", "...\n", "---\n", "---\nkind: Prompt\nname: b\n")))
+    return (beginning + "".join(draw(st.permutations(lines))) + ending).replace("\n", draw(st.sampled_from(_ENDS)))
+
+
 FILES: dict[str, st.SearchStrategy[str]] = {
     "crewai": crew_files(),
     "adk": adk_files(),
+    "agent-framework": prompt_files(),
     "agent-spec": spec_files(),
     "a2a": card_files(),
     "autogen": autogen_files(),

@@ -70,6 +70,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
         }, ("child", "other"),
     ),
     "a2a": Framework("pyreaders", "a2a_card.py", ".well-known/agent-card.json"),
+    "agent-framework": Framework("interop", "prompt_agent.py", "agent.yaml", ("search", "write")),
     "agent-spec": Framework("pyreaders", "agent_spec.py", "team.yaml", ("search", "write")),
     "autogen": Framework("pyreaders", "autogen_component.py", "team.json", ("search", "write")),
     "fastmcp": Framework("gatewaybench", "fastmcp_servers.py", "mcp.json", are_servers=True),

@@ -1,4 +1,4 @@
-"""A server in the place of a model: it records what a host sends, starts the agents that it is told to, and says `ok`.
+"""A server in the place of a model: it records what a host sends, starts the agents that are listed to it, and says `ok`.
 
 What a host sends to a model shows which agents it loaded, and which tools, which model and which sandbox each has.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -20,19 +20,19 @@ STARTED = "agent "
 
 
 class ModelServer:
-    """The requests of one host, and the agents to start."""
+    """The requests of one host, and which agents to start."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/v1"
         self._requests: list[dict[str, Any]] = []
-        self._to_start: tuple[str, ...] = ()
+        self._list_agents: Callable[[dict[str, Any]], Sequence[str]] = lambda _: ()
         self._arrived = threading.Condition()
 
-    def begin(self, to_start: tuple[str, ...] = ()) -> None:
-        """Forget what was sent. The first request will be answered with a call that starts each of these agents."""
+    def begin(self, list_agents: Callable[[dict[str, Any]], Sequence[str]] = lambda _: ()) -> None:
+        """Forget what was sent. The first request will be answered with calls that start the agents that are listed for it."""
         with self._arrived:
             self._requests.clear()
-            self._to_start = to_start
+            self._list_agents = list_agents
 
     def list_requests(self) -> list[dict[str, Any]]:
         """What the host has sent so far."""
@@ -53,12 +53,20 @@ class ModelServer:
             with self._arrived:
                 self._arrived.wait_for(lambda: self._count_started() >= started, PATIENCE)
             return _build_events([_SAY])
-        if STARTED in json.dumps(body["input"][-1]) or not self._to_start:
+        if find_started(body) is not None:
             return _build_events([_SAY])
-        return _build_events([_build_call(number, name) for number, name in enumerate(self._to_start)])
+        calls = [_build_call(number, name) for number, name in enumerate(self._list_agents(body))]
+        return _build_events(calls or [_SAY])
 
     def _count_started(self) -> int:
-        return sum(STARTED in json.dumps(each.get("input", [{}])[-1]) for each in self._requests)
+        return sum(find_started(each) is not None for each in self._requests)
+
+
+def find_started(body: dict[str, Any]) -> str | None:
+    """The agent that sends a request. None for the one that starts others."""
+    last = (body.get("input") or [{}])[-1]
+    texts = [each.get("text", "") for each in last.get("content") or () if isinstance(each, dict)]
+    return next((each.removeprefix(STARTED) for each in texts if each.startswith(STARTED)), None)
 
 
 _SAY: dict[str, Any] = {

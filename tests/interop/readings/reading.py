@@ -33,7 +33,9 @@ class OwnReading(NamedTuple):
 
 
 def read_with_orgkernel(folder: Path, files: Mapping[str, str], tools: Collection[str]) -> OwnReading:
-    """The agents of a tree. A tool counts as usable if a call of it is allowed, asks a person, or depends on the call."""
+    """The agents of a tree. A tool counts as usable if a call of it, or of one of its parts, is allowed, asks a person, or depends on
+    the call.
+    """
     write_tree(folder, files)
     try:
         kernel = Kernel.open(folder)
@@ -46,12 +48,21 @@ def read_with_orgkernel(folder: Path, files: Mapping[str, str], tools: Collectio
     for org in kernel.state.served:
         snapshot = kernel.organization(org).snapshot
         for role_id, post in snapshot.records.posts.items():
-            usable = frozenset(tool for tool in tools if _is_usable(kernel, org, role_id, tool))
+            usable = frozenset(
+                tool
+                for tool in tools
+                if any(_is_usable(kernel, org, role_id, each) for each in _list_parts(tool, snapshot.records.tools))
+            )
             profile = post.profile
             agents[profile.role_name] = Reading(
                 profile.role_name, usable, profile.requirements.preferred_model or ""
             )
     return OwnReading(agents, errors, findings)
+
+
+def _list_parts(tool: str, declared: Collection[str]) -> list[str]:
+    """A tool, and the tools in it if it is a set, such as `read.readFile`."""
+    return [tool, *(each for each in declared if each.startswith(f"{tool}."))]
 
 
 def _is_usable(kernel: Kernel, org: str, role: str, tool: str) -> bool:

@@ -13,8 +13,21 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FILES = r"[^/]+[.]ya?ml"
 _NAMES = lazy_pattern(r"[^.].*\.ya?ml")
-_PROMPT = lazy_pattern(rb"^kind[ \t]*:[ \t]*[\"']?Prompt\b", re.MULTILINE)
+# `Agent` is a kind in files of other programs, too.
+_PROMPT = lazy_pattern(
+    rb"^(?:\xef\xbb\xbf)?[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?(?i:prompt)\b|\A(?=[\s\S]*^instructions[ \t]*:)[\s\S]*?^kind[ \t]*:[ \t]*[\"']?Agent\b",
+    re.MULTILINE,
+)
 _SOURCES = FilesByContent(_FILES, _NAMES, _PROMPT, 2 * 1024)
+
+
+def is_prompt(text: str) -> bool:
+    """Whether a file that cannot be read is an agent.
+
+    >>> is_prompt("name: a\nkind: prompt\nx: ["), is_prompt("kind: Agent\nspec: [")
+    (True, False)
+    """
+    return bool(_PROMPT.search(text.encode("utf-8", "replace")[: _SOURCES.size]))
 
 
 class AgentFramework:
