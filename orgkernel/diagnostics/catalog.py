@@ -204,7 +204,7 @@ EMPTY_SOURCE = Row(
 )  # fmt: skip
 EFFECTLESS_PERMISSION = Row(
     "ORG032", "effectless-permission", _W,
-    "A permission of Claude Code, Codex or Cursor looks like protection and never applies: a rule that cannot match, an unknown key, field or mode, a field that only the session can set, or a hook that is not always found.",
+    "A permission of Claude Code, Codex, Copilot or Cursor looks like protection and never applies: a rule that cannot match, an unknown key, field or mode, a field that only the session can set, or a hook that is not always found.",
     "The host ignores it without a word, so its author feels safe. orgkernel applies rules that it can read, but a host without its hook does not.",
     "Write `Edit(PATH)` and `Read(PATH)` for files, with forward slashes, name a server in a rule for its tools, and begin the path of a hook with `$CLAUDE_PROJECT_DIR`. The message says which.",
 )  # fmt: skip

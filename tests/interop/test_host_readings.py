@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.interop.readings import hosts
-from tests.interop.readings.files import agent_files
+from tests.interop.readings import hosts, model_hosts
+from tests.interop.readings.files import agent_files, codex_files
+from tests.interop.readings.model_server import start_model_server
 from tests.interop.readings.reading import Reading, find_disagreements, read_with_orgkernel
 from tests.support.depth import DEPTH
 from tests.support.yaml_text import read_yaml_file
@@ -22,8 +23,10 @@ from tests.support.yaml_text import read_yaml_file
 _FOLDER = Path(__file__).with_name("readings")
 RECORDED: list[dict[str, Any]] = read_yaml_file(_FOLDER / "recorded.yaml")["cases"]
 _numbers = itertools.count()
-_HOSTS: Mapping[str, type[hosts.ClaudeCode | hosts.GeminiCli | hosts.OpenCode]] = {
+_HOSTS: Mapping[str, type[hosts.Host]] = {
     "claude-code": hosts.ClaudeCode,
+    "codex": model_hosts.Codex,
+    "copilot": model_hosts.Copilot,
     "gemini-cli": hosts.GeminiCli,
     "opencode": hosts.OpenCode,
 }
@@ -57,6 +60,16 @@ if DEPTH > 1:
     @pytest.fixture(scope="session")
     def claude_code(tmp_path_factory: pytest.TempPathFactory) -> hosts.ClaudeCode:
         return hosts.find_claude_code(tmp_path_factory.mktemp("home"))
+
+    @pytest.fixture(scope="session")
+    def codex(tmp_path_factory: pytest.TempPathFactory) -> Iterator[model_hosts.Codex]:
+        with start_model_server() as model:
+            yield model_hosts.Codex(model, tmp_path_factory.mktemp("home"))
+
+    @pytest.fixture(scope="session")
+    def copilot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[model_hosts.Copilot]:
+        with start_model_server() as model:
+            yield model_hosts.Copilot(model, tmp_path_factory.mktemp("home"))
 
     def compare(host: hosts.Host, folder: Path, text: str) -> None:
         """Read a file with both readers."""
@@ -99,3 +112,19 @@ if DEPTH > 1:
     ) -> None:
         """Any value at any place of an agent's file."""
         compare(claude_code, tmp_path, text)
+
+    @settings(_search, max_examples=20)
+    @given(text=codex_files())
+    def test_codex_reads_generated_files_in_the_same_way(
+        codex: model_hosts.Codex, tmp_path: Path, text: str
+    ) -> None:
+        """Any value at any place of an agent's file."""
+        compare(codex, tmp_path, text)
+
+    @settings(_search, max_examples=8)
+    @given(text=agent_files("copilot"))
+    def test_copilot_reads_generated_files_in_the_same_way(
+        copilot: model_hosts.Copilot, tmp_path: Path, text: str
+    ) -> None:
+        """Any value at any place of an agent's file."""
+        compare(copilot, tmp_path, text)

@@ -6,7 +6,9 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
-HostName = Literal["claude-code", "gemini-cli", "opencode"]
+from orgkernel.loading.formats.front_matter import is_text
+
+HostName = Literal["claude-code", "copilot", "gemini-cli", "opencode"]
 
 _TEXTS = (
     "reads code", "x --- y", "x ---", "--- x", "a # b", '"a # b"', "'it''s'", "a: b", "- x", "@x", "%x", "`x`", "&a x", "*a",
@@ -61,6 +63,7 @@ _ENDINGS = (
 _LINE_ENDS = ("\n", "\n", "\n", "\r\n", "\r")
 _NAMES: dict[HostName, tuple[str, str]] = {
     "claude-code": ("Read", "Bash"),
+    "copilot": ("read", "execute"),
     "gemini-cli": ("read_file", "run_shell_command"),
     "opencode": ("read", "bash"),
 }
@@ -81,9 +84,45 @@ def agent_files(draw: st.DrawFn, host: HostName) -> str:
         del fields["name"]
         if draw(st.booleans()):
             fields["mode"] = draw(st.sampled_from(("subagent", "primary", "all")))
+    if host == "copilot" and not is_text(fields["name"].strip(), 0, "GitHub Copilot"):
+        fields["name"] = "a"  # a name that is no text is read in two ways, and an agent of another name is in neither
     lines = [f"{key}: {value}\n" for key, value in fields.items()]
     if draw(st.integers(0, 4)) == 0:
         lines.append(draw(st.sampled_from(lines)))
     order = draw(st.permutations(lines))
     text = draw(st.sampled_from(_OPENINGS)) + "".join(order) + draw(st.sampled_from(_ENDINGS)) + "Work.\n"
+    return text.replace("\n", draw(st.sampled_from(_LINE_ENDS)))
+
+
+_TOML_TEXTS = (
+    "'a'", '"""a"""', '"""\na"""', "'''\na'''", '"\\u0061"', '"a b"', '" a "', '"\u00e4"', "1", "true", '"1"', '""', '" "', '"a: b"', '"a --- b"', '"---"',
+    '"a # b"', '"""a\\\n   b"""', '"a\\tb"', "1.0", "[]", '["a"]', "{}", "1979-05-27", "inf", '"unclosed', "'it''s'", '"\\e"', "a", '"[x]"', '"x = 1"',
+    '"\U0001f6f0"', '"a\\u2028b"',
+)  # fmt: skip
+_TOML_LINES = (
+    'sandbox_mode = "read-only"', 'sandbox_mode = "workspace-write"', 'sandbox_mode = "danger-full-access"', 'sandbox_mode = "readonly"', "sandbox_mode = 1",
+    'web_search = "disabled"', 'web_search = "live"', "features.shell_tool = false", "features.shell_tool = true", "features = {shell_tool = false}",
+    '"features"."shell_tool" = false', 'features.shell_tool = "false"', "features.shell_tool = 0", "features = 1", 'model = "x"', 'model = " x "', "model = 1",
+    '# sandbox_mode = "read-only"', 'mcp_servers.jira = {command = "true"}', 'mcp_servers.jira = {command = "true", enabled = false}', "mcp_servers = 1",
+    "features.shell_tool = false\nfeatures.shell_tool = true", 'approval_policy = "never"', 'nickname_candidates = ["Ann"]',
+)  # fmt: skip
+
+
+@st.composite
+def codex_files(draw: st.DrawFn) -> str:
+    """The text of an agent's file of Codex. Not there: fields that Codex does not know, with which it ignores an agent, and names
+    with a line break, which its list of agents does not show.
+    """
+    fields = {
+        "name": draw(st.one_of(st.just('"a"'), st.sampled_from(_TOML_TEXTS))),
+        "description": draw(st.one_of(st.just('"Reads."'), st.just('"Reads."'), st.sampled_from(_TOML_TEXTS))),
+        "developer_instructions": draw(st.one_of(st.just('"Work."'), st.just('"Work."'), st.sampled_from(_TOML_TEXTS))),
+    }
+    lines = [f"{key} = {value}" for key, value in fields.items()]
+    lines += draw(st.lists(st.sampled_from(_TOML_LINES), max_size=2, unique=True))
+    if draw(st.integers(0, 9)) == 0:
+        lines.append(draw(st.sampled_from(lines)))
+    tables = draw(st.sampled_from(("", "", "", "[features]\nshell_tool = false\n", "[[features]]\nshell_tool = false\n", "[ features ]\nshell_tool=false\n")))
+    beginning = draw(st.sampled_from(("", "", "", "\ufeff", "# c\n", "\n\n")))
+    text = beginning + "\n".join(draw(st.permutations(lines))) + "\n" + tables
     return text.replace("\n", draw(st.sampled_from(_LINE_ENDS)))

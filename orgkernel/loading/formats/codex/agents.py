@@ -146,7 +146,13 @@ def read_rules(file: TomlFile, refusals: list[Refusal], *, is_agent: bool = Fals
         yield ToolRule("allow", _EDITOR, mark)
         yield ToolRule("allow", NAMES.command_tool, mark)
     features = file.value.get("features")
-    if isinstance(features, dict) and features.get("shell_tool") is False:
+    if features is not None and not isinstance(features, dict):
+        text = f"`features` is {describe(features)}, not a table"
+        refusals.append(Refusal(row.WRONG_TYPE, file.get_marks("features")[1], text))
+    elif features and not isinstance(features.get("shell_tool", True), bool):
+        text = f"`shell_tool` is {describe(features['shell_tool'])}, not `true` or `false`"
+        refusals.append(Refusal(row.WRONG_TYPE, file.get_marks("features", "shell_tool")[1], text))
+    elif features and features.get("shell_tool") is False:
         yield ToolRule("deny", NAMES.command_tool, file.get_marks("features", "shell_tool")[1])
     if file.value.get(_SEARCH) in _OFF:
         if is_agent:

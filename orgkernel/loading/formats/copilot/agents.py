@@ -17,7 +17,7 @@ from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.copilot.layout import AGENT, MODE, get_agent_stem
-from orgkernel.loading.formats.front_matter import Front, find_misspelled, read_front_matter
+from orgkernel.loading.formats.front_matter import Front, find_misspelled, is_text, read_front_matter
 from orgkernel.loading.formats.host_fields import pack_host_fields
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
@@ -73,7 +73,9 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     refusals += find_misspelled(value, marks, _FIELDS, "GitHub Copilot")
     raw: dict[str, Any] = {**pack_host_fields(value, _OF_THE_HOST)}
     for key in (TOOLS, STARTS, "model"):
-        if key in value:
+        if key == TOOLS and key in value and not _is_text_or_list(value[key], start_of(marks[key][1])):
+            refusals.append(_warn_of_every_tool(value[key], marks[key][0]))
+        elif key in value:
             words = list(read_words(key, value[key], marks[key][1], refusals))
             raw[key] = [word for word, _ in words]
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
@@ -104,6 +106,17 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
+
+
+def _is_text_or_list(value: Any, mark: int) -> bool:
+    """Whether the hosts read a value as text or as more than a scalar, and not as null, a number or a boolean."""
+    return not isinstance(value, str) or is_text(value, mark, "GitHub Copilot")
+
+
+def _warn_of_every_tool(value: str, mark: int) -> Refusal:
+    """The warning about `tools` that hosts read in two ways, of which the wider one counts."""
+    text = f"`{TOOLS}` is {quote(value) if value else 'empty'}, so VS Code gives the agent every tool, and the command line does not load it"
+    return Refusal(row.EFFECTLESS_PERMISSION, mark, text, "write a list; `[]` is no tool")
 
 
 def _read_handoffs(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:

@@ -12,7 +12,7 @@ STARTER = "agent"
 _ALIASES = {
     "shell": "execute", "bash": "execute", "powershell": "execute", "notebookread": "read", "multiedit": "edit",
     "write": "edit", "notebookedit": "edit", "grep": "search", "glob": "search", "custom-agent": "agent",
-    "task": "agent", "websearch": "web", "webfetch": "web", "todowrite": "todo", "todos": "todo",
+    "task": "agent", "view": "read", "create": "edit", "websearch": "web", "webfetch": "web", "todowrite": "todo", "todos": "todo",
 }  # fmt: skip
 # Names of before VS Code 1.106.
 _OLDER = {
