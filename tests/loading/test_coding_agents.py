@@ -534,7 +534,10 @@ def test_what_a_file_of_codex_cannot_take_away_is_named(tmp_path: Path) -> None:
     fields = 'sandbox_mode = "read-only"\nweb_search = "disabled"\n[mcp_servers.jira]\ncommand = "j"\ndisabled_tools = ["drop"]'
     write_tree(tmp_path / "shop", codex(fields))
     done = run_here("check", "shop", "--format", "concise", cwd=tmp_path)
-    named = [line.partition("effectless-permission: ")[2].partition(" in the file")[0] for line in done.stdout.splitlines()]
+    named = [
+        line.partition("effectless-permission: ")[2].partition(" in the file")[0]
+        for line in done.stdout.splitlines()
+    ]
     assert [each for each in named if each] == [
         "`sandbox_mode` limits nothing", "`web_search` limits nothing", "`disabled_tools` limits nothing",
     ]  # fmt: skip

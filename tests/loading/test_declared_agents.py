@@ -31,10 +31,54 @@ def test_sub_agents_are_a_chain_of_command(tmp_path: Path) -> None:
     chart = run_here("graph", cwd=shop).stdout
     assert "└── tutor  tutor\n    ├── code_tutor  code_tutor\n    └── grader  grader\n" in chart
     assert decide(shop, "role:tutor handoff role:code_tutor") == "allow"
-    assert decide(shop, "role:code_tutor handoff role:tutor") == "deny"
+    assert decide(shop, "role:code_tutor handoff role:tutor") == "allow"
+    assert decide(shop, "role:grader handoff role:tutor") == "deny"  # it has no model that could
     assert decide(shop, "role:code_tutor use tool:google_search") == "allow"
     assert decide(shop, "role:tutor use tool:tutor_2e_tools_2e_run_5f_code") == "deny"
     assert decide(shop, "role:grader use tool:google_search") == "deny"
+
+
+def test_transfers_of_adk(tmp_path: Path) -> None:
+    """A sub-agent may transfer work to its superior and its siblings, unless its file disallows it."""
+    text = "name: {0}\nmodel: g\ndescription: Does {0}. Use it for {0}.\ninstruction: x\n"
+    shop = write_tree(
+        tmp_path,
+        {
+            "root_agent.yaml": text.format("root")
+            + "sub_agents: [{config_path: a.yaml}, {config_path: b.yaml}, {config_path: c.yaml}]\n",
+            "a.yaml": text.format("a") + "sub_agents: [{config_path: d.yaml}]\n",
+            "b.yaml": text.format("b") + "disallow_transfer_to_parent: true\n",
+            "c.yaml": text.format("c")
+            + "disallow_transfer_to_parent: yes\ndisallow_transfer_to_peers: 'on'\n",
+            "d.yaml": text.format("d"),
+        },
+    )
+    pairs = {
+        f"{one}>{other}"
+        for one in ("root", *"abcd")
+        for other in ("root", *"abcd")
+        if decide(shop, f"role:{one} handoff role:{other}") == "allow"
+    }
+    # The one at the top commands all others, at any depth.
+    assert pairs == {
+        "root>a",
+        "root>b",
+        "root>c",
+        "root>d",
+        "a>root",
+        "a>b",
+        "a>c",
+        "a>d",
+        "b>a",
+        "b>c",
+        "d>a",
+    }
+    assert run_here("check", ".", cwd=shop).returncode == 0
+    (shop / "b.yaml").write_text(text.format("b") + "disallow_transfer_to_parent: maybe\n")
+    assert (
+        "`disallow_transfer_to_parent` of agent `b` is text, not `true` or `false`"
+        in run_here("check", ".", cwd=shop).stdout
+    )
 
 
 def test_a_sub_agent_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ Tools are declared by the agents that list them. What they do is not declared, s
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from orgkernel.documents.records import (
     USER,
@@ -46,6 +46,9 @@ from orgkernel.loading.sources import Completion, FileRead, ReadFile, SourceDocu
 
 KIND = "role_profile"
 _TOOLS, BELOW, _PEERS = "listed_tools", "below", "peers"
+_TRANSFERRED, _TRANSFERS = "transferred", "transfers"
+Transfer = Literal["superior", "siblings"]
+"""To whom an agent may transfer work, besides to those below it."""
 
 
 class ListedTool(NamedTuple):
@@ -73,6 +76,10 @@ class DeclaredAgent(NamedTuple):
     """The tools whose calls a person approves, with their marks."""
     peers: Sequence[tuple[str, int]] = ()
     """The names of the agents to which it may hand work without commanding them, with their marks."""
+    transferred: Sequence[tuple[str, int]] = ()
+    """The agents among those below it that may transfer work to it and to each other, as paths, with their marks."""
+    transfers: Collection[Transfer] = ()
+    """To whom it may transfer work, if the agent above it is one that work may be transferred to."""
 
 
 def build_declared(
@@ -101,10 +108,13 @@ def build_declared(
         (_TOOLS, [(each.name, each.mark) for each in agent.tools]),
         (BELOW, agent.below),
         (_PEERS, agent.peers),
+        (_TRANSFERRED, agent.transferred),
     ):
         if marked:
             raw[name] = [word for word, _ in marked]
             own[name] = (marked[0][1], (marked[0][1], [mark for _, mark in marked]))
+    if agent.transfers:
+        raw[_TRANSFERS] = sorted(agent.transfers)
     documents = [read_as(source, root, KIND, record, (start, own), raw)]
     if agent.body.strip():
         key, at = below[fields["body"]]
@@ -157,7 +167,13 @@ def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
     if not roles:
         return Completion()
     by_path = {os.path.normpath(each.path): role_id for role_id, each in roles.items()}
-    commands = {role_id: _list_below(each, by_path, roles) for role_id, each in roles.items()}
+    commands = {role_id: _list_below(each, BELOW, by_path, roles) for role_id, each in roles.items()}
+    transfers = _list_transfers(roles, by_path)
+    # An agent that may hand work on is above a level, so that its superior is above it.
+    ladder: dict[str, Iterable[str]] = {
+        role_id: below or ([role_id + "/"] if role_id in transfers else [])
+        for role_id, below in commands.items()
+    }
     superiors: dict[str, str] = {}
     for superior, below in commands.items():
         for each in below:
@@ -183,9 +199,9 @@ def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
             for each in map(convert_to_id, words.get(_PEERS, ()))
             if each in roles and each != role_id
         }
-        height = measure_height(role_id, commands)
-        allowed = tuple({**commands[role_id], **peers}) if height or peers else ()
-        at = marks[BELOW if height else _PEERS][0] if allowed else 0
+        height = measure_height(role_id, ladder)
+        allowed = tuple({**commands[role_id], **peers, **transfers.get(role_id, {})})
+        at = marks[BELOW if commands[role_id] else _PEERS if peers else "role_id"][0] if allowed else 0
         part = RolePart(
             tools, (), superiors.get(role_id, USER), ROLE_TYPES[max(height, 1 if peers else 0)], allowed, at
         )
@@ -200,14 +216,31 @@ def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
     return Completion(instead, (organization,))
 
 
+def _list_transfers(
+    roles: Mapping[str, SourceDocument], by_path: Mapping[str, str]
+) -> dict[str, dict[str, None]]:
+    """The roles to which each role may transfer work, besides to those that it commands."""
+    transfers: dict[str, dict[str, None]] = {}
+    for superior, role in roles.items():
+        siblings = _list_below(role, _TRANSFERRED, by_path, roles)
+        for each in siblings:
+            wanted = get_list_words(roles[each]).get(_TRANSFERS, ())
+            allowed = {superior: None} if "superior" in wanted else {}
+            if "siblings" in wanted:
+                allowed |= {other: None for other in siblings if other != each}
+            if allowed:
+                transfers.setdefault(each, {}).update(allowed)
+    return transfers
+
+
 def _list_below(
-    role: SourceDocument, by_path: Mapping[str, str], roles: Mapping[str, SourceDocument]
+    role: SourceDocument, key: str, by_path: Mapping[str, str], roles: Mapping[str, SourceDocument]
 ) -> dict[str, None]:
-    """The roles that a role commands. What is in no file of the root is left out."""
+    """The roles that a role commands, by the words under a key. What is in no file of the root is left out."""
     found_roles: dict[str, None] = {}
     record = role.record
     assert isinstance(record, RoleProfile)
-    for word in get_list_words(role).get(BELOW, ()):
+    for word in get_list_words(role).get(key, ()):
         path = os.path.normpath(os.path.join(os.path.dirname(role.path), word))
         role_id = by_path.get(path) or convert_to_id(word)
         if role_id in roles and role_id != record.role_id:

@@ -85,13 +85,17 @@ def agent_files(draw: st.DrawFn, host: HostName) -> str:
         if draw(st.booleans()):
             fields["mode"] = draw(st.sampled_from(("subagent", "primary", "all")))
     if host == "copilot" and not is_text(fields["name"].strip(), 0, "GitHub Copilot"):
-        fields["name"] = "a"  # a name that is no text is read in two ways, and an agent of another name is in neither
+        fields["name"] = (
+            "a"  # a name that is no text is read in two ways, and an agent of another name is in neither
+        )
     lines = [f"{key}: {value}\n" for key, value in fields.items()]
     if draw(st.integers(0, 4)) == 0:
         lines.append(draw(st.sampled_from(lines)))
     order = draw(st.permutations(lines))
-    text = draw(st.sampled_from(_OPENINGS)) + "".join(order) + draw(st.sampled_from(_ENDINGS)) + "Work.\n"
-    return text.replace("\n", draw(st.sampled_from(_LINE_ENDS)))
+    # Copilot ends front matter at dashes with any space after them, and does not know carriage returns alone.
+    endings, line_ends = (_ENDINGS[:-1], _LINE_ENDS[:-1]) if host == "copilot" else (_ENDINGS, _LINE_ENDS)
+    text = draw(st.sampled_from(_OPENINGS)) + "".join(order) + draw(st.sampled_from(endings)) + "Work.\n"
+    return text.replace("\n", draw(st.sampled_from(line_ends)))
 
 
 _TOML_TEXTS = (
@@ -115,14 +119,29 @@ def codex_files(draw: st.DrawFn) -> str:
     """
     fields = {
         "name": draw(st.one_of(st.just('"a"'), st.sampled_from(_TOML_TEXTS))),
-        "description": draw(st.one_of(st.just('"Reads."'), st.just('"Reads."'), st.sampled_from(_TOML_TEXTS))),
-        "developer_instructions": draw(st.one_of(st.just('"Work."'), st.just('"Work."'), st.sampled_from(_TOML_TEXTS))),
+        "description": draw(
+            st.one_of(st.just('"Reads."'), st.just('"Reads."'), st.sampled_from(_TOML_TEXTS))
+        ),
+        "developer_instructions": draw(
+            st.one_of(st.just('"Work."'), st.just('"Work."'), st.sampled_from(_TOML_TEXTS))
+        ),
     }
     lines = [f"{key} = {value}" for key, value in fields.items()]
     lines += draw(st.lists(st.sampled_from(_TOML_LINES), max_size=2, unique=True))
     if draw(st.integers(0, 9)) == 0:
         lines.append(draw(st.sampled_from(lines)))
-    tables = draw(st.sampled_from(("", "", "", "[features]\nshell_tool = false\n", "[[features]]\nshell_tool = false\n", "[ features ]\nshell_tool=false\n")))
+    tables = draw(
+        st.sampled_from(
+            (
+                "",
+                "",
+                "",
+                "[features]\nshell_tool = false\n",
+                "[[features]]\nshell_tool = false\n",
+                "[ features ]\nshell_tool=false\n",
+            )
+        )
+    )
     beginning = draw(st.sampled_from(("", "", "", "\ufeff", "# c\n", "\n\n")))
     text = beginning + "\n".join(draw(st.permutations(lines))) + "\n" + tables
     return text.replace("\n", draw(st.sampled_from(_LINE_ENDS)))

@@ -403,12 +403,21 @@ _PROMPT_TOOLS = (
 def prompt_files(draw: st.DrawFn) -> str:
     """The text of a declarative agent."""
     fields = {
-        "kind": draw(st.sampled_from(("Prompt", "Prompt", "Prompt", "'Prompt'", '"Prompt"', "prompt", "Agent", "Prompt # x"))),
+        "kind": draw(
+            st.sampled_from(
+                ("Prompt", "Prompt", "Prompt", "'Prompt'", '"Prompt"', "prompt", "Agent", "Prompt # x")
+            )
+        ),
         "name": draw(st.sampled_from(_TEXTS)) if draw(st.integers(0, 4)) == 0 else "a",
         "description": draw(st.sampled_from(_TEXTS)) if draw(st.integers(0, 4)) == 0 else "Finds papers.",
         "instructions": draw(st.sampled_from(_TEXTS)) if draw(st.integers(0, 4)) == 0 else "Work.",
     }
-    for key, values in (("tools", _PROMPT_TOOLS), ("displayName", _TEXTS), ("shade", _TEXTS), ("Tools", _PROMPT_TOOLS)):
+    for key, values in (
+        ("tools", _PROMPT_TOOLS),
+        ("displayName", _TEXTS),
+        ("shade", _TEXTS),
+        ("Tools", _PROMPT_TOOLS),
+    ):
         if draw(st.integers(0, 9)) < (7 if key == "tools" else 1):
             fields[key] = draw(st.sampled_from(values))
     lines = [f"{key}: {value}\n" for key, value in fields.items()]
@@ -416,7 +425,9 @@ def prompt_files(draw: st.DrawFn) -> str:
         lines.append(draw(st.sampled_from(lines)))
     beginning = draw(st.sampled_from(("", "", "", "\ufeff", "---\n", "# c\n")))
     ending = draw(st.sampled_from(("", "", "", "...\n", "---\n", "---\nkind: Prompt\nname: b\n")))
-    return (beginning + "".join(draw(st.permutations(lines))) + ending).replace("\n", draw(st.sampled_from(_ENDS)))
+    return (beginning + "".join(draw(st.permutations(lines))) + ending).replace(
+        "\n", draw(st.sampled_from(_ENDS))
+    )
 
 
 FILES: dict[str, st.SearchStrategy[str]] = {

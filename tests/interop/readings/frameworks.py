@@ -66,7 +66,7 @@ FRAMEWORKS: Mapping[str, Framework] = {
         "pyreaders", "adk_agent.py", "root_agent.yaml", ("google_search", "load_memory", "exit_loop"),
         {
             "child.yaml": "name: child\ndescription: Finds papers.\ninstruction: Search well.\n",
-            "below/other.yaml": "name: other\ndescription: Counts stock.\ninstruction: Count twice.\n",
+            "below/other.yaml": "name: other\ndescription: Counts stock.\ninstruction: Count twice.\ndisallow_transfer_to_peers: true\n",
         }, ("child", "other"),
     ),
     "a2a": Framework("pyreaders", "a2a_card.py", ".well-known/agent-card.json"),
@@ -193,7 +193,9 @@ def find_disagreements(framework: Framework, theirs: Loaded, own: Loaded) -> lis
             ("tools", their.tools, our.tools),
             ("delegates", their.delegates, our.delegates),
         ):
-            if narrower := sorted(gives - reads):
+            # An agent that is out of service is handed no work.
+            broken = gives - own.agents.keys() if what == "delegates" and own.errors else frozenset()
+            if narrower := sorted(gives - reads - broken):
                 disagreements.append(
                     f"the framework gives {name!r} the {what} {narrower}, orgkernel denies them"
                 )

@@ -21,7 +21,13 @@ _MODEL = "m"
 def _run(words: list[str], folder: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run a host in a project. It reaches no network address but that of the model server."""
     blocked = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    alone = {"PATH": os.environ["PATH"], "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", **blocked, **environment}
+    alone = {
+        "PATH": os.environ["PATH"],
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
+        **blocked,
+        **environment,
+    }
     return subprocess.run(
         words, cwd=folder, env=alone, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip

@@ -84,7 +84,14 @@ def _build_call(number: int, name: str) -> dict[str, Any]:
 
 
 def _build_events(items: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    response = {"id": "r", "object": "response", "status": "completed", "model": "m", "output": items, "usage": _USAGE}
+    response = {
+        "id": "r",
+        "object": "response",
+        "status": "completed",
+        "model": "m",
+        "output": items,
+        "usage": _USAGE,
+    }
     return [
         ("response.created", {"type": "response.created", "response": response}),
         *(
@@ -120,7 +127,10 @@ def start_model_server() -> Iterator[ModelServer]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             events = server.answer(body)
-            text = "".join((f"event: {name}\n" if name else "") + f"data: {json.dumps(each)}\n\n" for name, each in events)
+            text = "".join(
+                (f"event: {name}\n" if name else "") + f"data: {json.dumps(each)}\n\n"
+                for name, each in events
+            )
             self._send("text/event-stream", text + ("" if "input" in body else "data: [DONE]\n\n"))
 
         def _send(self, kind: str, text: str) -> None:

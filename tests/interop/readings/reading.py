@@ -51,7 +51,10 @@ def read_with_orgkernel(folder: Path, files: Mapping[str, str], tools: Collectio
             usable = frozenset(
                 tool
                 for tool in tools
-                if any(_is_usable(kernel, org, role_id, each) for each in _list_parts(tool, snapshot.records.tools))
+                if any(
+                    _is_usable(kernel, org, role_id, each)
+                    for each in _list_parts(tool, snapshot.records.tools)
+                )
             )
             profile = post.profile
             agents[profile.role_name] = Reading(

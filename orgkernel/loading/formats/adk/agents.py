@@ -10,12 +10,18 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.declared_agents import KIND, DeclaredAgent, ListedTool, build_declared
+from orgkernel.loading.formats.declared_agents import (
+    KIND,
+    DeclaredAgent,
+    ListedTool,
+    Transfer,
+    build_declared,
+)
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, convert_to_id
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
@@ -46,6 +52,17 @@ _KNOWN: dict[str, tuple[str, ...]] = {
     )),
 }  # fmt: skip
 _DEEPEST = 20
+# Classes without a model: they run the agents below them, and nothing is transferred to or from them.
+_WITHOUT_MODEL = frozenset({"SequentialAgent", "ParallelAgent", "LoopAgent", "Workflow", "BaseAgent"})
+# What pydantic, with which Google ADK reads fields, takes for booleans.
+_TRUE, _FALSE = (
+    frozenset({"true", "1", "1.0", "yes", "on", "y", "t"}),
+    frozenset({"false", "0", "0.0", "no", "off", "n", "f"}),
+)
+_TRANSFERS: dict[str, Transfer] = {
+    "disallow_transfer_to_parent": "superior",
+    "disallow_transfer_to_peers": "siblings",
+}
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
@@ -97,6 +114,7 @@ def _read_fields(fields: FieldReader) -> DeclaredAgent:
     below: list[tuple[str, int]] = []
     for item, marks in fields.get_only_mappings("sub_agents", "config_path"):
         below += _read_reference(fields, item, marks)
+    transferred = [] if kind in _WITHOUT_MODEL else list(below)
     tools = []
     for item, marks in fields.get_only_mappings("tools", "name"):
         inner = FieldReader(item, marks, f"a tool of {fields.subject}")
@@ -116,7 +134,26 @@ def _read_fields(fields: FieldReader) -> DeclaredAgent:
     below += _list_nodes(
         fields.value.get("edges"), fields.marks["edges"][1] if "edges" in fields.marks else 0, 0
     )
-    return DeclaredAgent(name, description, tools, below, model, instruction)
+    transfers: list[Transfer] = []
+    if kind not in _WITHOUT_MODEL:
+        transfers = [each for key, each in _TRANSFERS.items() if not _is_true(fields, key)]
+    return DeclaredAgent(
+        name, description, tools, below, model, instruction, transferred=transferred, transfers=transfers
+    )
+
+
+def _is_true(fields: FieldReader, key: str) -> bool:
+    """A boolean as Google ADK reads it: with the numbers 0 and 1, and words in any case. Another value is refused."""
+    written = fields.value.get(key, False)
+    word = str(written).lower()
+    if isinstance(written, bool | int | float | str) and word in _TRUE | _FALSE:
+        return word in _TRUE
+    fields.refuse(
+        key,
+        f"{quote(key)} of {fields.subject} is {describe(written)}, not `true` or `false`",
+        row=row.WRONG_TYPE,
+    )
+    return False
 
 
 def _read_reference(fields: FieldReader, item: dict[str, Any], marks: Marks) -> list[tuple[str, int]]:

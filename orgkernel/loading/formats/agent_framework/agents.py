@@ -32,9 +32,17 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     """The role of a file. Empty for another YAML file, such as a workflow."""
     mapping = read_mapping(source, parse_foreign_yaml)
     if mapping.refusals:
-        return read_broken(source, KIND, list(mapping.refusals)) if is_prompt(source.text) else ReadFile(skipped=True)
+        return (
+            read_broken(source, KIND, list(mapping.refusals))
+            if is_prompt(source.text)
+            else ReadFile(skipped=True)
+        )
     kind = mapping.value.get("kind")
-    if not isinstance(kind, str) or kind.lower() not in _KINDS or (kind == "Agent" and "instructions" not in mapping.value):
+    if (
+        not isinstance(kind, str)
+        or kind.lower() not in _KINDS
+        or (kind == "Agent" and "instructions" not in mapping.value)
+    ):
         return ReadFile(skipped=True)
     fields = FieldReader(mapping.value, (mapping.start, mapping.marks), "the agent", mapping.start)
     name = fields.get_text("name", needed=True)

@@ -139,7 +139,9 @@ def read_rules(file: TomlFile, refusals: list[Refusal], *, is_agent: bool = Fals
         refusals.append(Refusal(row.UNKNOWN_VALUE, mark, text))
         yield from _list_reading_rules(mark)
     elif mode == "read-only" and is_agent:
-        refusals.append(_warn_of_session(file, (SANDBOX,), "starts every agent in the sandbox of the session"))
+        refusals.append(
+            _warn_of_session(file, (SANDBOX,), "starts every agent in the sandbox of the session")
+        )
     elif mode == "read-only":
         yield from _list_reading_rules(mark)
     elif mode is not None:
@@ -169,7 +171,9 @@ def read_rules(file: TomlFile, refusals: list[Refusal], *, is_agent: bool = Fals
             yield from _read_server_rules(file, name, server)
             if is_agent:
                 refusals += (
-                    _warn_of_session(file, (SERVERS, name, each), "gives every agent the servers of the project")
+                    _warn_of_session(
+                        file, (SERVERS, name, each), "gives every agent the servers of the project"
+                    )
                     for each in _SERVER_LIMITS
                     if server.get(each, True) is not True
                 )

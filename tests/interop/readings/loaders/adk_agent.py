@@ -7,6 +7,7 @@ from typing import Any
 
 import google.adk.tools
 from google.adk.agents.config_agent_utils import from_config
+from google.adk.flows.llm_flows.agent_transfer import _get_transfer_targets
 from lines import Agents, serve
 
 _TOOLS = {name: getattr(google.adk.tools, name) for name in ("google_search", "load_memory", "exit_loop")}
@@ -26,10 +27,11 @@ def _collect(agent: Any, found: Agents) -> None:
     nodes = [each for each in (graph.nodes if graph else ()) if hasattr(each, "sub_agents")]
     given = getattr(agent, "tools", None) or ()
     as_tools = [each.agent for each in given if hasattr(each, "agent")]
+    transfers = {each.name for each in _get_transfer_targets(agent)}
     found[agent.name] = {
         "tools": [name for name, tool in _TOOLS.items() if any(tool is each for each in given)],
         "model": model if isinstance(model, str) else "",
-        "delegates": [each.name for each in (*below, *nodes, *as_tools)],
+        "delegates": sorted({*(each.name for each in (*below, *nodes, *as_tools)), *transfers}),
     }
     for each in (*below, *nodes, *as_tools):
         if each.name not in found:

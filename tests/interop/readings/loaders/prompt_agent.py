@@ -17,9 +17,7 @@ class _Client:
 
 def load(folder: Path) -> Agents:
     """The agent of a file, as the factory makes it."""
-    agent = AgentFactory(client=_Client()).create_agent_from_yaml(
-        (folder / "agent.yaml").read_text("utf-8")
-    )
+    agent = AgentFactory(client=_Client()).create_agent_from_yaml((folder / "agent.yaml").read_text("utf-8"))
     given: Any = agent.default_options.get("tools") or ()
     return {str(agent.name): {"tools": [each.name for each in given if hasattr(each, "name")]}}
 
