@@ -182,7 +182,7 @@ def create_app(
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if is_on("fast_path") else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
     long_bodies = {} if gateway is None else {MCP: MAX_CALL_BYTES}
-    gate = Gate(app.answer, answers.find_kept, authenticator, stored, observers, long_bodies)
+    gate = Gate(app.answer, answers.find_kept, authenticator, kernel, stored, observers, long_bodies)
     logged = AccessLog(gate) if access_log else gate
     app.gate = logged if telemetry is None else telemetry.traced(logged, metrics.registry)
     return app

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from manifest_api.access_offers import AccessRequestOffer, find_offer
 from manifest_api.guards.authentication import Rates
 from manifest_api.guards.caller import Caller
+from manifest_api.guards.organizations import require_organization
 from manifest_api.problems import RATE_LIMITED, STORE_BUDGET, RequestRefused
 from manifest_api.spans import span
 from manifest_api.store_access import StoreAccess
@@ -46,8 +47,10 @@ class Auditor:
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
         """Decide, and submit the audit row.
 
-        Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a caller without a key asks too much.
+        Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a caller without a key asks too much, or a credential
+        is not good for the organization.
         """
+        require_organization(caller, self._kernel, org)
         store = self._store_access.held()
         if store is not None and not caller.is_known:
             self._refuse_filling(caller)

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from manifest_api import problems
 from manifest_api.auditing import Auditor
 from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.organizations import require_organization
 from manifest_api.metrics import count_decision
 from manifest_api.problems import RequestRefused
 from manifest_api.store_log import log_store_failure
@@ -107,12 +108,15 @@ def find_member(request: Request, org: str | None) -> tuple[Caller, str, str]:
             f"use the key of an agent or a person; {_CREATE}",
         )
     kernel: Kernel = request.app.state.answers.kernel
-    return caller, _find_organization(kernel, subject, org), subject
+    return caller, _find_organization(kernel, caller, subject, org), subject
 
 
-def _find_organization(kernel: Kernel, subject: str, org: str | None) -> str:
-    """The organization for a subject: the one in the URL, or the only or active one that declares it."""
+def _find_organization(kernel: Kernel, caller: Caller, subject: str, org: str | None) -> str:
+    """The organization for a subject: the one in the URL, or the only or active one that declares it and that its credential is good
+    for.
+    """
     if org is not None:
+        require_organization(caller, kernel, org)
         named = kernel.organization(org).snapshot
         if not _is_declared(kernel, named.org_id, subject):
             raise RequestRefused(
@@ -121,13 +125,17 @@ def _find_organization(kernel: Kernel, subject: str, org: str | None) -> str:
                 "name another organization, or use another key",
             )
         return named.org_id
-    org_ids = [each for each in kernel.state.served if _is_declared(kernel, each, subject)]
+    org_ids = [
+        each
+        for each in kernel.state.served
+        if (caller.orgs is None or each in caller.orgs) and _is_declared(kernel, each, subject)
+    ]
     if len(org_ids) == 1:
         return org_ids[0]
     if not org_ids:
         raise RequestRefused(
             problems.NO_SUBJECT,
-            f"no organization that is served declares {quote(subject)}",
+            f"no organization that is served and that the credential is good for declares {quote(subject)}",
             "declare it, or use another key",
         )
     active = kernel.active

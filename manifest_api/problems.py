@@ -97,6 +97,12 @@ BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
     "`errors` lists what is wrong. `orgkernel schema salute_report` prints the JSON Schema of a report.")
 OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to another reporter",
     "The credential of an agent can report for the roles of that agent only.")
+WRONG_ORGANIZATION = ProblemCode("WRONG_ORGANIZATION", 403, "The credential belongs to another organization",
+    "A key or a token of an agent or a person is good for the organizations that it names only, because another organization can declare "
+    "the same name. `/v1/audit`, `/v1/diagnostics` and the paths with `*` need a credential that is good for every organization.")
+NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 403, "The credential names no organization",
+    "It names an agent or a person, and no organization that declares it, so it is good for none. `orgkernel key bind` states the "
+    "organization of a key from an earlier version; a token names it in the claim `org_claim` of `[oidc]`.")
 OTHER_SUBJECT = ProblemCode("OTHER_SUBJECT", 403, "The credential belongs to another subject",
     "The credential of an agent can see and load the skills of that agent only.")
 NO_SUBJECT = ProblemCode("NO_SUBJECT", 403, "The credential belongs to no agent or person",
@@ -120,6 +126,8 @@ NOT_PENDING = ProblemCode("NOT_PENDING", 409, "The request has an answer already
     "A request has only one answer. Make a new request.")
 ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "The record is revoked already",
     "A revocation cannot be undone. Issue a new record.")
+ALREADY_BOUND = ProblemCode("ALREADY_BOUND", 409, "The key has an organization already",
+    "The organizations of a key do not change. Create another key.")
 GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",
     "The grant was used, revoked or expired in the meantime.")
 PAST_UNKNOWN = ProblemCode("PAST_UNKNOWN", 409, "The state of that time is no longer known",

@@ -78,7 +78,12 @@ class KeyRing:
         if key is None:
             return None
         return Caller(
-            f"caller:{key.key_id}", frozenset(key.scopes), key.agent_id, key.expires_at, key.person_id
+            f"caller:{key.key_id}",
+            frozenset(key.scopes),
+            key.agent_id,
+            key.expires_at,
+            key.person_id,
+            key.bound_to,
         )
 
 

@@ -31,6 +31,8 @@ class Caller(msgspec.Struct, frozen=True):
     expires_at: float | None = None
     person_id: str | None = None
     """The person the credential belongs to, or who runs its agent."""
+    orgs: frozenset[str] | None = None
+    """The organizations it is good for; None for all."""
 
     @property
     def actor(self) -> Actor:
@@ -38,8 +40,8 @@ class Caller(msgspec.Struct, frozen=True):
         person = "" if self.person_id is None else f"person:{self.person_id}"
         uses_grants = self.is_known and self.may("report")
         if self.agent_id is None:
-            return Actor(self.credential, person, uses_grants)
-        return Actor(self.credential, f"agent:{self.agent_id}", uses_grants, person)
+            return Actor(self.credential, person, uses_grants, orgs=self.orgs)
+        return Actor(self.credential, f"agent:{self.agent_id}", uses_grants, person, self.orgs)
 
     @property
     def is_known(self) -> bool:

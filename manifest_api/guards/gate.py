@@ -18,6 +18,7 @@ from manifest_api.guards.authentication import LIVENESS, Authenticator, refuse_r
 from manifest_api.guards.caller import note_caller
 from manifest_api.guards.limits import MAX_BODY, refuse_too_long
 from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
+from manifest_api.guards.organizations import require_organization_of_path
 from manifest_api.guards.request_head import RequestHead, read_head
 from manifest_api.problems import (
     RequestRefused,
@@ -29,6 +30,7 @@ from manifest_api.response_cache import Representation
 from manifest_api.store_access import StoreAccess
 from manifest_api.store_log import log_store_failure
 from orgkernel.errors import StoreError
+from orgkernel.kernel.kernel import Kernel
 
 _STATELESS = frozenset(
     {
@@ -56,6 +58,7 @@ class Gate:
         app: ASGIApp,
         find_kept: Callable[[Scope, RequestHead], Representation | None],
         authenticator: Authenticator,
+        kernel: Kernel,
         store_access: StoreAccess,
         observers: Sequence[Observer] = (),
         long_bodies: Mapping[str, int] = MappingProxyType({}),
@@ -69,6 +72,7 @@ class Gate:
         self._app = app
         self._find_kept = find_kept
         self._authenticator = authenticator
+        self._kernel = kernel
         self._store_access = store_access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,6 +123,7 @@ class Gate:
         try:
             caller = await self._authenticator.identify(scope, head)
             note_caller(scope, caller)
+            require_organization_of_path(caller, self._kernel, path)
             refused = refuse_reading(caller, scope["method"])
         except RequestRefused as error:
             refused = error

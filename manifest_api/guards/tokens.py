@@ -2,7 +2,7 @@
 
 Settings, in `[oidc]` of orgkernel.toml: `issuer` and `audience`; `jwks`, a file or an https URL with the provider's keys;
 `algorithms`, of which only public-key ones exist here; `agent_claim` and `person_claim`, the claims that name the agent and
-the person a token belongs to.
+the person a token belongs to, and `org_claim`, the claim that names the organization, or a list of them, it is good for.
 A token is good for the words of its `scope` claim that begin with `orgkernel:`, so that no scope of another service
 opens anything here.
 """
@@ -25,7 +25,7 @@ from orgkernel.errors import BadProject
 ALGORITHMS = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 )  # fmt: skip
-_SETTINGS = ("issuer", "audience", "jwks", "algorithms", "agent_claim", "person_claim")
+_SETTINGS = ("issuer", "audience", "jwks", "algorithms", "agent_claim", "person_claim", "org_claim")
 _PREFIX = "orgkernel:"
 _LEEWAY_SECONDS = 30
 # The types of a token that gives access (RFC 7519, section 5.1, and RFC 9068, section 2.1).
@@ -49,6 +49,7 @@ class TokenSettings:
     algorithms: tuple[str, ...] = ("RS256", "ES256")
     agent_claim: str = "orgkernel_agent"
     person_claim: str = "orgkernel_person"
+    org_claim: str = "orgkernel_org"
 
 
 class UnfitToken(Exception):
@@ -76,7 +77,11 @@ def read_settings(table: Mapping[str, Any], folder: str) -> TokenSettings:
             f"algorithms are {listing(ALGORITHMS)}",
         )
     claims = []
-    for name, default in (("agent_claim", "orgkernel_agent"), ("person_claim", "orgkernel_person")):
+    for name, default in (
+        ("agent_claim", "orgkernel_agent"),
+        ("person_claim", "orgkernel_person"),
+        ("org_claim", "orgkernel_org"),
+    ):
         claim = table.get(name, default)
         if not isinstance(claim, str) or not claim:
             raise BadProject(f"`[oidc]`: {quote(name)} is not a string", f'write `{name} = "…"`')
@@ -184,14 +189,17 @@ class TokenVerifier:
         subject = claims["sub"]
         agent = claims.get(self._settings.agent_claim)
         person = claims.get(self._settings.person_claim)
-        for name in (subject, agent, person):
+        orgs = _read_organizations(claims.get(self._settings.org_claim))
+        for name in (subject, agent, person, *orgs):
             if name is not None and not _is_name(name):
                 raise UnfitToken("its subject cannot be written to the audit")
         scopes = _read_scopes(claims.get("scope", ""))
         if agent is not None:
             # The operator of an agent must not be able to create keys for others.
             scopes -= {"admin"}
-        return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]), person)
+        # The token of an agent or a person that names no organization is good for none.
+        bound_to = frozenset(orgs) if orgs or agent is not None or person is not None else None
+        return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]), person, bound_to)
 
     def _require_time(self, claims: Mapping[str, Any]) -> None:
         """Check the times of a token against the clock of the server. Raises `UnfitToken`."""
@@ -214,6 +222,14 @@ def _is_time(value: Any) -> bool:
 
 def _is_name(name: Any) -> bool:
     return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
+
+
+def _read_organizations(claim: Any) -> tuple[str, ...]:
+    """The organizations of a claim, which is a string or a list of strings. Raises `UnfitToken` for anything else."""
+    names = () if claim is None else (claim,) if isinstance(claim, str) else claim
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise UnfitToken("its organizations are not a string or a list of strings")
+    return tuple(names)
 
 
 def _read_scopes(claim: Any) -> frozenset[KeyScope]:

@@ -48,6 +48,7 @@ from manifest_api.authzen_shapes import (
 )
 from manifest_api.authzen_types import get_vocabulary
 from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.organizations import require_organization
 from manifest_api.guards.proxies import TrustedProxies, is_host
 from manifest_api.metrics import count_decision
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
@@ -179,6 +180,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
     access = build_open_question(understand("", "", "", search.context), search.context)
 
     def ask(kernel: Kernel) -> EntityList:
+        require_organization(caller, kernel, access.org)
         words = get_vocabulary(kernel, access.org)
         action = words.action(search.action, None, search.resource)
         resource, kind = words.resource(search.resource), words.subject_kind(search.subject.type)
@@ -214,6 +216,7 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
     access = understand("", "", "", search.context)
 
     def ask(kernel: Kernel) -> EntityList:
+        require_organization(caller, kernel, access.org)
         words = get_vocabulary(kernel, access.org)
         subject, kind = words.subject(search.subject), words.resource_kind(search.resource.type)
         action = words.action(search.action, search.subject, search.resource)
@@ -252,6 +255,7 @@ async def post_search_action(request: Request, answers: AnswersOfApp) -> Respons
     access = understand("", "", "", search.context)
 
     def ask(kernel: Kernel) -> ActionList:
+        require_organization(caller, kernel, access.org)
         words = get_vocabulary(kernel, access.org)
         subject, resource = words.subject(search.subject), words.resource(search.resource)
         request = msgspec.structs.replace(access.request, subject=subject, resource=resource)

@@ -66,6 +66,8 @@ def require_authority(
 
 def has_authority(kernel: Kernel, actor: Actor, subject: str, org_id: str) -> bool:
     """Whether an actor may use up grants of a subject: its own, or those of a subordinate."""
+    if not actor.is_good_for(org_id):
+        return False
     try:
         member = find_member(kernel, actor)
     except Refused:

@@ -29,6 +29,12 @@ class Actor(msgspec.Struct, frozen=True):
     """Whether a decision for this actor uses up grants with a limited number of uses."""
     person: str = ""
     """The `person:ID` who runs the agent that the actor acts as; empty if the credential names none."""
+    orgs: frozenset[str] | None = None
+    """The organizations that the credential is good for; None for all."""
+
+    def is_good_for(self, org_id: str) -> bool:
+        """Whether the credential is good for an organization. An agent of one is no agent of another with the same name."""
+        return self.orgs is None or org_id in self.orgs
 
     @property
     def agent_id(self) -> str:

@@ -61,7 +61,7 @@ class ActingSubject(msgspec.Struct, frozen=True):
     owns_all: bool
     """Whether it owns every served organization."""
     known: tuple[tuple[OrgView, SubjectIdentity], ...]
-    """The organizations that declare it and where it is at work, with its identity in each."""
+    """The organizations that declare it, where it is at work and its credential is good, with its identity in each."""
 
     def is_owner_of(self, org_id: str | None) -> bool:
         """Whether it owns an organization, or all of them if the act concerns all."""
@@ -76,7 +76,8 @@ class ActingSubject(msgspec.Struct, frozen=True):
 def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
     """The subject an actor acts as; None for an operator.
 
-    Raises `Refused`: `UNKNOWN_NAME` if no document declares it, `AGENT_INACTIVE` if it is not at work.
+    Raises `Refused`: `UNKNOWN_NAME` if no organization that the credential is good for declares it, `AGENT_INACTIVE` if it is not
+    at work.
     """
     subject = actor.member
     if not subject:
@@ -89,9 +90,13 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
         )
     views = list_views(kernel.state)
     named = [
-        (view, member_identity) for view in views if (member_identity := identify(view, subject)) is not None
+        (view, member_identity)
+        for view in views
+        if actor.is_good_for(view.org_id) and (member_identity := identify(view, subject)) is not None
     ]
     if not named or all(identity.kind == "unknown" for _, identity in named):
+        if any(_does_know_subject(view, subject) for view in views):
+            raise _build_other_organization_refusal(subject, actor)
         raise _build_undeclared_refusal(views, subject, kernel.state)
     known = tuple(
         (view, identity) for view, identity in named if not _find_inactive_lifecycle(kernel, view, identity)
@@ -103,6 +108,7 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
             "a superior, the owner or an operator can reactivate it",
             INACTIVE,
         )
+    # INVARIANT: nothing is given to an equivalent subject of any organization, so these are not limited to the credential's.
     own = {subject}.union(*(_list_same_subjects(view, subject) for view in views))
     if actor.person:
         own.update(*(_list_same_subjects(view, actor.person) for view in views))
@@ -238,6 +244,20 @@ def _build_undeclared_refusal(views: Iterable[OrgView], subject: str, state: Reg
     known = [each for view in views for each in _list_subjects(view)]
     help = did_you_mean(subject, known) or _describe_way_out(state)
     return Refused(f"{quote(subject)} is not declared", help, UNKNOWN_NAME)
+
+
+def _build_other_organization_refusal(subject: str, actor: Actor) -> Refused:
+    good_for = listing(sorted(actor.orgs or ())) or "no organization"
+    return Refused(
+        f"the credential of {quote(subject)} is good for {good_for}, where it is not declared",
+        "use a key that is bound to the organization that declares it: `orgkernel key create --org ORG`",
+        UNKNOWN_NAME,
+    )
+
+
+def list_declaring_organizations(state: RegistryState, subject: str) -> tuple[str, ...]:
+    """The served organizations that declare a subject."""
+    return tuple(view.org_id for view in list_views(state) if _does_know_subject(view, subject))
 
 
 def does_know_resource(view: OrgView, resource: str) -> bool:

@@ -31,7 +31,9 @@ from orgkernel.state.audit import (
 from orgkernel.state.backup import StoreInfo, back_up, measure_size, read_info
 from orgkernel.state.checkpoints import Folder
 from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
-from orgkernel.state.migrating import upgrade_store
+from orgkernel.state.migrating import KeyToBind as KeyToBind
+from orgkernel.state.migrating import is_older_store, upgrade_store
+from orgkernel.state.migrating import list_keys_to_bind as find_keys_to_bind
 from orgkernel.state.restore import Restored, restore
 from orgkernel.state.verify import Verification, verify_audit
 
@@ -148,6 +150,20 @@ def upgrade(location: StoreLocation, *, while_connected: bool = False) -> tuple[
     `StoreError`.
     """
     return upgrade_store(location, while_connected=while_connected)
+
+
+def list_keys_to_bind(location: StoreLocation) -> tuple[KeyToBind, ...]:
+    """The valid keys of agents and people, in a store of any version, that name no organization. Raises `StoreError`."""
+    return find_keys_to_bind(location, time.time()) if _may_exist(location) else ()
+
+
+def needs_upgrade(location: StoreLocation) -> bool:
+    """Whether a location has a store of an older version. Raises `StoreError`."""
+    return _may_exist(location) and is_older_store(location)
+
+
+def _may_exist(location: StoreLocation) -> bool:
+    return not location.path or os.path.exists(location.path)
 
 
 def copy_store(location: StoreLocation, target: str) -> str:

@@ -14,7 +14,8 @@ import msgspec
 from sqlalchemy import insert, select, update
 
 from orgkernel.decisions.evidence.state_records import KEY_PREFIX, SCOPES, ApiKey, AuditEntry, KeyScope
-from orgkernel.diagnostics.wording import quote
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.rows import (
     StoreContext,
@@ -30,6 +31,8 @@ from orgkernel.state.tables import api_keys
 from orgkernel.state.writer import Transaction
 
 _BYTES = 32
+NO_ORGANIZATION = "NO_ORGANIZATION"
+_LIST = "`orgkernel key list` lists all keys"
 
 
 class Keys:
@@ -51,9 +54,13 @@ class Keys:
         created_by: str,
         agent_id: str | None = None,
         person_id: str | None = None,
+        org_ids: Collection[str] = (),
         expires_at: float | None = None,
     ) -> tuple[ApiKey, str]:
-        """A new key and its secret, which is shown only once. Raises `Refused`."""
+        """A new key and its secret, which is shown only once.
+
+        The key of an agent or a person needs the organizations that declare it. Raises `Refused`.
+        """
         require_id("the name", name)
         require_time("the end", expires_at)
         for scope in scopes:
@@ -67,8 +74,15 @@ class Keys:
         secret = self._draw()
         held = tuple(scope for scope in SCOPES if scope in scopes)
         draft = ApiKey(
-            self._context.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at, person_id=person_id
-        )
+            self._context.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at, person_id=person_id,
+            org_ids=_clean_organizations(org_ids),
+        )  # fmt: skip
+        if draft.is_unbound:
+            raise Refused(
+                "the key of an agent or a person needs an organization, because another one can declare the same name",
+                "name the organization that declares it with `--org`",
+                NO_ORGANIZATION,
+            )
         return self._context.change(lambda transaction: _insert(transaction, draft, secret)), secret
 
     def rotate(
@@ -86,9 +100,7 @@ class Keys:
 
         def change(transaction: Transaction) -> tuple[ApiKey, ApiKey]:
             now = transaction.now
-            old = require_record(
-                transaction, ApiKey, api_keys, key_id, "key", "`orgkernel key list` lists all keys"
-            )
+            old = require_record(transaction, ApiKey, api_keys, key_id, "key", _LIST)
             if not old.is_active(now):
                 says = "is revoked already" if old.revoked_at is not None else "has expired"
                 raise Conflict(
@@ -111,13 +123,28 @@ class Keys:
 
         return (*self._context.change(change), secret)
 
+    def bind(
+        self, org_ids: Mapping[str, Collection[str]], *, actor: str, reason: str = ""
+    ) -> tuple[ApiKey, ...]:
+        """Bind keys without an organization, by their ids, to organizations: all of them, or none.
+
+        Raises `Refused`, `UnknownRecord`, and `Conflict` (`ALREADY_BOUND`) for a key that has an organization.
+        """
+        wanted = {key_id: _clean_organizations(each) for key_id, each in org_ids.items()}
+        for key_id, each in wanted.items():
+            if not each:
+                raise Refused(f"the key {quote(key_id)} gets no organization", code=NO_ORGANIZATION)
+
+        def change(transaction: Transaction) -> tuple[ApiKey, ...]:
+            return tuple(_bind(transaction, key_id, each, actor, reason) for key_id, each in wanted.items())
+
+        return self._context.change(change)
+
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
         """Revoke a key. Raises `UnknownRecord`, and `Conflict` if it is revoked already."""
 
         def change(transaction: Transaction) -> ApiKey:
-            key = require_record(
-                transaction, ApiKey, api_keys, key_id, "key", "`orgkernel key list` lists all keys"
-            )
+            key = require_record(transaction, ApiKey, api_keys, key_id, "key", _LIST)
             if key.revoked_at is not None:
                 raise Conflict(f"the key {quote(key_id)} is revoked already", code="ALREADY_REVOKED")
             revoked = update(api_keys).where(api_keys.c.key_id == key_id).values(revoked_at=transaction.now)
@@ -171,7 +198,7 @@ def find_expiring(keys: Iterable[ApiKey], now: float, within: float) -> tuple[Ap
     """The keys that expire soon and have no successor: no younger key for the same holder that lasts longer."""
 
     def rights(key: ApiKey) -> object:
-        return key.name, key.scopes, key.agent_id, key.person_id
+        return key.name, key.scopes, key.agent_id, key.person_id, key.org_ids
 
     active = [key for key in keys if key.is_active(now)]
     soon = [key for key in active if key.expires_at is not None and key.expires_at - now < within]
@@ -184,6 +211,35 @@ def find_expiring(keys: Iterable[ApiKey], now: float, within: float) -> tuple[Ap
 
 def _get_end(key: ApiKey) -> float:
     return inf if key.expires_at is None else key.expires_at
+
+
+def _clean_organizations(org_ids: Collection[str]) -> tuple[str, ...]:
+    """The organizations in order, each once. Raises `Refused`."""
+    for org_id in org_ids:
+        require_id("the organization", org_id)
+        if org_id == ALL_ORGANIZATIONS:
+            raise Refused(
+                "a key cannot be bound to `*`",
+                "name each organization, or leave them out for an operator's key, which is good for all",
+                "BAD_VALUE",
+            )
+    return tuple(sorted(set(org_ids)))
+
+
+def _bind(transaction: Transaction, key_id: str, org_ids: tuple[str, ...], actor: str, reason: str) -> ApiKey:
+    key = require_record(transaction, ApiKey, api_keys, key_id, "key", _LIST)
+    if key.org_ids:
+        raise Conflict(
+            f"the key {quote(key_id)} is bound to {listing(key.org_ids)} already",
+            "create another key with `orgkernel key create`",
+            "ALREADY_BOUND",
+        )
+    bound = clean_record(msgspec.structs.replace(key, org_ids=org_ids))
+    values = update(api_keys).where(api_keys.c.key_id == key_id).values(org_ids=encode_row(bound)["org_ids"])
+    transaction.connection.execute(values)
+    transaction.touch()
+    _note(transaction, bound, "bound", actor, reason)
+    return bound
 
 
 def _insert(
@@ -228,6 +284,7 @@ def _note(
                 "scopes": list(key.scopes),
                 "expires_at": key.expires_at,
                 "person": key.person_id,
+                "organizations": list(key.org_ids),
                 **(detail or {}),
             },
         )

@@ -8,8 +8,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, insert, inspect, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    and_,
+    insert,
+    inspect,
+    null,
+    or_,
+    select,
+    table,
+    text,
+)
+from sqlalchemy import column as named
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, StoreBusy
@@ -29,7 +43,20 @@ from orgkernel.state.tables import metadata, state_version
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")
 _ALONE_SECONDS = 1.0
 """Seconds that an upgrade waits for other programs: as long as a short command takes."""
+_KEYS = table(
+    "api_keys",
+    *map(named, ("key_id", "name", "agent_id", "person_id", "org_ids", "expires_at", "revoked_at")),
+)
 _LOCK = 0x6F72676B  # "orgk": any number that only orgkernel uses
+
+
+class KeyToBind(NamedTuple):
+    """A key of an agent or a person that names no organization."""
+
+    key_id: str
+    name: str
+    subject: str
+    """`agent:ID` or `person:ID`."""
 
 
 def read_store_version(engine: Engine, shown: str) -> str | None:
@@ -83,6 +110,49 @@ def build_upgrade_refusal(shown: str, programs: Sequence[ConnectedProgram]) -> S
         f"other programs are connected to the store {quote(shown)}{names}",
         "stop them and run the command again, or pass `--while-connected`: programs of the older version then refuse every question "
         "and change until they are started again with this one",
+    )
+
+
+def is_older_store(location: StoreLocation) -> bool:
+    """Whether a location has a store of an older version. Raises `StoreError`."""
+    engine = make_engine(location)
+    try:
+        return read_store_version(engine, location.shown) in VERSIONS[:-1]
+    except Exception as error:
+        raise translate_error(error, location.shown) from None
+    finally:
+        close_engine(engine)
+
+
+def list_keys_to_bind(location: StoreLocation, now: float) -> tuple[KeyToBind, ...]:
+    """The valid keys of agents and people in a store of any version that name no organization. Raises `StoreError`."""
+    engine = make_engine(location)
+    try:
+        with open_for_reading(engine, location.shown) as connection:
+            version = _read_version(connection, location.shown)
+            if version is None or version not in VERSIONS:
+                return ()  # there is no store, or one that is not upgraded
+            # The columns of keys that a store of this version has.
+            has_people, has_organizations = version >= "0003", version >= "0012"
+            columns: list[ColumnElement[Any]] = [_KEYS.c.key_id, _KEYS.c.name, _KEYS.c.agent_id]
+            columns.append(_KEYS.c.person_id if has_people else null().label("person_id"))
+            is_valid = and_(
+                _KEYS.c.revoked_at.is_(None), or_(_KEYS.c.expires_at.is_(None), _KEYS.c.expires_at > now)
+            )
+            query = select(*columns).where(is_valid).order_by(_KEYS.c.key_id)
+            if has_organizations:
+                query = query.where(_KEYS.c.org_ids == "[]")
+            keys = connection.execute(query).all()
+    except Exception as error:
+        raise translate_error(error, location.shown) from None
+    finally:
+        close_engine(engine)
+    return tuple(
+        KeyToBind(
+            key.key_id, key.name, f"agent:{key.agent_id}" if key.agent_id else f"person:{key.person_id}"
+        )
+        for key in keys
+        if key.agent_id is not None or key.person_id is not None
     )
 
 

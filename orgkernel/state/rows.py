@@ -25,7 +25,19 @@ from orgkernel.state.writer import Transaction, Writer
 
 T = TypeVar("T")
 _JSON = frozenset(
-    {"resources", "waives", "scopes", "context", "body", "digests", "skills", "tools", "paths", "obligations"}
+    {
+        "resources",
+        "waives",
+        "scopes",
+        "context",
+        "body",
+        "digests",
+        "skills",
+        "tools",
+        "paths",
+        "obligations",
+        "org_ids",
+    }
 )
 _LONGEST_ID = 200
 _DIGEST = re.compile("[0-9a-f]{64}")

@@ -28,6 +28,7 @@ VERSIONS: Sequence[str] = (
     "0009",
     "0010",
     "0011",
+    "0012",
 )
 """All versions, oldest first. This list exists so that opening a store does not import Alembic."""
 NEWEST = VERSIONS[-1]

@@ -450,6 +450,7 @@ api_keys = Table(
     Column("expires_at", Float),
     Column("revoked_at", Float),
     Column("person_id", _WORDS),
+    Column("org_ids", _WORDS, nullable=False, server_default="[]"),
 )
 
 audit = Table(

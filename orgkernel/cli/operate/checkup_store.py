@@ -138,7 +138,7 @@ def _check_audit(store: Store) -> Lines:
 
 
 def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
-    from orgkernel.operations.keys import list_expiring_keys
+    from orgkernel.operations.keys import list_expiring_keys, list_unbound_keys
 
     now = time.time()
     keys = [key for key in store.keys.list() if key.is_active(now)]
@@ -148,6 +148,12 @@ def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
             "warning",
             f"the key {quote(key.name)} ({key.key_id}) expires at {show_time(key.expires_at)}",
             "replace it with `orgkernel key rotate`",
+        )
+    for key in list_unbound_keys(store, now)[:_MOST_SHOWN]:
+        yield (
+            "warning",
+            f"the key {quote(key.name)} ({key.key_id}) names no organization, so it is good for none",
+            f"state its organization with `orgkernel key bind {key.key_id} --org ORG`, or revoke it",
         )
     if keys:
         admins = sum("admin" in key.scopes for key in keys)

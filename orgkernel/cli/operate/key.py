@@ -18,19 +18,20 @@ from orgkernel.cli.stores import (
     echo_records,
     open_current_store,
     open_operation_alone,
+    open_operation_here,
     parse_duration,
     parse_until,
     show_time,
     store_option,
 )
 from orgkernel.decisions.evidence.state_records import SCOPES
-from orgkernel.diagnostics.wording import printable
-from orgkernel.operations.keys import create_key, revoke_key, rotate_key
+from orgkernel.diagnostics.wording import listing, printable
+from orgkernel.operations.keys import bind_keys, create_key, revoke_key, rotate_key
 
 
 @click.group("key", cls=CommandGroup, places={"card": "operate.card_key"})
 def command() -> None:
-    """Create, rotate and revoke keys of the HTTP API. With `--by`, only the owner can.
+    """Create, bind, rotate and revoke keys of the HTTP API. With `--by`, only the owner can.
 
     `key card` manages another key: the one that signs agent cards.
     """
@@ -54,6 +55,13 @@ def command() -> None:
 @click.option(
     "--expires", metavar="WHEN", help="When it ends: `30m`, `24h`, `7d`, or a date. Default: never."
 )
+@click.option(
+    "--org",
+    "org_ids",
+    multiple=True,
+    metavar="ORG",
+    help="The organization it is good for; repeatable. Default: with --agent or --person, the only one here that declares it; else all.",
+)
 @with_options(by_option, add_path_options, store_option, cache_option, format_option("text", "json"))
 def create(
     name: str | None,
@@ -62,6 +70,7 @@ def create(
     agent_id: str | None,
     person_id: str | None,
     expires: str | None,
+    org_ids: tuple[str, ...],
     form: str,
     **where: Any,
 ) -> None:
@@ -74,10 +83,12 @@ def create(
     if not admin and not (name and scopes):
         raise click.UsageError("a key needs NAME and `--scope`, or `--admin`")
     until = parse_until(expires)
-    with open_operation_alone(**where, create=True) as context:
+    needs_documents = bool(org_ids or agent_id or person_id)
+    opening = open_operation_here if needs_documents else open_operation_alone
+    with opening(**where, create=True) as context:
         key, secret = create_key(
             context, name or "admin", ("admin",) if admin else scopes, agent_id=agent_id, person_id=person_id,
-            expires_at=until,
+            org_ids=org_ids, expires_at=until,
         )  # fmt: skip
     if form == "json":
         echo_indented({**msgspec.to_builtins(key), "key": secret})
@@ -91,18 +102,27 @@ def create(
 @format_option("text", "json")
 def list_(store: str | None, form: str) -> None:
     """List keys, without their secrets."""
-    from orgkernel.operations.keys import list_expiring_keys
+    from orgkernel.operations.keys import list_expiring_keys, list_unbound_keys
 
     with open_current_store(store) as state:
         keys = state.keys.list()
         expiring = list_expiring_keys(state, time.time())
+        unbound = list_unbound_keys(state, time.time())
 
     def row(key: Any) -> tuple[Any, ...]:
         until = f"revoked {show_time(key.revoked_at)}" if key.revoked_at else show_time(key.expires_at)
         whose = " by ".join(each for each in (key.agent_id, key.person_id) if each)
-        return key.key_id, key.name, whose, show_time(key.created_at), until, " ".join(key.scopes)
+        orgs = " ".join(key.org_ids) or ("none" if key.is_unbound else "all")
+        return key.key_id, key.name, whose, orgs, show_time(key.created_at), until, " ".join(key.scopes)
 
-    echo_records(form, keys, ("key", "name", "whose", "made", "until", "scopes"), row)
+    echo_records(form, keys, ("key", "name", "whose", "organizations", "made", "until", "scopes"), row)
+    for key in unbound:
+        click.echo(
+            printable(
+                f"note: {key.key_id} names no organization, so it is good for none; state it with `orgkernel key bind {key.key_id} --org ORG`"
+            ),
+            err=True,
+        )
     for key in expiring:
         until = show_time(key.expires_at)
         click.echo(
@@ -137,6 +157,28 @@ def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: st
         f"{key.key_id}: keep it, it is not shown again; {old.key_id} is valid until {show_time(old.expires_at)}",
         err=True,
     )
+
+
+@command.command("bind")
+@click.argument("key_id", metavar="KEY")
+@click.option(
+    "--org",
+    "org_ids",
+    multiple=True,
+    required=True,
+    metavar="ORG",
+    help="The organization it is good for; repeatable.",
+)
+@change_options
+def bind(key_id: str, org_ids: tuple[str, ...], reason: str, form: str, **where: Any) -> None:
+    """State the organizations of a key that names none.
+
+    A key of an agent or a person from before version 0012 of the store names none, and is good for none until then. The organizations of
+    a key do not change afterward.
+    """
+    with open_operation_here(**where) as context:
+        (key,) = bind_keys(context, {key_id: org_ids}, reason)
+    echo_record(form, key, f"{key_id} is good for {listing(key.org_ids)}")
 
 
 @command.command("revoke")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,13 +13,19 @@ from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import echo_indented, format_count
 from orgkernel.cli.stores import (
     echo_records,
+    find_declared,
     locate_current_store,
     open_current_store,
+    open_operation,
     reason_option,
     store_option,
 )
-from orgkernel.diagnostics.wording import printable
+from orgkernel.diagnostics.wording import listing, printable, quote
+from orgkernel.errors import UsageError
 from orgkernel.operations.context import OPERATOR
+
+if TYPE_CHECKING:
+    from orgkernel.operations.upkeep import KeyToBind
 
 
 @click.group("store", cls=CommandGroup)
@@ -33,16 +40,70 @@ def command() -> None:
     help="Upgrade although other programs have the store open. Those of the older version then refuse every question and change "
     "until they are started again.",
 )
+@click.option(
+    "--key-org",
+    "key_orgs",
+    multiple=True,
+    metavar="[KEY=]ORG",
+    help="The organization of a key of an agent or a person that names none, or of all such keys; repeatable.",
+)
+@click.option(
+    "--leave-keys", is_flag=True, help="Leave such keys without an organization: they are good for none."
+)
 @store_option
-def upgrade(store: str | None, while_connected: bool) -> None:
-    """Upgrade the store to the version of this program, or create it."""
-    from orgkernel.operations import upkeep
+def upgrade(store: str | None, while_connected: bool, key_orgs: tuple[str, ...], leave_keys: bool) -> None:
+    """Upgrade the store to the version of this program, or create it.
 
-    before, after = upkeep.upgrade(locate_current_store(store), while_connected=while_connected)
+    Keys of agents and people from before version 0012 name no organization. The upgrade asks for it.
+    """
+    from orgkernel.operations import upkeep
+    from orgkernel.operations.keys import bind_keys, require_organizations
+
+    location = locate_current_store(store)
+    keys = upkeep.list_keys_to_bind(location)
+    org_ids = _assign_organizations(keys, key_orgs)
+    kernel = find_declared(()) if org_ids else None
+    for each in org_ids.values():
+        require_organizations(kernel, each)
+    left = [key for key in keys if key.key_id not in org_ids]
+    if left and not leave_keys and upkeep.needs_upgrade(location):
+        raise UsageError(
+            f"{format_count(len(left), 'key')} of agents or people {'names' if len(left) == 1 else 'name'} no organization: "
+            + listing(f"{key.key_id} ({key.name}, {key.subject})" for key in left),
+            "state it with `--key-org ORG`, or `--key-org KEY=ORG` for one key; `--leave-keys` leaves them good for none",
+        )
+    before, after = upkeep.upgrade(location, while_connected=while_connected)
+    if org_ids:
+        with open_operation(OPERATOR, store, kernel) as context:
+            for bound in bind_keys(context, org_ids, "stated at the upgrade of the store"):
+                click.echo(f"{bound.key_id} is good for {listing(bound.org_ids)}", err=True)
+    for key in left:
+        click.echo(
+            printable(
+                f"note: {key.key_id} is good for no organization; state it with `orgkernel key bind {key.key_id} --org ORG`"
+            ),
+            err=True,
+        )
     if before == after:
         click.echo(f"version {after}, nothing to do", err=True)
     else:
         click.echo(f"version {before or 'none'} → {after}", err=True)
+
+
+def _assign_organizations(keys: Sequence[KeyToBind], key_orgs: tuple[str, ...]) -> dict[str, list[str]]:
+    """The organizations of each key: those that name the key, else those that name none. Raises `UsageError`."""
+    general = [each for each in key_orgs if "=" not in each]
+    chosen: dict[str, list[str]] = {key.key_id: list(general) for key in keys} if general else {}
+    named: dict[str, list[str]] = {}
+    for key_id, _, org_id in (each.partition("=") for each in key_orgs if "=" in each):
+        named.setdefault(key_id, []).append(org_id)
+    for key_id in named:
+        if key_id not in {key.key_id for key in keys}:
+            raise UsageError(
+                f"{quote(key_id)} is no valid key without an organization",
+                f"such keys are {listing(key.key_id for key in keys)}" if keys else "there are no such keys",
+            )
+    return chosen | named
 
 
 @command.command("backup")
