@@ -100,7 +100,7 @@ OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to a
 WRONG_ORGANIZATION = ProblemCode("WRONG_ORGANIZATION", 403, "The credential belongs to another organization",
     "A key or a token of an agent or a person is good for the organizations that it names only, because another organization can declare "
     "the same name. `/v1/audit`, `/v1/diagnostics` and the paths with `*` need a credential that is good for every organization.")
-NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 403, "The credential names no organization",
+UNBOUND_CREDENTIAL = ProblemCode("UNBOUND_CREDENTIAL", 403, "The credential names no organization",
     "It names an agent or a person, and no organization that declares it, so it is good for none. `orgkernel key bind` states the "
     "organization of a key from an earlier version; a token names it in the claim `org_claim` of `[oidc]`.")
 OTHER_SUBJECT = ProblemCode("OTHER_SUBJECT", 403, "The credential belongs to another subject",

@@ -7,7 +7,7 @@ another that declares the same name.
 from __future__ import annotations
 
 from manifest_api.guards.caller import Caller
-from manifest_api.problems import NO_ORGANIZATION, WRONG_ORGANIZATION, RequestRefused
+from manifest_api.problems import UNBOUND_CREDENTIAL, WRONG_ORGANIZATION, RequestRefused
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import OrgkernelError
@@ -58,7 +58,7 @@ def require_organization_of_path(caller: Caller, kernel: Kernel, path: str) -> N
 def _build_unbound_refusal(caller: Caller) -> RequestRefused:
     key = caller.credential.removeprefix("caller:")
     return RequestRefused(
-        NO_ORGANIZATION,
+        UNBOUND_CREDENTIAL,
         f"the credential of {quote(caller.actor.member)} does not name its organization",
         f"an operator states it with `orgkernel key bind {key} --org ORG`"
         if key != caller.credential

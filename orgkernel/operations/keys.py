@@ -11,13 +11,14 @@ from orgkernel.decisions.evidence.state_records import ApiKey, KeyScope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import NO_ORGANIZATION
 from orgkernel.operations.rights import (
     UNKNOWN_NAME,
     list_declaring_organizations,
     open_noted_store,
     require_outside,
 )
-from orgkernel.state.keys import NO_ORGANIZATION, find_expiring
+from orgkernel.state.keys import find_expiring
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel

@@ -31,8 +31,7 @@ from orgkernel.state.audit import (
 from orgkernel.state.backup import StoreInfo, back_up, measure_size, read_info
 from orgkernel.state.checkpoints import Folder
 from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
-from orgkernel.state.migrating import KeyToBind as KeyToBind
-from orgkernel.state.migrating import is_older_store, upgrade_store
+from orgkernel.state.migrating import KeyToBind, is_older_store, upgrade_store
 from orgkernel.state.migrating import list_keys_to_bind as find_keys_to_bind
 from orgkernel.state.restore import Restored, restore
 from orgkernel.state.verify import Verification, verify_audit

@@ -22,18 +22,30 @@ def first_key(place: StoreLocation) -> str:
     return new_key(place, ["admin"])
 
 
+ORGS = ("household", "shop", "starship", "software_dev")
+"""The organizations of the tests that have one."""
+
+
 def new_key(
     place: StoreLocation,
     scopes: Sequence[Any],
     agent: str | None = None,
     seconds: float | None = None,
     person: str | None = None,
+    orgs: Sequence[str] = ORGS,
 ) -> str:
-    """The secret of a new key."""
+    """The secret of a new key. That of an agent or a person is good for `orgs`."""
+    bound = () if agent is None and person is None else orgs
     with open_store(place) as store:
         expires = None if seconds is None else time.time() + seconds
         return store.keys.create(
-            "test", scopes, created_by="test", agent_id=agent, person_id=person, expires_at=expires
+            "test",
+            scopes,
+            created_by="test",
+            agent_id=agent,
+            person_id=person,
+            org_ids=bound,
+            expires_at=expires,
         )[1]
 
 

@@ -48,7 +48,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         keys = {
             "operator": store.keys.create("o", ["rank", "report", "read"], created_by="t")[1],
             "reader": store.keys.create("r", ["read"], created_by="t")[1],
-            "clerk": store.keys.create("c", ["rank", "report", "read"], created_by="t", agent_id="clerk")[1],
+            "clerk": store.keys.create(
+                "c", ["rank", "report", "read"], created_by="t", agent_id="clerk", org_ids=["household"]
+            )[1],
         }
     app = create_app(Kernel.open(folder), store=place)
     with TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)) as client:

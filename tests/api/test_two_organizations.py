@@ -169,7 +169,7 @@ def test_an_agent_is_suspended_in_one_organization(client: TestClient) -> None:
 
 def test_an_owner_acts_in_the_organization_it_owns(client: TestClient, store: StoreLocation) -> None:
     """Nowhere else, and not in all of them at once; nobody else makes keys that open every one."""
-    boss = bearer(new_key(store, ["admin"], person="boss"))
+    boss = bearer(new_key(store, ["admin"], person="boss", orgs=["shop", "yard"]))
     acts: list[tuple[str, dict[str, Any]]] = [
         ("grants", GIFT),
         ("restrictions", GIFT),

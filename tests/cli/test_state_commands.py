@@ -158,7 +158,19 @@ def test_agents_are_added_ranked_and_moved(ask: Run) -> None:
 def test_a_key_is_printed_once(ask: Run, quick_folder: Path) -> None:
     """On stdout and nothing else there, so that a script can take it; the store does not have it."""
     made = ask(
-        "key", "create", "ci", "--scope", "read", "--scope", "grant", "--agent", "worf", "--expires", "30d"
+        "key",
+        "create",
+        "ci",
+        "--scope",
+        "read",
+        "--scope",
+        "grant",
+        "--agent",
+        "worf",
+        "--org",
+        "ship",
+        "--expires",
+        "30d",
     )
     assert re.fullmatch(r"orgk_[A-Za-z0-9_-]{43}\n", made.stdout)
     assert "not shown again" in made.stderr

@@ -195,7 +195,9 @@ def test_a_revoked_key_is_refused_at_the_next_message(server: Server) -> None:
     """Although its client is still open."""
     place = location_of(server.folder / "state.db")
     with opened(place) as store:
-        key, secret = store.keys.create("gone", ("read",), created_by="test", agent_id=AGENT)
+        key, secret = store.keys.create(
+            "gone", ("read",), created_by="test", agent_id=AGENT, org_ids=["household"]
+        )
     with asking(server, secret) as calls:
         assert calls.ask("who_am_i")
         with opened(place) as store:

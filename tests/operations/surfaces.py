@@ -116,8 +116,16 @@ def run_route(world: World, who: str, write: str, said: Said) -> Happened | None
     agent, person = (name if kind == each else None for each in ("agent", "person"))
     path, body = ROUTES[write](_with_times(said))
     store = world.store
+    orgs = (*world.kernel.state.served, *world.kernel.state.refused)
     scopes = SCOPES if agent is None else [scope for scope in SCOPES if scope != "admin"]
-    key, secret = store.keys.create("corpus", scopes, created_by="corpus", agent_id=agent, person_id=person)
+    key, secret = store.keys.create(
+        "corpus",
+        scopes,
+        created_by="corpus",
+        agent_id=agent,
+        person_id=person,
+        org_ids=() if agent is None and person is None else orgs,
+    )
     before = _Looked(store)
     with TestClient(create_app(world.kernel, store=world.place), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)) as client:  # fmt: skip
         # A server that has not read its store yet refuses to write, as on a machine with other work.

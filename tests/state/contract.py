@@ -548,7 +548,12 @@ class LocksAndTheRest:
     def test_a_key_is_shown_once_and_found_by_its_secret(self, store: Store, clock: Clock) -> None:
         """The store keeps a digest; wrong, expired and revoked secrets find nothing."""
         key, secret = store.keys.create(
-            "ci", ["read", "admin"], created_by="a", agent_id="worf", expires_at=clock.now + 9
+            "ci",
+            ["read", "admin"],
+            created_by="a",
+            agent_id="worf",
+            org_ids=["ship"],
+            expires_at=clock.now + 9,
         )
         assert key.scopes == ("read", "admin")
         assert len(secret) == 48
@@ -782,7 +787,7 @@ class Audit:
             lambda: store.locks.break_("shop", "press", actor=text, reason=text),
             lambda: store.locks.check(text, text, text, 1),
             lambda: store.usage.record("worf", "x", action=text, code=text, org_id=text, decision=text).result(PATIENCE),
-            lambda: store.keys.create(text, ["read"], created_by=text, agent_id=text),
+            lambda: store.keys.create(text, ["read"], created_by=text, agent_id=text, org_ids=[text]),
             lambda: store.keys.create("ci", ["read"], created_by=text),
             lambda: store.keys.find(f"orgk_{text}"),
             lambda: list(read_rows(store.context, AuditFilter(subject=text, channel=text, record_id=text))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,9 +23,6 @@ from orgkernel.cli.stores import (
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.operations.context import OPERATOR
-
-if TYPE_CHECKING:
-    from orgkernel.operations.upkeep import KeyToBind
 
 
 @click.group("store", cls=CommandGroup)
@@ -61,7 +58,7 @@ def upgrade(store: str | None, while_connected: bool, key_orgs: tuple[str, ...],
 
     location = locate_current_store(store)
     keys = upkeep.list_keys_to_bind(location)
-    org_ids = _assign_organizations(keys, key_orgs)
+    org_ids = _assign_organizations([key.key_id for key in keys], key_orgs)
     kernel = find_declared(()) if org_ids else None
     for each in org_ids.values():
         require_organizations(kernel, each)
@@ -73,6 +70,10 @@ def upgrade(store: str | None, while_connected: bool, key_orgs: tuple[str, ...],
             "state it with `--key-org ORG`, or `--key-org KEY=ORG` for one key; `--leave-keys` leaves them good for none",
         )
     before, after = upkeep.upgrade(location, while_connected=while_connected)
+    if before == after:
+        click.echo(f"version {after}, nothing to do", err=True)
+    else:
+        click.echo(f"version {before or 'none'} → {after}", err=True)
     if org_ids:
         with open_operation(OPERATOR, store, kernel) as context:
             for bound in bind_keys(context, org_ids, "stated at the upgrade of the store"):
@@ -84,24 +85,20 @@ def upgrade(store: str | None, while_connected: bool, key_orgs: tuple[str, ...],
             ),
             err=True,
         )
-    if before == after:
-        click.echo(f"version {after}, nothing to do", err=True)
-    else:
-        click.echo(f"version {before or 'none'} → {after}", err=True)
 
 
-def _assign_organizations(keys: Sequence[KeyToBind], key_orgs: tuple[str, ...]) -> dict[str, list[str]]:
+def _assign_organizations(key_ids: Sequence[str], key_orgs: tuple[str, ...]) -> dict[str, list[str]]:
     """The organizations of each key: those that name the key, else those that name none. Raises `UsageError`."""
     general = [each for each in key_orgs if "=" not in each]
-    chosen: dict[str, list[str]] = {key.key_id: list(general) for key in keys} if general else {}
+    chosen: dict[str, list[str]] = {key_id: list(general) for key_id in key_ids} if general else {}
     named: dict[str, list[str]] = {}
     for key_id, _, org_id in (each.partition("=") for each in key_orgs if "=" in each):
         named.setdefault(key_id, []).append(org_id)
     for key_id in named:
-        if key_id not in {key.key_id for key in keys}:
+        if key_id not in key_ids:
             raise UsageError(
                 f"{quote(key_id)} is no valid key without an organization",
-                f"such keys are {listing(key.key_id for key in keys)}" if keys else "there are no such keys",
+                f"such keys are {listing(key_ids)}" if key_ids else "there are no such keys",
             )
     return chosen | named
 
