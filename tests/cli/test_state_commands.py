@@ -335,3 +335,71 @@ def test_a_command_of_its_own_process_writes_before_it_ends(quick_folder: Path) 
     assert run("agent", "add", "worf", "--org", "ship", cwd=quick_folder).stdout == "worf added\n"
     assert run("audit", "verify", cwd=quick_folder).returncode == 0
     assert run("agent", "list", cwd=quick_folder).stdout.splitlines()[1].split()[0] == "worf"
+
+
+def make_old_keys(place: Path) -> list[str]:
+    """A store of before organizations of keys with one of an agent, one of a person, and one of an operator."""
+    from sqlalchemy import text
+
+    from orgkernel.state import migrating
+    from orgkernel.state.database import make_engine, open_for_writing
+    from orgkernel.state.location import parse_location
+
+    engine = make_engine(parse_location(str(place), str(place.parent)))
+    with open_for_writing(engine) as connection:
+        migrating.migrate(connection, "0011")
+        for key_id, agent, person in (
+            ("k-1", "'worf'", "NULL"),
+            ("k-2", "NULL", "'owner'"),
+            ("k-3", "NULL", "NULL"),
+        ):
+            connection.execute(
+                text(
+                    "INSERT INTO api_keys (key_id, name, digest, scopes, agent_id, created_by, created_at, person_id) "
+                    f"VALUES ('{key_id}', 'ci', '{key_id}', '[\"read\"]', {agent}, 'a', 1, {person})"
+                )
+            )
+    engine.dispose()
+    return ["k-1", "k-2"]
+
+
+def test_an_upgrade_asks_for_the_organizations_of_keys(ask: Run, quick_folder: Path) -> None:
+    """It changes nothing until they are stated; a key of an operator is good for all."""
+    place = quick_folder / "old.db"
+    make_old_keys(place)
+    where = ("--store", str(place))
+    refused = ask("store", "upgrade", *where, code=2).stderr
+    assert (
+        "2 keys of agents or people name no organization: `k-1 (ci, agent:worf)`, `k-2 (ci, person:owner)`"
+        in refused
+    )
+    assert "`--key-org ORG`" in refused
+    assert "has version 0011" in ask("key", "list", *where, code=2).stderr
+    assert (
+        "is no valid key without an organization"
+        in ask("store", "upgrade", *where, "--key-org", "k-3=ship", code=2).stderr
+    )
+    done = ask("store", "upgrade", *where, "--key-org", "k-2=dock", "--key-org", "ship").stderr
+    assert done.splitlines()[-3:] == [
+        f"version 0011 → {NEWEST}", "k-1 is good for `ship`", "k-2 is good for `dock`",
+    ]  # fmt: skip
+    keys = records(ask("key", "list", *where, "--format", "json"))
+    assert [key["org_ids"] for key in keys] == [["ship"], ["dock"], []]
+    assert "  ship  " in ask("key", "list", *where).stdout
+
+
+def test_keys_that_are_left_are_good_for_none(ask: Run, quick_folder: Path) -> None:
+    """The list, `doctor` and a second upgrade say so, and `key bind` states the organization once."""
+    place = quick_folder / "old.db"
+    make_old_keys(place)
+    where = ("--store", str(place))
+    assert "note: k-1 is good for no organization" in ask("store", "upgrade", *where, "--leave-keys").stderr
+    assert "k-2 names no organization, so it is good for none" in ask("key", "list", *where).stderr
+    assert "names no organization" in ask("doctor", *where, code=1).stdout
+    assert ask("key", "bind", "k-1", "--org", "ship", *where).stdout == "k-1 is good for `ship`\n"
+    assert "is bound to `ship` already" in ask("key", "bind", "k-1", "--org", "dock", *where, code=2).stderr
+    assert (
+        ask("store", "upgrade", *where, "--key-org", "k-2=dock").stderr.splitlines()[-1]
+        == "k-2 is good for `dock`"
+    )
+    assert "no organization" not in ask("key", "list", *where).stderr
