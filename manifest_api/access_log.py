@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import clean
 
 logger = logging.getLogger("orgkernel.access")
 # A request may be as long as it likes; its line in the log may not.
-_LONGEST = 500
+_MAX_LINE_LENGTH = 500
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ class AccessLog(HttpMiddleware):
                 Access(
                     client=client[0] if client else "",
                     method=scope["method"],
-                    path=clean(scope["path"][:_LONGEST]),
+                    path=clean(scope["path"][:_MAX_LINE_LENGTH]),
                     route=get_route(scope),
                     query_bytes=len(scope["query_string"]),
                     status=status,

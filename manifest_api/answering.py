@@ -31,10 +31,10 @@ _TRIES = 5
 _VERSION = "orgkernel.version"
 _KEPT_METHODS = ("GET", "HEAD")
 # Below this many bytes a compressed answer saves no packet.
-LEAST_BYTES = 1_024
+MIN_COMPRESSED_BYTES = 1_024
 _LEVEL = 3
 # An answer of more bytes is compressed in a thread, so that others do not wait for it.
-_MOST_INLINE = 64 * 1024
+_MAX_INLINE_BYTES = 64 * 1024
 
 
 class Answer(NamedTuple):
@@ -219,8 +219,8 @@ def _is_tagged(start: Message) -> bool:
 async def _represent(headers: Mapping[bytes, bytes], body: bytes, coding: str, route: str) -> Representation:
     etag = headers[b"etag"]
     coded = body
-    if coding == GZIP and len(body) >= LEAST_BYTES:
-        coded = compress(body) if len(body) <= _MOST_INLINE else await run_in_threadpool(compress, body)
+    if coding == GZIP and len(body) >= MIN_COMPRESSED_BYTES:
+        coded = compress(body) if len(body) <= _MAX_INLINE_BYTES else await run_in_threadpool(compress, body)
     response_headers = {**headers, b"vary": b"accept-encoding"}
     if len(coded) < len(body):
         # Another coding is another representation, so it has a tag of its own (RFC 9110 §8.8.3).

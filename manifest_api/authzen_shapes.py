@@ -12,9 +12,9 @@ from orgkernel.decisions.evidence.state_view import PaceTierName
 from orgkernel.decisions.reasons import Reason
 from orgkernel.documents.records import ToolLevel
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.operations.permissions import LONGEST_WORD, Name
+from orgkernel.operations.permissions import MAX_WORD_LENGTH, Name
 
-MOST_EVALUATIONS, MOST_RESULTS, DEFAULT_RESULTS = 100, 1_000, 100
+MAX_EVALUATIONS, MAX_RESULTS, DEFAULT_RESULTS = 100, 1_000, 100
 Semantic = Literal["execute_all", "deny_on_first_deny", "permit_on_first_permit"]
 
 
@@ -129,15 +129,15 @@ class EvaluationOptions(msgspec.Struct, frozen=True):
 class EvaluationsQuestion(PartialQuestion, frozen=True):
     """Several questions, or a single one without `evaluations`."""
 
-    evaluations: Annotated[tuple[UnreadQuestion, ...], msgspec.Meta(max_length=MOST_EVALUATIONS)] = ()
+    evaluations: Annotated[tuple[UnreadQuestion, ...], msgspec.Meta(max_length=MAX_EVALUATIONS)] = ()
     options: EvaluationOptions = EvaluationOptions()
 
 
 class PageWanted(msgspec.Struct, frozen=True):
     """The page of a list. `next_token` is the name of `token` in earlier drafts."""
 
-    token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
-    next_token: Annotated[str, msgspec.Meta(max_length=LONGEST_WORD)] = ""
+    token: Annotated[str, msgspec.Meta(max_length=MAX_WORD_LENGTH)] = ""
+    next_token: Annotated[str, msgspec.Meta(max_length=MAX_WORD_LENGTH)] = ""
     # JSON has one kind of number: 10.0 is a limit as good as 10.
     limit: Annotated[float, msgspec.Meta(ge=0, multiple_of=1)] | msgspec.UnsetType = msgspec.UNSET
     """Most results on a page, at most 1,000. 0 only counts the results. Every page of a list has the same limit."""

@@ -17,7 +17,7 @@ logger = logging.getLogger("orgkernel.server")
 MIB = 1024 * 1024
 DEFAULT_BUDGET = 4_096 * MIB
 """Bytes that the store may use."""
-LEAST_FREE = 256 * MIB
+MIN_FREE_BYTES = 256 * MIB
 """Bytes that should be free on the disk of the store."""
 WARN_AT = 0.8
 """The used part of the budget at which `/readyz` and the log begin to warn."""
@@ -54,7 +54,7 @@ class Capacity:
         if self.used >= self.budget * WARN_AT:
             return f"the store uses {_format_mib(self.used)} of its budget of {_format_mib(self.budget)}"
         free = self.free()
-        if free is not None and free < LEAST_FREE:
+        if free is not None and free < MIN_FREE_BYTES:
             return f"the disk of the store has {_format_mib(free)} left"
         return ""
 

@@ -30,10 +30,10 @@ logger = logging.getLogger("orgkernel.server")
 
 LOOK_SECONDS = 0.5
 """Seconds between two polls of the store. A report of another server can be late by this time."""
-MOST_FOLLOWERS = 256
-MOST_PER_ASKER = 32
+MAX_FOLLOWERS = 256
+MAX_PER_CALLER = 32
 """Streams of one credential, or of one address without a credential."""
-MOST_WITHOUT_KEY = 128
+MAX_WITHOUT_KEY = 128
 """Streams of callers without a credential. The others are kept for those with one."""
 HEARTBEAT_SECONDS = 15.0
 """Seconds between heartbeat lines, so that no proxy considers the connection dead."""
@@ -84,12 +84,12 @@ class Feed:
                 self._looking = None
 
     def _refuse_too_many(self, asker: str, has_key: bool) -> None:
-        if self.followers >= MOST_FOLLOWERS:
-            detail = f"{MOST_FOLLOWERS} clients already follow the reports"
-        elif self._askers[asker] >= MOST_PER_ASKER:
-            detail = f"this caller already follows the reports {MOST_PER_ASKER} times"
-        elif not has_key and self._without_key >= MOST_WITHOUT_KEY:
-            detail = f"{MOST_WITHOUT_KEY} clients without a key already follow the reports"
+        if self.followers >= MAX_FOLLOWERS:
+            detail = f"{MAX_FOLLOWERS} clients already follow the reports"
+        elif self._askers[asker] >= MAX_PER_CALLER:
+            detail = f"this caller already follows the reports {MAX_PER_CALLER} times"
+        elif not has_key and self._without_key >= MAX_WITHOUT_KEY:
+            detail = f"{MAX_WITHOUT_KEY} clients without a key already follow the reports"
         else:
             return
         raise RequestRefused(

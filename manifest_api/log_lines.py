@@ -21,7 +21,7 @@ from orgkernel.diagnostics.wording import clean
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 LogFormat = Literal["text", "json"]
-_LONGEST_ID = 500
+_MAX_ID_LENGTH = 500
 
 
 def log_to_stderr(log_format: LogFormat) -> None:
@@ -77,6 +77,6 @@ def _describe_request() -> dict[str, str]:
     request_id: bytes = scope.get(REQUEST_ID, b"")
     # A guard has identified the caller, but the subject of a token is a foreign string.
     return {
-        "request": clean(request_id[:_LONGEST_ID].decode("latin-1")),
+        "request": clean(request_id[:_MAX_ID_LENGTH].decode("latin-1")),
         "caller": clean(get_caller_name(scope)),
     }

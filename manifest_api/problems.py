@@ -12,7 +12,7 @@ from orgkernel.errors import OrgkernelError, OtherStoreVersion, StoreError
 from orgkernel.manifest.v1 import encode
 
 MEDIA_TYPE = "application/problem+json"
-MOST_SHOWN = 10
+MAX_SHOWN_FINDINGS = 10
 """Findings in a problem. `GET /v1/diagnostics` lists all."""
 
 

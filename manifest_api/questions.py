@@ -33,14 +33,14 @@ from orgkernel.loading.files import SourceText
 from orgkernel.loading.files import decode as decode_text
 from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
-from orgkernel.operations.permissions import LONGEST_WORD
+from orgkernel.operations.permissions import MAX_WORD_LENGTH
 from orgkernel.prepared_types import prepared
 
-DEFAULT_ROLES, MOST_ROLES = 50, 200
+DEFAULT_ROLES, MAX_ROLES = 50, 200
 LATEST_TIME = 1e11
-DEFAULT_AGENTS, MOST_AGENTS = 100, 1000
-DEFAULT_ORGANIZATIONS, MOST_ORGANIZATIONS = 50, 200
-DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
+DEFAULT_AGENTS, MAX_AGENTS = 100, 1000
+DEFAULT_ORGANIZATIONS, MAX_ORGANIZATIONS = 50, 200
+DEFAULT_FINDINGS, MAX_FINDINGS = 200, 1000
 
 
 def declare_path_id(what: str, example: str) -> Any:
@@ -54,7 +54,7 @@ def declare_path_id(what: str, example: str) -> Any:
 
 def declare_word(description: str) -> Any:
     """A query parameter with one word."""
-    return Query(min_length=1, max_length=LONGEST_WORD, description=description)
+    return Query(min_length=1, max_length=MAX_WORD_LENGTH, description=description)
 
 
 Org = Annotated[str, declare_path_id("an organization, or `active`", "software_dev")]
@@ -105,7 +105,7 @@ async def read_crew_question(
     layer: Annotated[str | None, declare_word("The hand-off layer.")] = None,
     cursor: Cursor = None,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_ROLES, description="Maximum number of roles on a page.")
+        int, Query(ge=1, le=MAX_ROLES, description="Maximum number of roles on a page.")
     ] = DEFAULT_ROLES,
 ) -> CrewQuestion:
     """The question from the query parameters."""
@@ -146,7 +146,7 @@ async def read_agent_question(
     lifecycle: Annotated[Lifecycle | None, Query(description="Only agents in this state.")] = None,
     cursor: Cursor = None,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_AGENTS, description="Maximum number of agents on a page.")
+        int, Query(ge=1, le=MAX_AGENTS, description="Maximum number of agents on a page.")
     ] = DEFAULT_AGENTS,
 ) -> AgentQuestion:
     """The question from the query parameters."""

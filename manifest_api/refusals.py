@@ -80,9 +80,9 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
             organizations = build_standings(kernel.state)
         case NotServed():
             findings = kernel.refusal(org)
-            diagnostics = tuple(map(build_finding, findings[: problems.MOST_SHOWN]))
+            diagnostics = tuple(map(build_finding, findings[: problems.MAX_SHOWN_FINDINGS]))
             headers["Link"] = '</v1/diagnostics>; rel="describedby"'
-            if len(findings) > problems.MOST_SHOWN:
+            if len(findings) > problems.MAX_SHOWN_FINDINGS:
                 more = f"`GET /v1/diagnostics` lists all {len(findings)} findings"
                 return build_problem_response(
                     kind, error.message, more, diagnostics=diagnostics, headers=headers

@@ -10,8 +10,8 @@ from orgkernel.manifest.v1 import Coverage, Named
 from orgkernel.operations.permissions import Name
 
 Standing = Literal["served", "stale", "refused"]
-MOST_NEEDS = 100
-MOST_TEXT = 100_000
+MAX_NEEDS = 100
+MAX_TEXT_LENGTH = 100_000
 
 
 class RelatedPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,7 +199,7 @@ class TaskQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     domain: Name | msgspec.UnsetType = msgspec.UNSET
     intent: Name | msgspec.UnsetType = msgspec.UNSET
-    text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] | msgspec.UnsetType = msgspec.UNSET
+    text: Annotated[str, msgspec.Meta(max_length=MAX_TEXT_LENGTH)] | msgspec.UnsetType = msgspec.UNSET
     """The task in plain words."""
-    needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NEEDS)] = ()
+    needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MAX_NEEDS)] = ()
     all_considered: bool = False

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 D = TypeVar("D")
-MOST_ROWS, DEFAULT_ROWS = 1_000, 100
-RowLimit = Annotated[int, Query(ge=1, le=MOST_ROWS, description="Maximum number of rows on a page.")]
+MAX_ROWS, DEFAULT_ROWS = 1_000, 100
+RowLimit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="Maximum number of rows on a page.")]
 
 
 class ReasonBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

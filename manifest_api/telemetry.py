@@ -37,7 +37,7 @@ _PROTOCOLS = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 _CLOSING_SECONDS = 3.0
 """Seconds that the last spans and metrics may take to be sent when the server ends."""
 _FRESH_SECONDS = 1.0
-_LONGEST = 500
+_MAX_VALUE_LENGTH = 500
 
 
 def list_exporters(environment: Mapping[str, str], signal: str) -> tuple[str, ...]:
@@ -208,9 +208,9 @@ class Traced:
                 request.set_attributes(
                     {
                         **_build_attributes(scope, status),
-                        "url.path": clean(scope["path"][:_LONGEST]),
+                        "url.path": clean(scope["path"][:_MAX_VALUE_LENGTH]),
                         "orgkernel.request_id": clean(
-                            scope.get(REQUEST_ID, b"")[:_LONGEST].decode("latin-1")
+                            scope.get(REQUEST_ID, b"")[:_MAX_VALUE_LENGTH].decode("latin-1")
                         ),
                         "orgkernel.caller": clean(get_caller_name(scope)),
                     }

@@ -38,10 +38,10 @@ MESSAGE_SECONDS = 25.0
 STALL_SECONDS = 20.0
 """A client that takes nothing of its answer for this many seconds is cut off."""
 KEEP_ALIVE_SECONDS = 30.0
-MOST_CONNECTIONS = 1_000
-MOST_PER_ADDRESS = 256
+MAX_CONNECTIONS = 1_000
+MAX_PER_ADDRESS = 256
 """Connections of one address. Loopback and trusted proxies speak for many, and share all places."""
-MOST_PIPELINED = 64
+MAX_PIPELINED = 64
 """Requests of one connection that wait for the answers before them."""
 RESERVED_FILES = 256
 """File descriptors that are left for documents, the store and the answers to connections beyond the limit."""
@@ -80,7 +80,7 @@ class Connections:
     """The open connections of a server. Used from one event loop."""
 
     def __init__(
-        self, most: int = MOST_CONNECTIONS, speaks_for_many: Callable[[str], bool] = is_loopback
+        self, most: int = MAX_CONNECTIONS, speaks_for_many: Callable[[str], bool] = is_loopback
     ) -> None:
         """`speaks_for_many` tells whether an address stands for many clients."""
         self.most = most
@@ -97,7 +97,7 @@ class Connections:
         if self._sweeping is None:
             self._sweeping = loop.call_later(_SWEEP_SECONDS, self._sweep, loop)
         address = connection.address
-        is_crowded = self._addresses[address] >= MOST_PER_ADDRESS and not self._speaks_for_many(address)
+        is_crowded = self._addresses[address] >= MAX_PER_ADDRESS and not self._speaks_for_many(address)
         if (is_crowded or len(self._open) >= self.most) and not self._make_room(
             address if is_crowded else None
         ):
@@ -207,8 +207,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD:
             self._stop_parsing(HEAD_TOO_LARGE, _HEAD_TOO_LARGE)
-        if len(self.pipeline) >= MOST_PIPELINED:
-            self._stop_parsing(BAD_REQUEST, f"more than {MOST_PIPELINED} requests wait for an answer")
+        if len(self.pipeline) >= MAX_PIPELINED:
+            self._stop_parsing(BAD_REQUEST, f"more than {MAX_PIPELINED} requests wait for an answer")
         self._phase = _Phase.BODY
         super().on_headers_complete()
 
@@ -281,7 +281,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def compute_connection_budget(most: int = MOST_CONNECTIONS) -> int:
+def compute_connection_budget(most: int = MAX_CONNECTIONS) -> int:
     """How many connections the file descriptors of this process allow, at most `most`. It raises the soft limit."""
     try:
         import resource

@@ -103,7 +103,7 @@ class KnownHeads:
     They contain credentials in clear text, which are compared and never written.
     """
 
-    _MOST, _LONGEST = 256, 2_000
+    _MAX_HEADS, _MAX_HEAD_BYTES = 256, 2_000
 
     def __init__(self) -> None:
         self._known: dict[_Headers, RequestHead] = {}
@@ -118,8 +118,11 @@ class KnownHeads:
 
     def _learn(self, headers: _Headers) -> RequestHead:
         head = RequestHead(headers)
-        if not head.request_id and sum(len(name) + len(value) for name, value in headers) <= self._LONGEST:
-            if len(self._known) >= self._MOST:
+        if (
+            not head.request_id
+            and sum(len(name) + len(value) for name, value in headers) <= self._MAX_HEAD_BYTES
+        ):
+            if len(self._known) >= self._MAX_HEADS:
                 self._known.clear()
             self._known[headers] = head
         return head

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-_MOST_HELD = 64 * 1024
+_MAX_HELD_BYTES = 64 * 1024
 
 
 class WholeAnswers:
@@ -27,7 +27,7 @@ class WholeAnswers:
             self._loop.call_soon(self.flush)
         self._held.append(data)
         self._size += len(data)
-        if self._size > _MOST_HELD:
+        if self._size > _MAX_HELD_BYTES:
             self.flush()
 
     def flush(self) -> None:

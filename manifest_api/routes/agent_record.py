@@ -60,13 +60,13 @@ org_router = APIRouter(
 )
 TraitValue = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _NOBODY = Actor("")
-_MOST_AGENTS = 10_000
+_MAX_AGENTS = 10_000
 
 
 class CommissionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Agents to commission: all of them or none."""
 
-    agents: Annotated[tuple[CommissionOrder, ...], msgspec.Meta(min_length=1, max_length=_MOST_AGENTS)]
+    agents: Annotated[tuple[CommissionOrder, ...], msgspec.Meta(min_length=1, max_length=_MAX_AGENTS)]
     dry_run: bool = False
     """Only report what would be done."""
     reason: Text = ""

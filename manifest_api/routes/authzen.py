@@ -26,7 +26,7 @@ from manifest_api.authzen import (
 )
 from manifest_api.authzen_shapes import (
     DEFAULT_RESULTS,
-    MOST_RESULTS,
+    MAX_RESULTS,
     ActionList,
     ActionSearch,
     Configuration,
@@ -296,12 +296,12 @@ def _page(
     question = msgspec.json.encode((version, msgspec.structs.replace(search, page=PageWanted())))
     token = page.token or page.next_token
     if page.limit is not msgspec.UNSET:
-        limit = int(min(page.limit, MOST_RESULTS))
+        limit = int(min(page.limit, MAX_RESULTS))
     else:
         # The standard has a client repeat the limit, and shows one that does not.
         limit_text = token.split("-")[1] if token.count("-") == 2 else ""
-        known = limit_text.isascii() and limit_text.isdigit() and len(limit_text) <= len(str(MOST_RESULTS))
-        limit = min(int(limit_text), MOST_RESULTS) if known else DEFAULT_RESULTS
+        known = limit_text.isascii() and limit_text.isdigit() and len(limit_text) <= len(str(MAX_RESULTS))
+        limit = min(int(limit_text), MAX_RESULTS) if known else DEFAULT_RESULTS
     stamp = f"{hashlib.sha256(question).hexdigest()[:16]}-{limit}"
     start = start_of_page(token, stamp, len(entities), "token", refusal=BAD_EVALUATION)
     end = start + limit

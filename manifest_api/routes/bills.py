@@ -26,13 +26,13 @@ _INSTANCE = {
     "assignments": {"conn": ["number_one"]},
     "steps": {"sound": {"status": "completed", "by": "agent:number_one"}},
 }
-MOST_LEFT_OUT = 1000
+MAX_LEFT_OUT = 1000
 
 
 class AssignmentQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who could take the bill roles now?"""
 
-    without: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_LEFT_OUT)] = ()
+    without: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MAX_LEFT_OUT)] = ()
     """Agents that are not available."""
 
 

@@ -23,17 +23,17 @@ from orgkernel.decisions.work.capability.skills import SkillList
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.capability import SkillDisclosed, SkillResource
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.operations.permissions import LONGEST_WORD, Name
+from orgkernel.operations.permissions import MAX_WORD_LENGTH, Name
 
 router = APIRouter(tags=["capability"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 AskingSubject = Annotated[
-    str, Query(min_length=1, max_length=LONGEST_WORD, description="Who asks: `role:ID` or `agent:ID`.")
+    str, Query(min_length=1, max_length=MAX_WORD_LENGTH, description="Who asks: `role:ID` or `agent:ID`.")
 ]
 SkillInPath = Annotated[str, Path(description="Name of a skill.", examples=["write-posts"])]
 FileInPath = Annotated[
     str, Path(description="Relative name of a file beside it.", examples=["references/style.md"])
 ]
-MOST_FAILED, MOST_TEXT = 50, 4_000
+MAX_FAILED, MAX_TEXT_LENGTH = 50, 4_000
 
 
 class HandlingQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,9 +43,9 @@ class HandlingQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     intent: Name
     context: ContextData = {}
     """Circumstances as for an evaluation, including `on_behalf_of`, `via` and `envelope`."""
-    text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] = ""
+    text: Annotated[str, msgspec.Meta(max_length=MAX_TEXT_LENGTH)] = ""
     """The task in words, which triggers of skills are compared with."""
-    failed: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_FAILED)] = ()
+    failed: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MAX_FAILED)] = ()
     """Steps that failed in this run: `reasoning`, or `TIER:NAME` such as `executable_skill:publish_post`."""
 
 

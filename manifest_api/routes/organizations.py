@@ -15,7 +15,7 @@ from manifest_api.problems import BAD_CURSOR, INVALID_REQUEST, RequestRefused, s
 from manifest_api.questions import (
     DEFAULT_ORGANIZATIONS,
     KNOWN_PARAMETERS,
-    MOST_ORGANIZATIONS,
+    MAX_ORGANIZATIONS,
     AsOf,
     CrewQuery,
     CrewQuestion,
@@ -45,7 +45,7 @@ async def get_organizations(
     answers: AnswersOfApp,
     cursor: Cursor = None,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_ORGANIZATIONS, description="Maximum number of organizations on a page.")
+        int, Query(ge=1, le=MAX_ORGANIZATIONS, description="Maximum number of organizations on a page.")
     ] = DEFAULT_ORGANIZATIONS,
 ) -> Response:
     """List all organizations and their status."""

@@ -9,8 +9,14 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import SNAPSHOT, AnswersOfApp
-from manifest_api.problems import DRAINING, MOST_SHOWN, NOT_READY, build_problem_response, build_store_problem
-from manifest_api.questions import DEFAULT_FINDINGS, KNOWN_PARAMETERS, MOST_FINDINGS, Cursor, start_of_page
+from manifest_api.problems import (
+    DRAINING,
+    MAX_SHOWN_FINDINGS,
+    NOT_READY,
+    build_problem_response,
+    build_store_problem,
+)
+from manifest_api.questions import DEFAULT_FINDINGS, KNOWN_PARAMETERS, MAX_FINDINGS, Cursor, start_of_page
 from manifest_api.routes.documented import PROBLEM, build_content, declare_responses
 from manifest_api.shapes import FindingList, Liveness, ProgramVersion, Readiness, RegistrySnapshot
 from manifest_api.status import build_finding, build_standings, count_severity, list_not_fresh
@@ -34,7 +40,7 @@ async def get_diagnostics(
     answers: AnswersOfApp,
     cursor: Cursor = None,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_FINDINGS, description="Maximum number of findings on a page.")
+        int, Query(ge=1, le=MAX_FINDINGS, description="Maximum number of findings on a page.")
     ] = DEFAULT_FINDINGS,
 ) -> Response:
     """List the findings in the documents on disk and the differences from the store, and which organizations are stale
@@ -98,7 +104,7 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     if unproven is not None:
         log_store_failure(f"checkpoints of the audit cannot be written: {unproven}")
     if not state.served:
-        diagnostics = tuple(map(build_finding, state.latest.diagnostics[:MOST_SHOWN]))
+        diagnostics = tuple(map(build_finding, state.latest.diagnostics[:MAX_SHOWN_FINDINGS]))
         return build_problem_response(
             NOT_READY, NOT_READY.sentence, "`/v1/diagnostics` lists the findings",
             organizations=standings, diagnostics=diagnostics, headers=headers,

@@ -23,14 +23,14 @@ from orgkernel.shell.check import CommandExplanation, explain_command
 from orgkernel.shell.ownership import Ground
 
 router = APIRouter(tags=["commands"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-LONGEST_COMMAND, LONGEST_PATH, MOST_GLOBS, MOST_PREFLIGHTS = 100_000, 4_096, 64, 16
-WrittenPath = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATH)]
+MAX_COMMAND_LENGTH, MAX_PATH_LENGTH, MAX_GLOBS, MAX_PREFLIGHTS = 100_000, 4_096, 64, 16
+WrittenPath = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_PATH_LENGTH)]
 
 
 class ExplanationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How is this command read?"""
 
-    command: Annotated[str, msgspec.Meta(max_length=LONGEST_COMMAND)]
+    command: Annotated[str, msgspec.Meta(max_length=MAX_COMMAND_LENGTH)]
     """A script of a POSIX shell or bash, as `sh -c` reads it."""
 
 
@@ -39,11 +39,11 @@ class CommandQuestion(ExplanationQuestion, frozen=True, kw_only=True, forbid_unk
 
     root: WrittenPath | None = None
     """The absolute path of the directory the command would run in."""
-    own: Annotated[tuple[WrittenPath, ...], msgspec.Meta(max_length=MOST_GLOBS)] | None = None
+    own: Annotated[tuple[WrittenPath, ...], msgspec.Meta(max_length=MAX_GLOBS)] | None = None
     """Globs of files that the task may delete and overwrite. By default, all files below the root."""
     brief: dict[str, Any] | str | None = None
     """The brief of the task, which lists the operations it authorizes: an object, or a string with YAML or JSON."""
-    preflights: Annotated[tuple[dict[str, Any] | str, ...], msgspec.Meta(max_length=MOST_PREFLIGHTS)] = ()
+    preflights: Annotated[tuple[dict[str, Any] | str, ...], msgspec.Meta(max_length=MAX_PREFLIGHTS)] = ()
     """The pre-flights of destructive operations in the command, in the same way."""
 
 

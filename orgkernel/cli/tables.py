@@ -15,7 +15,7 @@ from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManif
 
 _PLACES = "declared in"
 # Minimum width of the columns next to the places.
-_LEAST_BESIDE = 50
+_MIN_OTHER_COLUMNS = 50
 
 
 def render_role(manifest: RoleManifest) -> str:
@@ -89,7 +89,7 @@ def _render_places(why: tuple[Why, ...], home: str) -> str:
 
 def draw(table: TextTable) -> str:
     """Draw a table."""
-    lines = table.lines(get_terminal_width() or PLAIN_WIDTH, _LEAST_BESIDE)
+    lines = table.lines(get_terminal_width() or PLAIN_WIDTH, _MIN_OTHER_COLUMNS)
     colors = has_colors()
     return "".join(
         f"{click.style(line, bold=True) if colors and is_heading else line}\n" for line, is_heading in lines

@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 TIMEOUT = 10.0
 """Seconds for a call, unless the client says otherwise."""
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+MIN_PAUSE, MAX_PAUSE = 0.1, 2.0
 """Seconds between two looks at a request that waits for its answer."""
 
 
@@ -187,16 +187,16 @@ class Client:
         Returns the request as it is then: still `pending` if the time is up. Raises `UnknownRecord` and `NoAnswer`.
         """
         deadline = time.monotonic() + timeout
-        pause = SHORTEST_PAUSE
+        pause = MIN_PAUSE
         while True:
             left = deadline - time.monotonic()
-            limited = self if left > self.timeout else self.within(max(left, SHORTEST_PAUSE))
+            limited = self if left > self.timeout else self.within(max(left, MIN_PAUSE))
             request = limited.get_request(org, request_id)
             left = deadline - time.monotonic()
             if request.status != "pending" or left <= 0:
                 return request
             time.sleep(min(pause, left))
-            pause = min(pause * 2, LONGEST_PAUSE)
+            pause = min(pause * 2, MAX_PAUSE)
 
     def report(self, org: str, salute: Mapping[str, Any]) -> ReportReceipt:
         """Submit a SALUTE report, as `Kernel.report` builds one. Needs the scope `report`. A second submission changes nothing."""

@@ -20,7 +20,7 @@ from orgkernel.version import __version__
 
 T = TypeVar("T")
 _CHUNK = 65_536
-_MOST_IDLE = 16
+_MAX_IDLE = 16
 """ServerConnections that are kept for the next call."""
 
 
@@ -94,7 +94,7 @@ class ServerConnections:
             chunks.append(chunk)
             if not response.isclosed():
                 _limit(connection, deadline)
-        if response.will_close or len(self._idle) >= _MOST_IDLE:
+        if response.will_close or len(self._idle) >= _MAX_IDLE:
             connection.close()
         else:
             self._idle.append(connection)

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from orgkernel.client import calls
-from orgkernel.client.blocking import LONGEST_PAUSE, SHORTEST_PAUSE, TIMEOUT
+from orgkernel.client.blocking import MAX_PAUSE, MIN_PAUSE, TIMEOUT
 from orgkernel.client.calls import HttpCall
 from orgkernel.client.connection import ServerConnections
 from orgkernel.client.permit import CallPermit, state_input
@@ -182,16 +182,16 @@ class AsyncClient:
         Returns the request as it is then: still `pending` if the time is up. Raises `UnknownRecord` and `NoAnswer`.
         """
         deadline = time.monotonic() + timeout
-        pause = SHORTEST_PAUSE
+        pause = MIN_PAUSE
         while True:
             left = deadline - time.monotonic()
-            limited = self if left > self.timeout else self.within(max(left, SHORTEST_PAUSE))
+            limited = self if left > self.timeout else self.within(max(left, MIN_PAUSE))
             request = await limited.get_request(org, request_id)
             left = deadline - time.monotonic()
             if request.status != "pending" or left <= 0:
                 return request
             await asyncio.sleep(min(pause, left))
-            pause = min(pause * 2, LONGEST_PAUSE)
+            pause = min(pause * 2, MAX_PAUSE)
 
     async def report(self, org: str, salute: Mapping[str, Any]) -> ReportReceipt:
         """Submit a SALUTE report, as `Kernel.report` builds one. Needs the scope `report`. A second submission changes nothing."""

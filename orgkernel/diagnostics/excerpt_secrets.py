@@ -20,7 +20,7 @@ _TABLE_LINE: Final = lazy_pattern(rf"\s*\[.*\.{_NAME}\]\s*(?:#.*)?\Z")
 _INLINE_BLOCK: Final = lazy_pattern(rf"{_NAME}\s*[:=]\s*\{{")
 _VALUE: Final = lazy_pattern(r"""([:=]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s"',{}][^,{}]*)""")
 _STRING_OR_BRACE: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}]')
-_MOST_LINES: Final = 200
+_MAX_LINES: Final = 200
 """Lines before a line that are searched for the block around it."""
 
 
@@ -51,7 +51,7 @@ def _mask_words(line: str) -> str:
 def _is_in_block(lines: Sequence[str], number: int) -> bool:
     """Whether a line is under `env` or `headers`: by its indentation, or in TOML by the header of its table."""
     indent = _measure_indent(lines[number - 1])
-    for line in reversed(lines[max(0, number - 1 - _MOST_LINES) : number - 1]):
+    for line in reversed(lines[max(0, number - 1 - _MAX_LINES) : number - 1]):
         if not line.strip():
             continue
         if indent == 0 and line.startswith("["):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.secret_shapes import mask_secrets
 
-_LONGEST_QUOTE = 80
+_MAX_QUOTE_LENGTH = 80
 LISTED = 5
 """The number of words of a list that a message names."""
 # difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word. So only words of
@@ -29,9 +29,9 @@ _SUGGESTION = re.compile(r"did you mean `([^`]+)`\?\Z")
 def quote(text: object) -> str:
     """User text in backticks: on one line, control characters escaped, secrets masked, shortened to a readable length."""
     # What is cut off has no effect on what is shown, and a text of megabytes costs nothing.
-    shown = clean(str(text)[: 4 * _LONGEST_QUOTE])
-    if len(shown) > _LONGEST_QUOTE:
-        shown = shown[: _LONGEST_QUOTE - 1] + "…"
+    shown = clean(str(text)[: 4 * _MAX_QUOTE_LENGTH])
+    if len(shown) > _MAX_QUOTE_LENGTH:
+        shown = shown[: _MAX_QUOTE_LENGTH - 1] + "…"
     return f"`{shown}`"
 
 

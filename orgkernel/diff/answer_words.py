@@ -17,9 +17,9 @@ from orgkernel.diff.sections import ANSWERS
 from orgkernel.documents.records import BUILT_IN_ORIGINS
 
 _RANK = {"deny": 0, "ask": 2, "allow": 3}
-_MOST_NAMED = 8
-_MOST_LIMITS = 5
-_MOST_EXAMPLES = 3
+_MAX_NAMED = 8
+_MAX_LIMITS = 5
+_MAX_EXAMPLES = 3
 _SENTENCES: Mapping[tuple[str, str], str] = {
     ("deny", "allow"): "may now {what}",
     ("allow", "deny"): "may no longer {what}",
@@ -103,7 +103,7 @@ def _name_tasks(tasks: Sequence[Task]) -> str:
     clauses = []
     for kind, noun in (("domain", "domain"), ("intent", "intent"), ("text", "example")):
         names = [quote(task.value) for task in tasks if task.kind == kind]
-        most = _MOST_EXAMPLES if kind == "text" else _MOST_NAMED
+        most = _MAX_EXAMPLES if kind == "text" else _MAX_NAMED
         shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
         if names:
             clauses.append(f"{'the ' * (kind == 'text')}{noun}{'s' * (len(names) > 1)} {_join(shown)}")
@@ -164,8 +164,8 @@ def _word_limits(fact: AccessFact) -> str:
     words = list(dict.fromkeys(map(_word_stated, fact.within or fact.outside)))
     if not words:
         return ""
-    if len(words) > _MOST_LIMITS:
-        words = [*words[: _MOST_LIMITS - 1], f"in {len(words) - _MOST_LIMITS + 1} more cases"]
+    if len(words) > _MAX_LIMITS:
+        words = [*words[: _MAX_LIMITS - 1], f"in {len(words) - _MAX_LIMITS + 1} more cases"]
     listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
     if not fact.within:
         return f", except {listed}"
@@ -200,16 +200,16 @@ def name_subjects(subjects: tuple[str, ...]) -> str:
     names = [each.removeprefix("role:") for each in subjects]
     if built_in <= set(subjects):
         names = [*(each for each in names if each not in built_in), "every built-in system origin"]
-    if len(names) > _MOST_NAMED:
-        return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+    if len(names) > _MAX_NAMED:
+        return f"{', '.join(names[:_MAX_NAMED])} and {len(names) - _MAX_NAMED} more"
     return _join(names)
 
 
 def _name_use(fact: AccessFact) -> str:
     kind = fact.resources[0].partition(":")[0]
     names = [_name_resource(each) for each in fact.resources]
-    if len(names) > _MOST_NAMED:
-        names = [*names[: _MOST_NAMED - 1], f"{len(names) - _MOST_NAMED + 1} more {kind}s"]
+    if len(names) > _MAX_NAMED:
+        names = [*names[: _MAX_NAMED - 1], f"{len(names) - _MAX_NAMED + 1} more {kind}s"]
     what = _join(names)
     actions = fact.actions
     if kind == "role":

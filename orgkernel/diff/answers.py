@@ -27,9 +27,9 @@ from orgkernel.decisions.evidence.state_view import EMPTY_STATE
 from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, StatedCircumstances, Task, list_circumstances
 from orgkernel.graph.questions import OrgView
 
-MOST_QUESTIONS = 400_000
+MAX_QUESTIONS = 400_000
 """Pairs and circumstances that are asked about. What is left out is told."""
-MOST_PARTS = 12
+MAX_PARTS = 12
 _KINDS = ("role", "agent", "person")
 T = TypeVar("T", bound=Hashable)
 
@@ -122,7 +122,7 @@ def find_access_differences(
         for pair in group:
             for questions in _list_questions(pair, sides, old_names, (before, after), circumstances):
                 count += len(questions)
-                if count > MOST_QUESTIONS:
+                if count > MAX_QUESTIONS:
                     return asked_pairs, True
                 answers = [
                     DifferingAnswer(
@@ -217,11 +217,11 @@ def _list_parts(
             for role_id in subject.identity.roles:
                 globs.update(dict.fromkeys(table.view.records.posts[role_id].profile.file_scope))
     if globs:
-        yield from (_Part(f"path `{each}`", _make_path(each)) for each in [*globs][:MOST_PARTS])
+        yield from (_Part(f"path `{each}`", _make_path(each)) for each in [*globs][:MAX_PARTS])
         yield _Part("another path", "elsewhere/other.txt")
     arguments = resources[1].command_arguments or resources[0].command_arguments
     if beginnings and arguments:
-        for text in [*beginnings][:MOST_PARTS]:
+        for text in [*beginnings][:MAX_PARTS]:
             yield _Part(f"command `{text}`", input=((arguments[0], text),))
         yield _Part("another command", input=((arguments[0], "other"),))
 

@@ -16,7 +16,7 @@ from orgkernel.diff.undo import build_with, can_take
 from orgkernel.graph.questions import OrgView
 
 T = TypeVar("T", bound=Hashable)
-_ROLES_AT_MOST = 40_000
+_MAX_REBUILT_ROLES = 40_000
 """Roles that are put together again for all edits: with more edits than this allows, those of one entry are tried together."""
 
 
@@ -57,7 +57,7 @@ class Trials:
 
 def _group_edits(edits: Sequence[DeclaredEdit], roles: int) -> list[tuple[int, ...]]:
     """The edits to try, each alone; if they are many, those of one entry, or of one section, together."""
-    most = max(4, _ROLES_AT_MOST // roles)
+    most = max(4, _MAX_REBUILT_ROLES // roles)
     groups: list[tuple[int, ...]] = []
     for key in (lambda each: each.key, lambda each: (each.section, each.id), lambda each: (each.section,)):
         numbers: dict[Any, list[int]] = {}

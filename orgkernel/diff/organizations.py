@@ -53,7 +53,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import get_places
 
-MOST_TASKS = 5_000
+MAX_TASKS = 5_000
 _OF_HIERARCHY = ("added", "removed", "moved")
 """Kinds of changes of which every edit that names the role is a cause, though each alone changes nothing."""
 
@@ -323,7 +323,7 @@ class _Comparer:
             if not (each.kind == "domain" and each.value in known)
         ]
         new_ids = {old: new for new, old in self.old_names.by_new_id.items()}
-        differences = find_task_differences(tasks[:MOST_TASKS], self.sides, new_ids)
+        differences = find_task_differences(tasks[:MAX_TASKS], self.sides, new_ids)
 
         def answer(view: OrgView, task: Any, forward: bool) -> object:
             role_id = answer_task(view, task)
@@ -335,7 +335,7 @@ class _Comparer:
         causes = find_causes((each.question for each in differences), self.trials, touches, answer)
         changes = describe_task_changes(self.org_id, differences, causes)
         is_too_large = any(map(does_touch_texts, self.edits)) and is_too_large_for_texts(self.sides)
-        return list(map(self._locate, changes)), is_too_large or len(tasks) > MOST_TASKS
+        return list(map(self._locate, changes)), is_too_large or len(tasks) > MAX_TASKS
 
 
 def _is_about_role(edit: DeclaredEdit, role_id: str) -> bool:

@@ -48,8 +48,8 @@ _WITHOUT_ROUTING = frozenset({"policies", "people", "webhooks", "system_origins"
 _ROLE_WITHOUT_ROUTING = frozenset({"credentials", "data", "file_scope", "may_grant", "pace_plan", "doctrine", "requirements",
                                    "handoff", "layer", "position", "clearance", "entry_rank", "open_to_probation", "lmc_mode",
                                    "standing_orders", "does_not_have"})  # fmt: skip
-MOST_CONTEXTS = 40
-MOST_ROLES_FOR_TEXTS = 300
+MAX_CONTEXTS = 40
+MAX_ROLES_FOR_TEXTS = 300
 ELSEWHERE = "(another)"
 _DAY = 86_400
 _FULL_WEEK = range(0, 7 * _DAY, 1_800)
@@ -284,7 +284,7 @@ def list_circumstances(subjects: Sequence[Subject | None]) -> tuple[StatedCircum
     both = (_combine(one, other) for one, other in combinations(conditions, 2))
     wanted = (Circumstance(), *conditions, *(each for each in both if each is not None))
     stated = dict.fromkeys(_satisfy(each, windows) for each in wanted)
-    return (StatedCircumstances(), *stated)[:MOST_CONTEXTS]
+    return (StatedCircumstances(), *stated)[:MAX_CONTEXTS]
 
 
 def _combine(one: Circumstance, other: Circumstance) -> Circumstance | None:
@@ -359,7 +359,7 @@ def does_ask_texts(edits: Iterable[DeclaredEdit], sides: Sides) -> bool:
 
 def is_too_large_for_texts(sides: Sides) -> bool:
     """Whether ranking every role by its words, for both versions, would take longer than all other questions."""
-    return max(len(view.roles) for view in sides) > MOST_ROLES_FOR_TEXTS
+    return max(len(view.roles) for view in sides) > MAX_ROLES_FOR_TEXTS
 
 
 def list_tasks(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Task]:

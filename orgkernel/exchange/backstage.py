@@ -32,7 +32,7 @@ _VERSION = "backstage.io/v1alpha1"
 _LIFECYCLE = "unknown"
 _NAME = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
-_LONGEST, _DIGITS = 63, 8
+_MAX_NAME_LENGTH, _DIGITS = 63, 8
 CatalogEntity = dict[str, Any]
 
 
@@ -57,8 +57,8 @@ def map_names(ids: Iterable[str]) -> dict[str, str]:
     taken: set[str] = set()
     for each in ids:
         name = each
-        if not _NAME.fullmatch(each) or len(each) > _LONGEST or each.lower() in taken:
-            plain = _SEPARATORS.sub("-", each)[: _LONGEST - _DIGITS - 1].strip("-")
+        if not _NAME.fullmatch(each) or len(each) > _MAX_NAME_LENGTH or each.lower() in taken:
+            plain = _SEPARATORS.sub("-", each)[: _MAX_NAME_LENGTH - _DIGITS - 1].strip("-")
             digest = hashlib.sha256(each.encode()).hexdigest()[:_DIGITS]
             name = f"{plain}-{digest}" if plain else digest
         names[each] = name
@@ -113,7 +113,7 @@ def _build_skills(
     # An agent and a skill are of one kind, so a skill that has the name of a role gets another one.
     taken = {name.lower() for name in roles.values()}
     for skill_id, plain in skills.items():
-        name = f"{plain[: _LONGEST - 6]}-skill" if plain.lower() in taken else plain
+        name = f"{plain[: _MAX_NAME_LENGTH - 6]}-skill" if plain.lower() in taken else plain
         skill = view.records.cognitive_skills[skill_id].record
         agents = [roles[each] for each in view.list_sources_to(EdgeKind.KNOWS, skill_id) if each in roles]
         spec: CatalogEntity = {"type": "skill", "lifecycle": _LIFECYCLE, "owner": owner, "system": system}

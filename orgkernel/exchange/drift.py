@@ -10,7 +10,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import Mark, find_mark
 
-_MOST_LINES = 5_000
+_MAX_LINES = 5_000
 """Beyond that, only the first line that differs is looked for."""
 
 
@@ -72,7 +72,7 @@ def compare_export(export: Export, current_files: Mapping[str, str | None], mark
 
 def _list_differences(has: str, says: str, places: tuple[Place | None, ...]) -> Iterator[LineDifference]:
     ours, theirs = says.split("\n"), has.split("\n")
-    if max(len(ours), len(theirs)) > _MOST_LINES:
+    if max(len(ours), len(theirs)) > _MAX_LINES:
         pairs = enumerate(zip(theirs, ours, strict=False))
         at = next((number for number, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
         yield LineDifference(at + 1, tuple(theirs[at : at + 1]), tuple(ours[at : at + 1]), _place(places, at))

@@ -25,7 +25,7 @@ SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schem
 _PUBLISHER = "io.modelcontextprotocol.registry/publisher-provided"
 # No segment is a step of a path that leads elsewhere.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
-_LONGEST_NAME, _LONGEST_TEXT = 200, 100
+_MAX_NAME_LENGTH, _MAX_TEXT_LENGTH = 200, 100
 
 
 def export_mcp_registry(view: OrgView) -> Export:
@@ -48,8 +48,8 @@ def export_mcp_registry(view: OrgView) -> Export:
 def _fits(name: str, tool: Tool) -> bool:
     return (
         _NAME.fullmatch(name) is not None
-        and len(name) <= _LONGEST_NAME
-        and 0 < len(tool.description) <= _LONGEST_TEXT
+        and len(name) <= _MAX_NAME_LENGTH
+        and 0 < len(tool.description) <= _MAX_TEXT_LENGTH
         and is_address(tool.provider)
     )
 
@@ -61,7 +61,7 @@ def _render_server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> s
         "description": tool.description,
         "remotes": [{"type": "streamable-http", "url": tool.provider}],
     }
-    if 0 < len(tool.name) <= _LONGEST_TEXT:
+    if 0 < len(tool.name) <= _MAX_TEXT_LENGTH:
         server["title"] = tool.name
     digest = hashlib.sha256(json.dumps(server, sort_keys=True).encode()).hexdigest()[:12]
     document = {

@@ -22,7 +22,7 @@ from orgkernel.exchange.formats import Exporter
 from orgkernel.exchange.marks import Mark, find_mark
 from orgkernel.exchange.staging import STAGED, build_unwritable_error, open_folder, settle, stage_files
 
-_MOST_FOLDERS = 10_000
+_MAX_FOLDERS = 10_000
 
 
 class NotOurs(UsageError):
@@ -128,7 +128,7 @@ def _read_existing_files(tree: GuestTree, export: Export, exporter: Exporter) ->
 
 def _list_matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
     step, rest = steps[0], steps[1:]
-    names = [step] if "*" not in step else tree.names(folder)[:_MOST_FOLDERS]
+    names = [step] if "*" not in step else tree.names(folder)[:_MAX_FOLDERS]
     for name in names:
         path = f"{folder}/{name}" if folder else name
         if not fnmatchcase(name, step):

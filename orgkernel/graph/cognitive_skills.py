@@ -19,7 +19,7 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 KEYS = ("department", "skill-id", "min-proficiency", "min-rank", "intents", "triggers", "activation")
 ACTIVATIONS = ("discovery", "augmentation", "both")
-LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500
+MAX_NAME_LENGTH, MAX_DESCRIPTION_LENGTH, MAX_COMPATIBILITY_LENGTH = 64, 1024, 500
 ANY = "*"
 _NAME = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 _ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
@@ -93,9 +93,9 @@ def find_closing_violations(document: SourceDocument) -> tuple[SkillProblem, ...
 
 
 def _find_violations(record: CognitiveSkill, name: str, folder: str) -> Iterator[SkillProblem]:
-    if not name or len(name) > LONGEST_NAME:
+    if not name or len(name) > MAX_NAME_LENGTH:
         yield SkillProblem(
-            ("name",), f"has a name of {len(name)} characters", f"use 1 to {LONGEST_NAME} characters"
+            ("name",), f"has a name of {len(name)} characters", f"use 1 to {MAX_NAME_LENGTH} characters"
         )
     elif not _NAME.match(name):
         yield SkillProblem(
@@ -111,18 +111,18 @@ def _find_violations(record: CognitiveSkill, name: str, folder: str) -> Iterator
             is_harmless_elsewhere=True,
         )
     size = len(record.description)
-    if not record.description.strip() or size > LONGEST_DESCRIPTION:
+    if not record.description.strip() or size > MAX_DESCRIPTION_LENGTH:
         yield SkillProblem(
             ("description",),
             f"has a description of {size if record.description.strip() else 0} characters",
-            f"use 1 to {LONGEST_DESCRIPTION} characters",
+            f"use 1 to {MAX_DESCRIPTION_LENGTH} characters",
             is_harmless_elsewhere=bool(record.description.strip()),
         )
-    if len(record.compatibility) > LONGEST_COMPATIBILITY:
+    if len(record.compatibility) > MAX_COMPATIBILITY_LENGTH:
         yield SkillProblem(
             ("compatibility",),
             f"has {len(record.compatibility)} characters of `compatibility`",
-            f"use at most {LONGEST_COMPATIBILITY} characters",
+            f"use at most {MAX_COMPATIBILITY_LENGTH} characters",
         )
 
 

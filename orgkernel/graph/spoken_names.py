@@ -16,7 +16,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.sources import NAMES_BEFORE
 
-_LEAST_PART = 4
+_MIN_PART_LENGTH = 4
 """Minimum length of a part of a name that is worth a hint."""
 _SUGGESTED = 3
 _SUFFIXES = (".agent.md", ".chatmode.md", ".md", ".yaml", ".yml", ".toml", ".json")
@@ -94,7 +94,7 @@ def suggest_near_role(view: OrgView, name: str) -> str:
     meant = find_named(view, "role", name)
     if not meant and (near := did_you_mean(name, view.records.posts)):
         return near
-    if not meant and len(folded) >= _LEAST_PART:
+    if not meant and len(folded) >= _MIN_PART_LENGTH:
         names = _get_role_names(view)
         meant = tuple(dict.fromkeys(own for each, ids in names.items() if folded in each for own in ids))
     return f"did you mean {' or '.join(map(quote, meant[:_SUGGESTED]))}?" if meant else ""

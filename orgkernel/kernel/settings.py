@@ -18,7 +18,7 @@ from orgkernel.runtime.regular_files import NotRegular, read_regular
 FILE = "orgkernel.toml"
 LINKS = "ORGKERNEL_LINKS"
 """The environment variable with the files and folders that links may lead to, as in `PATH`."""
-_MOST_BYTES = 1024 * 1024
+_MAX_BYTES = 1024 * 1024
 _SETTINGS = (
     "paths",
     "active",
@@ -182,9 +182,9 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
     from orgkernel.runtime.bounded_toml import parse_bounded_toml
 
     try:
-        content = read_regular(path, _MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise BadProject(f"`{path}` cannot be read: it is larger than {_MOST_BYTES // 1024} KiB")
+        content = read_regular(path, _MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            raise BadProject(f"`{path}` cannot be read: it is larger than {_MAX_BYTES // 1024} KiB")
         settings: Any = parse_bounded_toml(content.decode())
     except NotRegular:
         raise BadProject(f"`{path}` is not a regular file", "put a file there, or remove it") from None

@@ -64,7 +64,7 @@ _IS_JSON_SCHEMA = lazy_pattern(r'\s*\{\s*"\$schema"\s*:')
 # they cost more time than they save.
 _MANY = "role_profile"
 # How much of a broken text is searched for ids that it declares. The text can be one that was refused for its size.
-_MOST_CLAIMING = 2 * 1024 * 1024
+_MAX_SEARCHED_FOR_IDS = 2 * 1024 * 1024
 _CLAIM = lazy_pattern(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
@@ -306,7 +306,7 @@ def _find_declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     if isinstance(value, dict):
         declared_ids |= {value[field] for field in ("role_id", "org_id") if isinstance(value.get(field), str)}
     else:
-        declared_ids |= set(_CLAIM.findall(source.text, 0, _MOST_CLAIMING))
+        declared_ids |= set(_CLAIM.findall(source.text, 0, _MAX_SEARCHED_FOR_IDS))
     return frozenset(declared_ids)
 
 

@@ -11,7 +11,7 @@ from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.marks import Marks, find_mark, format_route
 from orgkernel.loading.parsed import Refusal, describe
 
-_LONGEST_MIXED = 500
+_MAX_MIXED_LENGTH = 500
 _JSON_TYPES = {
     "array": "a list", "boolean": "`true` or `false`", "integer": "a whole number", "null": "null",
     "number": "a number", "object": "a mapping", "string": "text",
@@ -64,7 +64,7 @@ def _find_mixed_list(value: Any, route: tuple[str | int, ...]) -> tuple[str | in
     if isinstance(value, dict):
         below: Iterable[tuple[str | int, Any]] = value.items()
     elif isinstance(value, list):
-        if len(value) > _LONGEST_MIXED and len({type(item) for item in value}) > 1:
+        if len(value) > _MAX_MIXED_LENGTH and len({type(item) for item in value}) > 1:
             return route
         below = enumerate(value)
     else:

@@ -13,7 +13,7 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 _PART = lazy_pattern(r'"(?:[^"\\]++|\\.)*+"?|//[^\r\n]*+|/\*', re.DOTALL)
 _TRAILING = lazy_pattern(r'"(?:[^"\\]++|\\.)*+"?|,(?=[ \t\r\n]*+[\]}])', re.DOTALL)
 # Each value has at most a key, a string and a comment, with the text before each of them.
-_MOST_PARTS = 6 * MAX_VALUES
+_MAX_PARTS = 6 * MAX_VALUES
 _INK = lazy_pattern(r"[^\r\n]")
 
 
@@ -32,7 +32,7 @@ def parse_jsonc(text: str) -> ParsedText:
                     (Refusal(row.BAD_JSON, compute_mark_after(text[:start]), problem, "close it with `*/`"),),
                 )
             end = closed + 2
-        if len(parts) > _MOST_PARTS:
+        if len(parts) > _MAX_PARTS:
             problem = f"the file contains more than {MAX_VALUES:,} values"
             return ParsedText((), (Refusal(row.TOO_LARGE, compute_mark_after(text[:start]), problem, SPLIT),))
         parts += (text[at:start], match[0] if match[0][0] == '"' else _replace_by_spaces(text[start:end]))

@@ -26,7 +26,7 @@ _NOT_FINITE = lazy_pattern(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 MAY_BEGIN_OTHERS = frozenset("-+.0123456789~nNtTfF")
 """First characters of plain scalars that are not strings."""
 _MAY_BEGIN_NUMBERS = frozenset("-+.0123456789")
-_LONGEST_NUMBER = 25
+_MAX_NUMBER_LENGTH = 25
 
 
 class NumberOutOfRange(ValueError):
@@ -79,7 +79,7 @@ _CONSTRUCTORS = {
 
 def parse_bounded_integer(digits: str, base: int) -> int:
     """A 64-bit integer. `int` itself would raise another error for more than 5,000 digits."""
-    if len(digits) > _LONGEST_NUMBER:
+    if len(digits) > _MAX_NUMBER_LENGTH:
         raise NumberOutOfRange(digits)
     value = int(digits, base)
     if not -(2**63) <= value < 2**64:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from orgkernel.loading.files import SKILL_FILE
 from orgkernel.runtime.regular_files import NotRegular, open_regular
 
-MOST_FILES, DEEPEST = 200, 5
+MAX_FILES, MAX_LEVELS = 200, 5
 MAX_BYTES = 1024 * 1024
 # A name is an ASCII file name that starts with no dot, so neither `..` nor a hidden file is one.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}\Z")
@@ -50,7 +50,7 @@ def list_files(skill: str) -> tuple[FileEntry, ...]:
     folder = os.path.dirname(skill)
     files: list[FileEntry] = []
     pending = [(folder, "")]
-    while pending and len(files) < MOST_FILES:
+    while pending and len(files) < MAX_FILES:
         here, prefix = pending.pop()
         try:
             with os.scandir(here) as entries:
@@ -63,18 +63,18 @@ def list_files(skill: str) -> tuple[FileEntry, ...]:
             if not _NAME.match(entry.name) or entry.is_symlink() or path == SKILL_FILE:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if path.count("/") + 1 < DEEPEST:
+                if path.count("/") + 1 < MAX_LEVELS:
                     below.append((entry.path, f"{path}/"))
             elif entry.is_file(follow_symlinks=False):
                 files.append(FileEntry(path, entry.stat(follow_symlinks=False).st_size))
         pending.extend(reversed(below))
-    return tuple(sorted(files)[:MOST_FILES])
+    return tuple(sorted(files)[:MAX_FILES])
 
 
 def read_file(skill: str, path: str) -> FileContent:
     """Read one of these files. Raises `FileRefused`."""
     parts = path.split("/")
-    if len(parts) > DEEPEST or not all(_NAME.match(part) for part in parts) or path == SKILL_FILE:
+    if len(parts) > MAX_LEVELS or not all(_NAME.match(part) for part in parts) or path == SKILL_FILE:
         raise FileRefused("unsafe", "the path is not a relative name of a file next to the skill")
     here = os.path.dirname(skill)
     try:

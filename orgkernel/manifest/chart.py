@@ -13,7 +13,7 @@ from orgkernel.graph.schema import SCHEMA, EdgeKind
 from orgkernel.manifest.v1 import encode
 
 _WIDTH = 80
-_DEEPEST_INDENT = 40
+_MAX_INDENT = 40
 _NARROW = frozenset("└─├│…")
 
 
@@ -71,10 +71,10 @@ def _render_branch(
 
 def _indent(indent: str) -> str:
     """The indentation that fits. Deeper roles show their depth instead."""
-    if len(indent) <= _DEEPEST_INDENT:
+    if len(indent) <= _MAX_INDENT:
         return indent
     depth = f"{len(indent) // 4 + 1} "
-    return depth + indent[len(depth) - _DEEPEST_INDENT :]
+    return depth + indent[len(depth) - _MAX_INDENT :]
 
 
 def _render_line(view: OrgView, role_id: str, prefix: str, width: int) -> str:

@@ -18,7 +18,7 @@ from orgkernel.prepared_types import prepared
 if TYPE_CHECKING:
     from orgkernel.mcp.asker import Asker
 
-MOST_BYTES = 64 * 1024
+MAX_BYTES = 64 * 1024
 """Maximum size of the arguments of a call in bytes, the same as for a body over HTTP."""
 _SUBJECT_WORDS = frozenset(
     {"subject", "agent", "as", "on_behalf_of", "via", "envelope", "org", "org_id", "requester"}
@@ -32,8 +32,8 @@ def read_arguments(
 ) -> shapes.Arguments:
     """Read the arguments of a tool call in their shape. Raises `UsageError`."""
     given = dict(raw_arguments or {})
-    if len(msgspec.json.encode(given)) > MOST_BYTES:
-        raise UsageError(f"the arguments have more than {MOST_BYTES} bytes", "send less")
+    if len(msgspec.json.encode(given)) > MAX_BYTES:
+        raise UsageError(f"the arguments have more than {MAX_BYTES} bytes", "send less")
     known = [field.encode_name for field in msgspec.structs.fields(shape)]
     for name in given:
         if name in known:

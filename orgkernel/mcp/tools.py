@@ -34,7 +34,7 @@ from orgkernel.operations.reports.submission import hand_in_report
 from orgkernel.runtime.salute import Situation
 from orgkernel.runtime.utc import as_utc
 
-_MOST_ROWS, _MOST_SUBJECTS = 200, 50
+_MAX_ROWS, _MAX_SUBJECTS = 200, 50
 
 ToolReply = tuple[shapes.ToolAnswer, str]
 """A structured answer, and the text of the first block; if empty, the answer as JSON."""
@@ -111,7 +111,7 @@ async def _answer_what_can(asker: Asker, arguments: shapes.WhatCanArguments) -> 
             grouped.setdefault(row.resource, []).append(row)
         shown = [
             _build_permission(resource, resource_rows)
-            for resource, resource_rows in list(grouped.items())[:_MOST_ROWS]
+            for resource, resource_rows in list(grouped.items())[:_MAX_ROWS]
         ]
         return shapes.PermissionList(
             can=tuple(shown), more=len(grouped) - len(shown), **_build_version(kernel, asker)
@@ -234,7 +234,7 @@ async def _answer_who_can(asker: Asker, arguments: shapes.WhoCanArguments) -> To
             outcome: _list_each(row.subject for row in rows if row.outcome == outcome)
             for outcome in WORST_FIRST
         }
-        shown = {outcome: subjects[:_MOST_SUBJECTS] for outcome, subjects in by_outcome.items()}
+        shown = {outcome: subjects[:_MAX_SUBJECTS] for outcome, subjects in by_outcome.items()}
         return shapes.WhoCanAnswer(
             allow=shown["allow"], ask=shown["ask"], conditional=_list_each((*shown["conditional"], *shown["deny"])),
             more=sum(len(subjects) - len(shown[outcome]) for outcome, subjects in by_outcome.items()),

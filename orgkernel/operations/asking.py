@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NOTHING_TO_ASK = "NOTHING_TO_ASK"
 _BY_THE_CALLER = ("state", "path", "lock")
 """Changes that the caller can make without an approval."""
-_LONGEST_REASON = 4_000
+_MAX_REASON_LENGTH = 4_000
 _PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 
 
@@ -91,7 +91,7 @@ def file_request_for_call(
             BAD_VALUE,
         )
     draft = msgspec.structs.replace(
-        _draft(context, org_id, request, decision), input_digest=digest, snapshot=decision.snapshot, reason=reason[:_LONGEST_REASON],
+        _draft(context, org_id, request, decision), input_digest=digest, snapshot=decision.snapshot, reason=reason[:_MAX_REASON_LENGTH],
         summary=_summarize(request, tuple(tool_input)),
     )  # fmt: skip
     try:

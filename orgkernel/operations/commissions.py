@@ -32,7 +32,7 @@ from orgkernel.state.certificates import (
 )
 from orgkernel.state.crew import CommissionDraft, CommissionedAgent
 
-MOST_AT_ONCE = 10_000
+MAX_AT_ONCE = 10_000
 
 
 class CommissionOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -120,9 +120,9 @@ def _decide(
     kernel: Kernel, org: str, orders: Sequence[CommissionOrder]
 ) -> tuple[OrganizationAccess, list[CommissionDecision]]:
     """The decision about each order. Raises `Refused` for the first one that is refused."""
-    if not 0 < len(orders) <= MOST_AT_ONCE:
+    if not 0 < len(orders) <= MAX_AT_ONCE:
         raise Refused(
-            f"{len(orders)} agents cannot be commissioned at once", f"name 1 to {MOST_AT_ONCE}", "BAD_VALUE"
+            f"{len(orders)} agents cannot be commissioned at once", f"name 1 to {MAX_AT_ONCE}", "BAD_VALUE"
         )
     desk = kernel.access(org)
     now = desk.build_current_context().now

@@ -45,7 +45,7 @@ _OF_ANOTHER = Reason(
 )
 _CONSUME = "consume_grant:"
 # Texts of callers are truncated in the audit, so a request cannot fill the store.
-_LONGEST = 500
+_MAX_LENGTH = 500
 
 Answered = tuple[AccessDecision, tuple[Reason, ...], str]
 """A decision, its reasons, and the name of its audit row; empty if it was not stored."""
@@ -178,7 +178,7 @@ def build_entry(
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}… ({len(text)} characters)"
 
 
 def _convert_to_ask(decision: AccessDecision, reason: Reason, request: AccessRequest) -> AccessDecision:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.stored import Store
 
-_MOST = 20
+_MAX_CHECKED = 20
 """The number of candidates that are checked, so an explanation costs no more than the decision."""
 
 
@@ -31,7 +31,7 @@ def find_grantors(kernel: Kernel, new_grant: Grant) -> tuple[str, ...]:
     """The subjects that could issue a grant now, the nearest superior first. Declared approvers and the owner come last."""
     views = list_views(kernel.state, new_grant.org_id)
     candidates = list(dict.fromkeys(each for view in views for each in _find_candidates(view, new_grant)))
-    return tuple(each for each in candidates[:_MOST] if _may_give(kernel, each, new_grant))
+    return tuple(each for each in candidates[:_MAX_CHECKED] if _may_give(kernel, each, new_grant))
 
 
 def _may_give(kernel: Kernel, candidate: str, new_grant: Grant) -> bool:

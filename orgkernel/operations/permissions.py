@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 OTHER_ORGANIZATION, BAD_VALUE, SNAPSHOT_CHANGED = "OTHER_ORGANIZATION", "BAD_VALUE", "SNAPSHOT_CHANGED"
-LONGEST_WORD = 200
+MAX_WORD_LENGTH = 200
 ID = "[!-~]{1,150}$"
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_WORD_LENGTH)]
 Text = Annotated[str, msgspec.Meta(max_length=4_000)]
 Grantee = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook|relationship|tag):{ID}")]
 Requester = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook):{ID}")]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SECONDS = 10.0
 """The default lifetime of a permit in seconds, from the decision to the start of the call."""
 _AGENT = "agent:"
-_LONGEST = 500
+_MAX_CHAIN_LENGTH = 500
 """The highest number of characters of a delegation chain in the audit."""
 
 
@@ -243,7 +243,7 @@ class _Call(NamedTuple):
 def _describe_chain(request: AccessRequest) -> dict[str, str]:
     """The principal and the senders of a run, for the audit."""
     chain = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
-    return {name: value[:_LONGEST] for name, value in chain.items() if value}
+    return {name: value[:_MAX_CHAIN_LENGTH] for name, value in chain.items() if value}
 
 
 def record_use(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 WORK_SECONDS = 10.0
 """Seconds that reading or changing the store may take."""
-_MOST_THREADS = 16
+_MAX_THREADS = 16
 
 
 async def await_ticket(ticket: Ticket) -> Any:
@@ -61,4 +61,4 @@ async def run_in_store_thread(work: Callable[..., T], *arguments: Any) -> T:
 
 @cache
 def _get_threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_MOST_THREADS, "orgkernel-waiting")
+    return ThreadPoolExecutor(_MAX_THREADS, "orgkernel-waiting")

@@ -28,7 +28,7 @@ from orgkernel.runtime.regular_files import open_regular
 _QUOTED = re.compile(r"`([^`]+)`")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.:/-]*\Z")
 _SEPARATORS = re.compile(r"[-_. /:]+")
-_LEAST_LETTERS = 3
+_MIN_LETTERS = 3
 
 
 class FileCorrection(NamedTuple):
@@ -133,7 +133,7 @@ def _is_certain(word: str, meant: str) -> bool:
 
 def _differ_in_one_letter(one: str, other: str) -> bool:
     """Whether two words differ in one letter or in two swapped ones, and not in a digit."""
-    if min(len(one), len(other)) < _LEAST_LETTERS:
+    if min(len(one), len(other)) < _MIN_LETTERS:
         return False
     begin = 0
     while begin < min(len(one), len(other)) and one[begin] == other[begin]:

@@ -40,8 +40,8 @@ MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
 }
 ACTIVATION_TRUST = 0.65
 """An agent leaves probation at this trust, if its trust is known."""
-_MOST_DIGESTS = 16
-_MOST_SAMPLES = 10**9
+_MAX_DIGESTS = 16
+_MAX_SAMPLES = 10**9
 
 
 class Agents:
@@ -342,13 +342,13 @@ class Results:
 
 def require_evidence(sample_size: int | None, digests: Mapping[str, str]) -> None:
     """Raise `Refused` if the evidence of a test cannot be stored."""
-    if sample_size is not None and not 1 <= sample_size < _MOST_SAMPLES:
+    if sample_size is not None and not 1 <= sample_size < _MAX_SAMPLES:
         raise Refused(
             f"a sample size of {sample_size} is out of range", "use a positive number", code="BAD_VALUE"
         )
-    if len(digests) > _MOST_DIGESTS:
+    if len(digests) > _MAX_DIGESTS:
         raise Refused(
-            f"a result has {len(digests)} digests", f"it can have at most {_MOST_DIGESTS}", code="BAD_VALUE"
+            f"a result has {len(digests)} digests", f"it can have at most {_MAX_DIGESTS}", code="BAD_VALUE"
         )
     for name, digest in digests.items():
         require_id("the name of the digest", name)

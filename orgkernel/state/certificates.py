@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SEED_BYTES = 32
 BAD_CERTIFICATE = "BAD_CERTIFICATE"
 _ASK_AGAIN = "ask the organization for the certificate again"
-_LONGEST = 16_384
+_MAX_LENGTH = 16_384
 _SIGNATURE = re.compile("[0-9a-f]{128}")
 _MISSING = ("identities of agents need `cryptography`", "install the extra `orgkernel[signing]`")
 _ED25519 = b"\xed\x01"
@@ -121,8 +121,8 @@ def read_certificate(content: bytes | str) -> BirthCertificate:
     member, because two readers could take it for different certificates.
     """
     try:
-        if len(content) > _LONGEST:
-            raise ValueError(f"it is longer than {_LONGEST} characters")
+        if len(content) > _MAX_LENGTH:
+            raise ValueError(f"it is longer than {_MAX_LENGTH} characters")
         certificate = msgspec.json.decode(content, type=prepared(BirthCertificate))
         if json.loads(content, object_pairs_hook=_build_object) != msgspec.to_builtins(certificate):
             raise ValueError("it has no member `type` or `signature`")

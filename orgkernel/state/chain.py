@@ -56,10 +56,10 @@ from orgkernel.state.tables import (
 
 GENESIS = "0" * 64
 """Digest before the first row of a chain."""
-_LONGEST = 500
+_MAX_LENGTH = 500
 """Maximum length of a string: PostgreSQL refuses longer index keys, and ids have at most 200 characters."""
-_LONGEST_REASON = 4_000
-_DEEPEST = 8
+_MAX_REASON_LENGTH = 4_000
+_MAX_DEPTH = 8
 _TEXTS = (
     "activity", "subject", "actor", "action", "resource", "code", "org_id", "relationship", "channel", "sender",
     "session", "record_id", "level", "snapshot",
@@ -104,7 +104,7 @@ def link(previous: str, writer: str, stream: str, sequence: int, body: str) -> s
     return sha256(f"{previous}\n{writer}\n{stream}\n{sequence}\n{body}".encode()).hexdigest()
 
 
-def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str:
+def clean_text(text: str, name: str = "", longest: int = _MAX_REASON_LENGTH) -> str:
     """A string that can be stored: secrets are replaced by their kind, NUL and lone surrogates are removed, and
     length is limited.
     """
@@ -120,10 +120,10 @@ def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str
 def _is_clean(texts: tuple[str, ...]) -> bool:
     """Whether strings can be stored unchanged. The result is cached, because the same strings recur."""
     text = "\n".join(texts)
-    if len(text) > _LONGEST or not _is_plain(text):
+    if len(text) > _MAX_LENGTH or not _is_plain(text):
         return False
     # A suspected secret is often only a long name: then cleaning changes nothing and is not repeated.
-    return name_secrets(text) == text or all(clean_text(each, longest=_LONGEST) == each for each in texts)
+    return name_secrets(text) == text or all(clean_text(each, longest=_MAX_LENGTH) == each for each in texts)
 
 
 def _is_clean_call(detail: Mapping[str, Any]) -> bool:
@@ -151,7 +151,7 @@ def _is_plain(text: str) -> bool:
 
 def _clean(entry: AuditEntry) -> AuditEntry:
     texts = {
-        name: clean_text(getattr(entry, name), longest=_LONGEST) for name in _TEXTS if name != "snapshot"
+        name: clean_text(getattr(entry, name), longest=_MAX_LENGTH) for name in _TEXTS if name != "snapshot"
     }
     detail = None if entry.detail is None else clean_value(msgspec.to_builtins(entry.detail))
     return msgspec.structs.replace(entry, **texts, reason=clean_text(entry.reason), detail=detail)
@@ -159,7 +159,7 @@ def _clean(entry: AuditEntry) -> AuditEntry:
 
 def clean_value(value: Any, name: str = "", depth: int = 0) -> Any:
     """A JSON value that can be stored: every string in it cleaned, and its depth limited."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, str):
         return clean_text(value, name)

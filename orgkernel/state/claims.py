@@ -30,8 +30,8 @@ from orgkernel.state.rows import StoreContext, decode_record, encode_row, requir
 from orgkernel.state.tables import file_claims
 from orgkernel.state.writer import Transaction
 
-MOST_PATHS = 200
-MOST_SECONDS = 7 * 86_400.0
+MAX_PATHS = 200
+MAX_SECONDS = 7 * 86_400.0
 """Maximum lease in seconds. A longer one would block files of a stopped worker."""
 
 
@@ -285,9 +285,9 @@ def _require_holder(holder: str, session: str | None, planner: str | None) -> No
 
 def require_seconds(seconds: float) -> None:
     """Raise `Refused` for an invalid or too long lease."""
-    if not 0 < seconds <= MOST_SECONDS:
+    if not 0 < seconds <= MAX_SECONDS:
         raise Refused(
-            f"a claim cannot last {seconds:g} seconds", f"it lasts at most {MOST_SECONDS:g}", "BAD_VALUE"
+            f"a claim cannot last {seconds:g} seconds", f"it lasts at most {MAX_SECONDS:g}", "BAD_VALUE"
         )
 
 
@@ -305,9 +305,9 @@ def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
         if clean_text(owned.text) != owned.text:
             raise Refused(f"the path {quote(path)} cannot be stored", "it looks like a secret", "BAD_VALUE")
         scope_texts[owned.text] = None
-    if not 0 < len(scope_texts) <= MOST_PATHS:
+    if not 0 < len(scope_texts) <= MAX_PATHS:
         raise Refused(
-            f"a claim cannot have {len(scope_texts)} paths", f"it has 1 to {MOST_PATHS}", "BAD_VALUE"
+            f"a claim cannot have {len(scope_texts)} paths", f"it has 1 to {MAX_PATHS}", "BAD_VALUE"
         )
     return tuple(scope_texts)
 

@@ -18,9 +18,9 @@ from orgkernel.runtime.utc import as_utc
 
 _COMMAND = re.compile("[a-z][a-z-]{0,19}")
 _OURS = re.compile("orgkernel ([0-9]+) ([^ ]+) ?(.*)")
-_LONGEST = 63
+_MAX_NAME_BYTES = 63
 """Bytes of a name in PostgreSQL."""
-_MOST_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 class ConnectedProgram(NamedTuple):
@@ -43,14 +43,14 @@ class ConnectedProgram(NamedTuple):
 
 def list_texts(programs: Sequence[ConnectedProgram]) -> str:
     """Programs in a message: the first five, and how many more there are."""
-    more = f", and {len(programs) - _MOST_SHOWN} more" if len(programs) > _MOST_SHOWN else ""
-    return ", ".join(program.text for program in programs[:_MOST_SHOWN]) + more
+    more = f", and {len(programs) - _MAX_SHOWN} more" if len(programs) > _MAX_SHOWN else ""
+    return ", ".join(program.text for program in programs[:_MAX_SHOWN]) + more
 
 
 def name_this_program() -> str:
     """The name under which PostgreSQL lists the connections of this process: its number, its host and its command."""
     name = f"orgkernel {os.getpid()} {_read_host()} {_read_command('self')}"
-    return name.encode("ascii", "replace").decode()[:_LONGEST]
+    return name.encode("ascii", "replace").decode()[:_MAX_NAME_BYTES]
 
 
 def list_file_users(path: str, own_file: int) -> tuple[ConnectedProgram, ...]:

@@ -18,7 +18,7 @@ from orgkernel.state.rows import StoreContext, decode_record, encode_row, requir
 from orgkernel.state.tables import contract_records
 from orgkernel.state.writer import Transaction
 
-LARGEST_CONTRACT = 256 * 1024
+MAX_CONTRACT_BYTES = 256 * 1024
 """Maximum size of a contract as JSON, in bytes."""
 ENDING = ("result", "mission_close")
 """Kinds of which a session has one."""
@@ -38,9 +38,9 @@ class WantedContract:
         self.session: str | None = self.body.get("session")
         if self.session is not None:
             require_id("the session", self.session)
-        if len(_canonical(self.body)) > LARGEST_CONTRACT:
+        if len(_canonical(self.body)) > MAX_CONTRACT_BYTES:
             raise Refused(
-                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB",
+                f"the contract has more than {MAX_CONTRACT_BYTES // 1024} KiB",
                 "leave the output out",
                 "BAD_VALUE",
             )

@@ -63,10 +63,10 @@ from orgkernel.state.writer import Transaction
 EPISODE_CONFLICT = "EPISODE_CONFLICT"
 IDENTITY_CONFLICT = "IDENTITY_CONFLICT"
 KEY_REVOKED = "KEY_REVOKED"
-_MOST_NAMES = 500
+_MAX_NAMES = 500
 """Names in one statement."""
-_MOST_EPISODES = 1_000
-_MOST_OF_A_KIND = 64
+_MAX_EPISODES = 1_000
+_MAX_OF_A_KIND = 64
 """Skills and tools of one episode."""
 
 
@@ -269,7 +269,7 @@ class Crew:
         query = select(episodes).where(episodes.c.org_id == org_id, episodes.c.agent_id == agent_id)
         if before is not None:
             query = query.where(episodes.c.number < before)
-        query = query.order_by(episodes.c.number.desc()).limit(min(max(limit, 1), _MOST_EPISODES))
+        query = query.order_by(episodes.c.number.desc()).limit(min(max(limit, 1), _MAX_EPISODES))
         return self._context.read(Episode, query)
 
     # -- personality -------------------------------------------------------------------------------------------
@@ -399,9 +399,9 @@ def _refuse_revoked(
 ) -> None:
     """Raise `Conflict` if one of the keys was revoked."""
     table = key_revocations
-    for start in range(0, len(dids), _MOST_NAMES):
+    for start in range(0, len(dids), _MAX_NAMES):
         query = select(table).where(
-            table.c.org_id == org_id, table.c.did.in_(dids[start : start + _MOST_NAMES])
+            table.c.org_id == org_id, table.c.did.in_(dids[start : start + _MAX_NAMES])
         )
         for row in transaction.connection.execute(query):
             raise Conflict(
@@ -459,9 +459,9 @@ def _find_owners(transaction: Transaction, org_id: str, dids: Sequence[str]) -> 
     """The agents that have these keys."""
     table = agent_identities
     agents_by_did: dict[str, str] = {}
-    for start in range(0, len(dids), _MOST_NAMES):
+    for start in range(0, len(dids), _MAX_NAMES):
         query = select(table.c.did, table.c.agent_id).where(
-            table.c.org_id == org_id, table.c.did.in_(dids[start : start + _MOST_NAMES])
+            table.c.org_id == org_id, table.c.did.in_(dids[start : start + _MAX_NAMES])
         )
         agents_by_did.update((row.did, row.agent_id) for row in transaction.connection.execute(query))
     return agents_by_did
@@ -470,9 +470,9 @@ def _find_owners(transaction: Transaction, org_id: str, dids: Sequence[str]) -> 
 def _find(
     transaction: Transaction, table: Any, org_id: str, names: Sequence[str], *columns: Column[Any]
 ) -> Iterable[Any]:
-    for start in range(0, len(names), _MOST_NAMES):
+    for start in range(0, len(names), _MAX_NAMES):
         query: Select[Any] = select(*columns).where(
-            table.c.org_id == org_id, table.c.agent_id.in_(names[start : start + _MOST_NAMES])
+            table.c.org_id == org_id, table.c.agent_id.in_(names[start : start + _MAX_NAMES])
         )
         yield from transaction.connection.execute(query)
 
@@ -516,10 +516,10 @@ def _require_episode(episode: Episode) -> None:
     require_word("the outcome", episode.outcome, OUTCOMES)
     require_time("the time", episode.at)
     require_bound(None, episode.digest or None)
-    if len(episode.skills) > _MOST_OF_A_KIND or len(episode.tools) > _MOST_OF_A_KIND:
+    if len(episode.skills) > _MAX_OF_A_KIND or len(episode.tools) > _MAX_OF_A_KIND:
         raise Refused(
             "an episode names too many skills or tools",
-            f"it can name at most {_MOST_OF_A_KIND} of each",
+            f"it can name at most {_MAX_OF_A_KIND} of each",
             "BAD_VALUE",
         )
     for what, name in (

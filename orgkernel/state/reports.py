@@ -25,9 +25,9 @@ from orgkernel.state.writer import Ticket, Transaction
 
 KEPT_SECONDS = 7 * 86_400.0
 """How long reports are kept that are not the latest of their agent."""
-LARGEST_REPORT = 64 * 1024
+MAX_REPORT_BYTES = 64 * 1024
 """Maximum size of a report as JSON, in bytes."""
-_MOST_AT_ONCE = 500
+_MAX_AT_ONCE = 500
 _UNIT = ("org_id", "role_id", "agent_id", "agent_number")
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
@@ -79,7 +79,7 @@ class Reports:
         org_id: str | None = None,
         role_id: str | None = None,
         *,
-        limit: int = _MOST_AT_ONCE,
+        limit: int = _MAX_AT_ONCE,
     ) -> tuple[StoredReport, ...]:
         """Reports in the order in which they were stored, from the one after `number` on."""
         query = _select_for(select(salute_reports), org_id, role_id).where(salute_reports.c.number > number)
@@ -160,8 +160,8 @@ def _select_for(query: Select[Any], org_id: str | None, role_id: str | None) -> 
 def _draft(body: Mapping[str, Any], agent_id: str) -> StoredReport:
     """Prepare a report for storing: its strings masked, its time from its own clock. Raises `Refused`."""
     clean: dict[str, Any] = clean_value(body)
-    if len(_canonical(clean)) > LARGEST_REPORT:
-        raise Refused(f"a report has more than {LARGEST_REPORT} bytes", code="BAD_VALUE")
+    if len(_canonical(clean)) > MAX_REPORT_BYTES:
+        raise Refused(f"a report has more than {MAX_REPORT_BYTES} bytes", code="BAD_VALUE")
     unit = clean["unit"]
     at = as_seconds(clean["time"]["timestamp"])
     if at is None:

@@ -39,7 +39,7 @@ _JSON = frozenset(
         "org_ids",
     }
 )
-_LONGEST_ID = 200
+_MAX_ID_LENGTH = 200
 _DIGEST = re.compile("[0-9a-f]{64}")
 _SNAPSHOT = re.compile("sha256:[0-9a-f]{64}")
 _FURTHEST = 1e11
@@ -170,10 +170,10 @@ def require_time(what: str, seconds: float | None) -> float | None:
 
 def require_id(what: str, text: str) -> str:
     """An id that can be stored. Raises `Refused`."""
-    if not 0 < len(text) <= _LONGEST_ID or not _is_storable(text):
+    if not 0 < len(text) <= _MAX_ID_LENGTH or not _is_storable(text):
         raise Refused(
             f"{what} {quote(text)} cannot be stored",
-            f"it has 1 to {_LONGEST_ID} printable characters, and must not look like a secret",
+            f"it has 1 to {_MAX_ID_LENGTH} printable characters, and must not look like a secret",
             code="BAD_VALUE",
         )
     return text

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 _SEAL = re.compile(r',"seal":"([0-9]{1,18})\.([0-9a-f]{64})"\}')
-_LONGEST_SEAL = len(',"seal":"."}') + 18 + 64
+_MAX_SEAL_LENGTH = len(',"seal":"."}') + 18 + 64
 
 
 class ChainRow(NamedTuple):
@@ -39,7 +39,7 @@ def seal_body(
 
 def read_seal(keys: Iterable[bytes], writer: str, stream: str, row: ChainRow) -> int | None:
     """The number of the row that the last checkpoint named when this row was sealed. None without a valid seal."""
-    start = row.body.rfind(',"seal":"', -_LONGEST_SEAL)
+    start = row.body.rfind(',"seal":"', -_MAX_SEAL_LENGTH)
     match = _SEAL.fullmatch(row.body, start) if start > 0 else None
     if match is None:
         return None

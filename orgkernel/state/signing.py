@@ -26,8 +26,8 @@ T = TypeVar("T")
 Tokens = Callable[[int], bytes]
 """So many random bytes."""
 _BYTES = 32
-_MOST_BYTES = 4096
-_MOST_BEFORE = 8
+_MAX_BYTES = 4096
+_MAX_FORMER_KEYS = 8
 """Number of former keys that are kept."""
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
 _canonical = msgspec.json.Encoder(order="deterministic").encode
@@ -52,7 +52,7 @@ class SigningKey:
             return ()
         seen = (state.st_mtime_ns, state.st_ino, state.st_size)
         if seen != self._seen:
-            self._lines = _parse(read_regular(self.path, _MOST_BYTES))
+            self._lines = _parse(read_regular(self.path, _MAX_BYTES))
             self._seen = seen
         now = self._clock()
         return tuple(key for key, until in self._lines if now < until)
@@ -83,7 +83,7 @@ class SigningKey:
 
     def _rotate(self, until: float) -> None:
         now = self._clock()
-        before = [(key, min(end, until)) for key, end in self._lines][:_MOST_BEFORE]
+        before = [(key, min(end, until)) for key, end in self._lines][:_MAX_FORMER_KEYS]
         lines = [f"{key.hex()} {end:.0f}" for key, end in before if end > now]
         new = self._beside()
         write_new(new, "".join(f"{line}\n" for line in (self._draw(), *lines)).encode())

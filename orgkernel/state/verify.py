@@ -34,7 +34,7 @@ from orgkernel.state.rows import StoreContext
 from orgkernel.state.seals import ChainRow, read_seal
 from orgkernel.state.tables import audit
 
-_MOST = 100
+_MAX_FINDINGS = 100
 """Findings that are listed; the rest is counted."""
 _COPIES = ("at", "kind", "activity", "subject", "channel", "relationship", "record_id")
 _AT_ONCE = 5_000
@@ -225,11 +225,11 @@ class _Chain:
 
     def _find_place(self, row: Any) -> int | None:
         """The place where a misplaced row was written; None if unknown."""
-        for other in self.broken[:_MOST]:
+        for other in self.broken[:_MAX_FINDINGS]:
             if other is not row and self._is_digest(other.previous, other.sequence, row.body, other.digest):
                 return int(other.sequence)  # only its claimed place differs
         near = (row.sequence - 1, row.sequence + 1)
-        for sequence in (*(other.sequence for other in self.broken[:_MOST]), *near):
+        for sequence in (*(other.sequence for other in self.broken[:_MAX_FINDINGS]), *near):
             if sequence != row.sequence and self._is_digest(row.previous, sequence, row.body, row.digest):
                 return int(sequence)
         return None
@@ -372,9 +372,9 @@ def _judge(
         number,
         sum(chain.last is not None for chain in chains.values()),
         sum(last - first + 1 for _, _, first, last in dropped),
-        tuple(left[:_MOST]),
-        max(0, len(left) - _MOST),
-        tuple(accepted[:_MOST]),
+        tuple(left[:_MAX_FINDINGS]),
+        max(0, len(left) - _MAX_FINDINGS),
+        tuple(accepted[:_MAX_FINDINGS]),
         tuple(rows for _, chain in sorted(chains.items()) for rows in chain.open),
         tuple(
             CheckpointFolder(

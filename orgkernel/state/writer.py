@@ -37,12 +37,12 @@ _Prepared = tuple[AuditEntry, str] | Exception
 """An entry and its JSON, or the error if it cannot be encoded."""
 _Answer = tuple[Any, Exception | None]
 """The result of a ticket."""
-_MOST_AT_ONCE = 2_000
+_MAX_BATCH = 2_000
 _PAUSE = 0.0002
 """Seconds between two callers after which no more are waited for; a caller alone never waits."""
 _LATER = 0.005
 """Seconds that a row which is not urgent waits for others, to write them together."""
-_MOST_WAITING = 100_000
+_MAX_WAITING = 100_000
 """Beyond this a deferred caller waits for its row: memory is not a store."""
 
 
@@ -155,13 +155,13 @@ class Writer:
         """
         if self._thread is None:
             self._start()
-        if not may_wait and self._queue.qsize() > _MOST_WAITING:
+        if not may_wait and self._queue.qsize() > _MAX_WAITING:
             raise StoreBusy(f"the store {quote(self._shown)} has too many waiting writes", "try again later")
         ticket = Ticket(work, is_urgent)
         self._queue.put(ticket)
         if self._has_ended:
             self._refuse_rest()
-        elif may_wait and self._queue.qsize() > _MOST_WAITING:
+        elif may_wait and self._queue.qsize() > _MAX_WAITING:
             with contextlib.suppress(Exception):  # the caller finds it in the ticket
                 ticket.result()
         return ticket
@@ -209,7 +209,7 @@ class Writer:
             item = queue.get()
             while item is not None:
                 batch.append(item)
-                if len(batch) >= _MOST_AT_ONCE:
+                if len(batch) >= _MAX_BATCH:
                     break
                 # Callers of the last commit come back at once; without this half of them would always just miss it.
                 is_rest = len(batch) < expected and queue.empty()

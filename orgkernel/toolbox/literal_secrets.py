@@ -31,9 +31,9 @@ _ORDINARY_HEADER: Final = re.compile(
     r"(?:accept|content)(?:-.*)?\Z|(?:.*-)?(?:user-agent|version)\Z", re.IGNORECASE
 )
 _Place = Literal["header", "url", "environment", "option"]
-_LEAST: Final[dict[_Place, int]] = {"header": 1, "url": 1, "option": 1, "environment": 6}
+_MIN_LENGTHS: Final[dict[_Place, int]] = {"header": 1, "url": 1, "option": 1, "environment": 6}
 """Minimum length of values that are masked in errors. Shorter ones of an environment are words such as `true`."""
-_LEAST_IN_RESULTS: Final[dict[_Place, int]] = {"header": 6, "url": 6, "option": 6, "environment": 8}
+_MIN_LENGTHS_IN_RESULTS: Final[dict[_Place, int]] = {"header": 6, "url": 6, "option": 6, "environment": 8}
 """The same for results. The `Masker` has a minimum of its own for all values."""
 _SCHEME: Final = re.compile(r"(?:Basic|Bearer|Token|ApiKey)\s+", re.IGNORECASE)
 _OPTION: Final = re.compile(r"(--?[A-Za-z][\w.-]*)(?:=(.*))?\Z", re.DOTALL)
@@ -62,7 +62,7 @@ def build_maskers(provider: McpServer | HttpApi, credentials: Mapping[str, str])
     """The maskers for the values of a provider and for credentials."""
     literals = list(find_literals(provider))
     results = [each.value for each in literals if _is_masked_in_results(each)]
-    texts = [each.value for each in literals if _is_long_enough(each, _LEAST)]
+    texts = [each.value for each in literals if _is_long_enough(each, _MIN_LENGTHS)]
     return LiteralMaskers(_build_masker(results, credentials), _build_masker([*results, *texts], credentials))
 
 
@@ -128,7 +128,7 @@ def _is_masked_in_results(placed: PlacedValue) -> bool:
     if SECRET_NAME.search(placed.name):
         return True
     ordinary = _ORDINARY_HEADER if placed.place == "header" else _ORDINARY_NAME
-    return _is_long_enough(placed, _LEAST_IN_RESULTS) and not ordinary.search(placed.name)
+    return _is_long_enough(placed, _MIN_LENGTHS_IN_RESULTS) and not ordinary.search(placed.name)
 
 
 def _is_long_enough(placed: PlacedValue, least: Mapping[_Place, int]) -> bool:

@@ -24,9 +24,9 @@ from uuid import UUID
 import msgspec
 
 MASK: Final = "***"
-_LEAST: Final = 4
+_MIN_LENGTH: Final = 4
 """Minimum length of masked values. Shorter ones would be found in any string."""
-_LEAST_ENCODED: Final = 6
+_MIN_ENCODED_LENGTH: Final = 6
 """Minimum length of masked encoded forms. Shorter ones would be found in any string."""
 _PLAIN: Final = (type(None), numbers.Number, enum.Enum, date, time, timedelta, tzinfo, UUID)
 """Types that contain no strings. Of these, only a number can repeat a credential made of digits."""
@@ -45,7 +45,7 @@ class Masker:
     """Masks the same credentials in many values."""
 
     def __init__(self, credentials: Mapping[str, str]) -> None:
-        secrets = [each for each in credentials.values() if len(each) >= _LEAST]
+        secrets = [each for each in credentials.values() if len(each) >= _MIN_LENGTH]
         self._forms = _Forms(secrets) if secrets else None
 
     def mask(self, value: Any) -> Any:
@@ -89,7 +89,7 @@ class _Forms:
         forms: set[str] = set()
         for secret in secrets:
             forms.add(secret)
-            forms.update(form for form in _list_encoded_forms(secret) if len(form) >= _LEAST_ENCODED)
+            forms.update(form for form in _list_encoded_forms(secret) if len(form) >= _MIN_ENCODED_LENGTH)
         self.texts = sorted(forms, key=lambda form: (-len(form), form))
         self.numbers = {form for form in forms if form.isascii() and form.isdigit()}
         self.text_pattern = re.compile("|".join(map(re.escape, self.texts)))

@@ -37,7 +37,7 @@ __all__ = [
     "open_servers",
 ]
 
-_MOST_STARTS_AT_ONCE: Final = 16
+_MAX_STARTS_AT_ONCE: Final = 16
 """Maximum number of concurrent starts. If a hundred servers started at once, all would time out."""
 
 
@@ -141,7 +141,7 @@ def build_call_request(request: AccessRequest, tool_id: str, action: str, tool_i
 def open_servers(paths: Sequence[str], variables: Mapping[str, str]) -> tuple[list[Upstream], dict[str, str]]:
     """The servers of some files, and why others cannot be used. Nothing is started. Raises `UsageError`."""
     declared = read_server_files(paths, variables)
-    starts = asyncio.Semaphore(_MOST_STARTS_AT_ONCE)
+    starts = asyncio.Semaphore(_MAX_STARTS_AT_ONCE)
     opened = [
         Upstream(name, each.provider, secrets=each.secrets, starts=starts)
         for name, each in declared.items()

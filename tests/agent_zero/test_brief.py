@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from orgkernel import Kernel
-from orgkernel.exchange.agent_zero.brief import MOST_TOKENS, render_brief
+from orgkernel.exchange.agent_zero.brief import MAX_TOKENS, render_brief
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.manifest.v1 import RoleManifest
 from tests.support.tokens import count_tokens
@@ -83,6 +83,6 @@ def test_a_brief_is_short_whatever_an_organization_says(word):
         chain_of_command=(msgspec.structs.replace(above, name=long),),
     )
     text = render_brief(changed, [f"{word}_{number}" for number in range(40)])
-    assert count_tokens(text) <= MOST_TOKENS
+    assert count_tokens(text) <= MAX_TOKENS
     assert text.startswith(f"You are the {word[:2]}")
     assert "`response`" in text

@@ -190,7 +190,7 @@ from orgkernel.state.location import parse_location
 import uvicorn
 feed.SEND_SECONDS = 5.0
 feed.HEARTBEAT_SECONDS = 0.2
-feed.MOST_FOLLOWERS = 2
+feed.MAX_FOLLOWERS = 2
 logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
 app = create_app(Kernel.open(sys.argv[1]), store=parse_location("state.db", sys.argv[2]))
 config = build_config(app)

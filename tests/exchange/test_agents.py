@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orgkernel.exchange.agents.names import LONGEST, map_names
+from orgkernel.exchange.agents.names import MAX_NAME_LENGTH, map_names
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.marks import Mark, find_mark
@@ -230,7 +230,10 @@ def test_no_two_ids_have_one_name() -> None:
     assert map_names(reversed(ids)) == names
     assert (names["a-b"], names["builder"]) == ("a-b", "builder")
     assert all(
-        name == name.casefold() and "--" not in name and name.strip("-") == name and len(name) <= LONGEST
+        name == name.casefold()
+        and "--" not in name
+        and name.strip("-") == name
+        and len(name) <= MAX_NAME_LENGTH
         for name in names.values()
     )
 

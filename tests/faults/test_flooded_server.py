@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from manifest_api.feed import MOST_PER_ASKER
-from manifest_api.guards.connections import MAX_HEAD, MOST_PIPELINED, compute_connection_budget
+from manifest_api.feed import MAX_PER_CALLER
+from manifest_api.guards.connections import MAX_HEAD, MAX_PIPELINED, compute_connection_budget
 from tests.api.keys import location_of, new_key
 from tests.api.running import Server, running
 from tests.support.patience import PATIENCE
@@ -131,9 +131,9 @@ def test_pipelined_requests_are_limited(server: Server) -> None:
     """A few are answered in their order; a flood ends its own connection only."""
     with connect(server) as asking:
         asking.sendall(
-            WHOLE * (MOST_PIPELINED - 1) + WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+            WHOLE * (MAX_PIPELINED - 1) + WHOLE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
         )
-        assert all_of(asking).count(b"HTTP/1.1 200") == MOST_PIPELINED
+        assert all_of(asking).count(b"HTTP/1.1 200") == MAX_PIPELINED
     with connect(server) as flooding:
         with suppress(ConnectionError):
             flooding.sendall(WHOLE * 50_000)
@@ -191,6 +191,6 @@ def test_one_caller_does_not_take_all_streams(tmp_path: Path) -> None:
             return following.recv(4_096)
 
         said = [follow() for _ in range(300)]
-        assert sum(each.startswith(b"HTTP/1.1 200") for each in said) == MOST_PER_ASKER
+        assert sum(each.startswith(b"HTTP/1.1 200") for each in said) == MAX_PER_CALLER
         assert said[-1].startswith(b"HTTP/1.1 503")
         assert follow(b"Authorization: Bearer %b\r\n" % secret.encode()).startswith(b"HTTP/1.1 200")

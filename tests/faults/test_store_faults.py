@@ -349,7 +349,7 @@ def test_who_will_not_wait_is_refused_when_too_much_waits(
     quick_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An event loop must not stand still because the store is behind; what was taken in before is written."""
-    monkeypatch.setattr("orgkernel.state.writer._MOST_WAITING", 3)
+    monkeypatch.setattr("orgkernel.state.writer._MAX_WAITING", 3)
     begun, goes_on = threading.Event(), threading.Event()
 
     def wait(_: object) -> bool:

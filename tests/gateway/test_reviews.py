@@ -251,7 +251,7 @@ def test_no_server_spoils_the_lock_file(tmp_path: Path, schema: Any) -> None:
 
 def test_no_server_fills_the_lock_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that lists too much is not accepted, and the others are."""
-    monkeypatch.setattr(module, "MOST_OF_A_SERVER", 5000)
+    monkeypatch.setattr(module, "MAX_SERVER_BYTES", 5000)
     pins = Pins(str(tmp_path / "lock.json"))
     with pytest.raises(UsageError, match="more than 5000 bytes"):
         pins.accept("box", {"look": {**LOOK, "description": "x" * 5000}})

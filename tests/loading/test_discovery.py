@@ -9,7 +9,7 @@ import pytest
 
 from orgkernel import AccessRequest, Kernel
 from orgkernel.loading.formats import FORMATS
-from orgkernel.loading.formats.discovery import MOST_LEVELS, discover
+from orgkernel.loading.formats.discovery import MAX_LEVELS, discover
 from tests.loading.test_agent_spec import SPEC
 from tests.support.claude_trees import agent
 from tests.support.in_process import run_here
@@ -135,7 +135,7 @@ def test_each_style_is_found(style: str, tmp_path: Path) -> None:
         {"vendor/x/agents/a.md": agent("a", "Does a.")},
         {".cache/agents/a.md": agent("a", "Does a.")},
         {"venv/pyvenv.cfg": "", "venv/lib/a.md": agent("a", "Does a.")},
-        {"/".join(["d"] * (MOST_LEVELS + 1)) + "/a.md": agent("a", "Does a.")},
+        {"/".join(["d"] * (MAX_LEVELS + 1)) + "/a.md": agent("a", "Does a.")},
     ],
 )
 def test_other_files_are_no_agents(files: dict[str, str], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from orgkernel import Kernel
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import is_beside
 from orgkernel.loading.formats import lookups
-from orgkernel.loading.formats.references import MOST, find_references, pack_references
+from orgkernel.loading.formats.references import MAX_REFERENCES, find_references, pack_references
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.claude_trees import AGENTS, agent
@@ -90,11 +90,11 @@ def test_nothing_outside_of_the_project_is_looked_at(tmp_path: Path) -> None:
 
 def test_the_number_of_questions_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is beyond counts as there."""
-    monkeypatch.setattr(lookups, "MOST", 3)
+    monkeypatch.setattr(lookups, "MAX_LOOKUPS", 3)
     body = "\n".join(f"Read `docs/page-{number}.md`." for number in range(9))
     kernel = Kernel.open(write_tree(tmp_path, {f"{AGENTS}/w.md": agent("w", "Writes. Use it.", body=body)}))
     assert [each.code for each in kernel.check()] == ["ORG765"] * 3
-    assert len(pack_references("Read `a/b.md`.\n" * 9_000)["references"]) == MOST
+    assert len(pack_references("Read `a/b.md`.\n" * 9_000)["references"]) == MAX_REFERENCES
 
 
 @pytest.mark.parametrize(

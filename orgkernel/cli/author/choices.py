@@ -11,10 +11,10 @@ import click
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 
-_MOST_ALIKE = 5
+_MAX_SHOWN_IN_FULL = 5
 """Number of pieces of information of one kind that are shown in full; of more, only the first ones are."""
 _SHOWN_ALIKE = 3
-_MOST_ABOUT_AGENTS, _SHOWN_ABOUT_AGENTS = 2, 1
+_MAX_ABOUT_AGENTS, _SHOWN_ABOUT_AGENTS = 2, 1
 """The same for information about agents, which a tree with many agents has for each of them."""
 _OF_AGENT = "role:"
 _SEPARATOR = re.compile(r"[,\s]+")
@@ -84,7 +84,7 @@ def shorten(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], di
     limits = {
         kind: _SHOWN_ABOUT_AGENTS if kind[1] else _SHOWN_ALIKE
         for kind, number in counts.items()
-        if number > (_MOST_ABOUT_AGENTS if kind[1] else _MOST_ALIKE)
+        if number > (_MAX_ABOUT_AGENTS if kind[1] else _MAX_SHOWN_IN_FULL)
     }
     shown: Counter[tuple[str, bool]] = Counter()
     left_out: Counter[str] = Counter()

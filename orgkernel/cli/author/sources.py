@@ -24,7 +24,7 @@ from orgkernel.snapshots.roots import Request, format_relative_path
 from orgkernel.snapshots.snapshot import Snapshot
 
 _HEADINGS = ("format", "read", "place")
-_MOST_ROWS, _MOST_LEFT_OUT = 10, 5
+_MAX_ROWS, _MAX_LEFT_OUT = 10, 5
 
 
 def print_what_was_read(snapshot: Snapshot, request: Request) -> None:
@@ -61,22 +61,22 @@ def _count_sources(snapshot: Snapshot, request: Request) -> Iterator[_Row]:
 
 
 def _print_table(rows: Sequence[_Row]) -> None:
-    shown = [_HEADINGS, *(row[:3] for row in rows[:_MOST_ROWS])]
+    shown = [_HEADINGS, *(row[:3] for row in rows[:_MAX_ROWS])]
     widths = [max(map(count_cells, column)) for column in zip(*shown, strict=True)]
     for row in shown:
         cells = (cell + " " * (width - count_cells(cell)) for cell, width in zip(row, widths, strict=True))
         click.echo("  ".join(cells).rstrip(), err=True)
-    if len(rows) > _MOST_ROWS:
+    if len(rows) > _MAX_ROWS:
         agents = format_count(sum(each.agents for each in rows), "agent")
-        what = f"{format_count(len(rows) - _MOST_ROWS, 'more place')}, {agents} in all {len(rows):,}"
+        what = f"{format_count(len(rows) - _MAX_ROWS, 'more place')}, {agents} in all {len(rows):,}"
         click.echo(f"note: {what}; `orgkernel list` shows them", err=True)
 
 
 def _print_left_out(left_out: Sequence[LeftOut]) -> None:
     here = os.getcwd()
-    for each in left_out[:_MOST_LEFT_OUT]:
+    for each in left_out[:_MAX_LEFT_OUT]:
         place = quote(format_relative_path(each.place, here))
         click.echo(printable(f"note: left out {place}: {each.reason}"), err=True)
-    if len(left_out) > _MOST_LEFT_OUT:
-        more = format_count(len(left_out) - _MOST_LEFT_OUT, "more place")
+    if len(left_out) > _MAX_LEFT_OUT:
+        more = format_count(len(left_out) - _MAX_LEFT_OUT, "more place")
         click.echo(f"note: left out {more}; `orgkernel list` names the reasons", err=True)

@@ -23,7 +23,7 @@ lock_option = click.option(
     "--lock", "lock_file", default="gateway.lock.json", show_default=True, metavar="FILE",
     help="File of the accepted tools.",
 )  # fmt: skip
-_MOST_CODES = 3
+_MAX_CODES = 3
 
 
 @click.command("report", short_help="Report how tools were used, and propose narrower roles.")
@@ -179,8 +179,8 @@ def _share(part: int, whole: int) -> str:
 def _group_by_code(codes: dict[str, int]) -> str:
     if not codes:
         return "0"
-    first = ", ".join(f"{code} {count}" for code, count in list(codes.items())[:_MOST_CODES])
-    more = len(codes) - _MOST_CODES
+    first = ", ".join(f"{code} {count}" for code, count in list(codes.items())[:_MAX_CODES])
+    more = len(codes) - _MAX_CODES
     return f"{sum(codes.values())} ({first}{f' and {more} more' if more > 0 else ''})"
 
 

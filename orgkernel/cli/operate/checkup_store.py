@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _LATE_SECONDS = 60.0
 """Seconds by which the newest row of the audit can be ahead of the clock, because other machines also write rows."""
-_MOST_SHOWN = 3
+_MAX_SHOWN = 3
 """Findings of the audit that are shown one by one."""
-_MOST_ROWS = 200_000
+_MAX_ROWS = 200_000
 """Maximum number of audit rows that are verified here. Larger audits take long."""
 
 
@@ -117,13 +117,13 @@ def _check_audit(store: Store) -> Lines:
     from orgkernel.operations.upkeep import describe_store, verify
 
     rows = describe_store(store).rows["audit"]
-    if rows > _MOST_ROWS:
+    if rows > _MAX_ROWS:
         yield "ok", f"{format_count(rows, 'row')}, too many to verify here; `orgkernel audit verify` does", ""
         return
     verification = verify(store)
-    for each in verification.findings[:_MOST_SHOWN]:
+    for each in verification.findings[:_MAX_SHOWN]:
         yield "problem", each.message, "run `orgkernel audit verify`"
-    if (more := max(0, len(verification.findings) - _MOST_SHOWN) + verification.more_findings) > 0:
+    if (more := max(0, len(verification.findings) - _MAX_SHOWN) + verification.more_findings) > 0:
         yield "problem", f"{format_count(more, 'more finding')}", "run `orgkernel audit verify`"
     if verification.accepted:
         yield (
@@ -149,7 +149,7 @@ def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
             f"the key {quote(key.name)} ({key.key_id}) expires at {show_time(key.expires_at)}",
             "replace it with `orgkernel key rotate`",
         )
-    for key in list_unbound_keys(store, now)[:_MOST_SHOWN]:
+    for key in list_unbound_keys(store, now)[:_MAX_SHOWN]:
         yield (
             "warning",
             f"the key {quote(key.name)} ({key.key_id}) names no organization, so it is good for none",
@@ -170,14 +170,14 @@ def _check_certificates(store: Store) -> Lines:
     from orgkernel.operations.certificates import list_ending_certificates
 
     ending = list_ending_certificates(store, time.time())
-    for each in ending[:_MOST_SHOWN]:
+    for each in ending[:_MAX_SHOWN]:
         yield (
             "warning",
             f"the certificate of {quote(each.agent_id)} in {quote(each.org_id)} ends at {each.expires_at}",
             f"issue a new one with `orgkernel agent renew-certificate {each.agent_id}`",
         )
-    if len(ending) > _MOST_SHOWN:
-        more = format_count(len(ending) - _MOST_SHOWN, "more certificate")
+    if len(ending) > _MAX_SHOWN:
+        more = format_count(len(ending) - _MAX_SHOWN, "more certificate")
         yield (
             "warning",
             f"{more} of agents within 30 days of the end",

@@ -19,7 +19,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
 # The number of a subject's own roles that are skipped among the roles that could help it.
-_MOST_OWN = 50
+_MAX_OWN_ROLES = 50
 
 
 def find_candidate_subjects(
@@ -163,5 +163,5 @@ def find_helpful_roles(tables: AccessTables, resource: Resource, most: int) -> t
         for department in resource.departments or ():
             role_ids.update(role_id for role_id, _ in view.list_ends_to(EdgeKind.BELONGS_TO, department))
         ordered = sorted(filter(view.is_role, role_ids), key=view.order.__getitem__)
-        known = tables.helpful[resource.resource] = tuple(ordered[: most + _MOST_OWN])
+        known = tables.helpful[resource.resource] = tuple(ordered[: most + _MAX_OWN_ROLES])
     return known

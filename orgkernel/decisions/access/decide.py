@@ -24,7 +24,7 @@ from orgkernel.graph.questions import OrgView
 
 EVALUATION_ERROR = "EVALUATION_ERROR"
 FAULT = Reason(EVALUATION_ERROR, "an error of orgkernel itself; it is denied, because access fails closed")
-_MOST_KEPT = 4_096
+_MAX_CACHED = 4_096
 """The number of questions whose reasons are cached."""
 
 
@@ -138,7 +138,7 @@ def _get_reasons(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reas
     reasons = kept.get(key)
     if reasons is None:
         reasons = tuple(give_reason(evaluation, code) for code in decision.codes)
-        if len(kept) >= _MOST_KEPT:
+        if len(kept) >= _MAX_CACHED:
             kept.clear()
         kept[key] = reasons
     return reasons

@@ -28,7 +28,7 @@ ChangeKind = Literal[
     "policy_removed",
 ]
 """The kinds of changes in remedies, sorted by how much they grant, least first."""
-MOST_CHANGES = 3
+MAX_CHANGES = 3
 """The highest number of changes in one remedy."""
 
 

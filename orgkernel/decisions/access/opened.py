@@ -11,7 +11,7 @@ from orgkernel.decisions.access.identity import add_role
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.subject import Subject
 
-_MOST_QUESTIONS = 20_000
+_MAX_QUESTIONS = 20_000
 """The highest number of answers that are compared."""
 
 
@@ -28,7 +28,7 @@ def count_opened(evaluation: Evaluation, trial: Evaluation, changes: tuple[Remed
         before, after = evaluation.tables.find_subject(name), trial.tables.find_subject(name)
         if before is None or after is None:
             continue
-        if questions > _MOST_QUESTIONS:
+        if questions > _MAX_QUESTIONS:
             return f"would also allow more than {answers} other requests by more than {subjects} subjects"
         after = _widen_subject(evaluation, after, changes)
         had, has = (

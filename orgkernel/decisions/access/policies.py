@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from orgkernel.decisions.access.circumstances import Circumstance, is_satisfied, read_circumstances
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.access.resource import FULL, LEAST, Resource
+from orgkernel.decisions.access.resource import FULL, MIN_LEVEL, Resource
 from orgkernel.decisions.access.stated import StatedParts
 from orgkernel.documents.records import DATA_TIERS, STAR, Policy, Principal
 from orgkernel.graph.records import Definition
 
-_MOST_SETS = 4_096
+_MAX_CACHED_SETS = 4_096
 """The number of cached policy sets. Which policies match depends on circumstances that callers state."""
 PolicyEffect = tuple[int, int, bool, bool]
 """The combined effect of all matching policies on one resource: granted level, ceiling, whether they deny it, and whether
@@ -98,7 +98,7 @@ class AccessPolicy:
             return None if self.credentials is None else name in self.credentials
         if kind == "data" and self.data is not None:
             # The lowest tier contains no data, so access to it requires the level of the next one.
-            return max(level, LEAST) <= self.data if self.effect == "allow" else level >= self.data
+            return max(level, MIN_LEVEL) <= self.data if self.effect == "allow" else level >= self.data
         return None
 
     def does_deny(self, kind: str, name: str, level: int) -> bool:
@@ -263,7 +263,7 @@ class PolicyTable:
             key = (key, tuple(policy.number for policy in giving))
         policy_set = self._sets.get(key)
         if policy_set is None:
-            if len(self._sets) >= _MOST_SETS:
+            if len(self._sets) >= _MAX_CACHED_SETS:
                 self._sets.clear()
             given = choose_giving(deciding) if giving is None else giving
             policy_set = self._sets[key] = PolicySet(deciding, given)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.candidates import find_helpful_roles
 from orgkernel.decisions.access.compiled import AccessTables
-from orgkernel.decisions.access.decision import MOST_CHANGES, ChangeKind, Remedy, RemedyChange
+from orgkernel.decisions.access.decision import MAX_CHANGES, ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
 from orgkernel.decisions.access.layers.chain_of_command import MAY_HAND_OFF, TARGET_NOT_ALLOWED
@@ -30,9 +30,9 @@ from orgkernel.decisions.evidence.qualifications import build_passing_result
 from orgkernel.decisions.evidence.state_view import AgentState, Grant, StateView, ToolLock
 from orgkernel.documents.records import DATA_TIERS, LEVELS
 
-MOST_ROLES = 5
+MAX_ROLES = 5
 """The number of roles that are tried, nearest in the hierarchy first."""
-_AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role", "equip")
+_ONCE_PER_REMEDY: tuple[ChangeKind, ...] = ("rank", "role", "equip")
 _OF_OTHERS: tuple[ChangeKind, ...] = ("grant", "lift", "resume", "rank", "qualification")
 """The kinds of changes that can be made for a principal of the subject."""
 _WEIGHT = {kind: number for number, kind in enumerate(get_args(ChangeKind))}
@@ -116,7 +116,7 @@ class Search:
             if self._may_become_essential:
                 # Few limits apply to an essential tool, so another role could remove any code.
                 options = (*options, *self._add_change(changes, "role", self._evaluation, NOT_BOUND_TO_ROLE))
-            pending += (each for each in options if len(each) <= MOST_CHANGES)
+            pending += (each for each in options if len(each) <= MAX_CHANGES)
 
     def select_minimal(self) -> list[Changes]:
         """The working sets, without those that need more than another."""
@@ -166,7 +166,7 @@ class Search:
                 yield from (changes | {each} for each in trial.tables.order.changes[kind](trial))
             else:
                 # A role brings its own policies and restrictions, which apply once it is filled.
-                about = self._evaluation if kind in _AT_MOST_ONE else trial
+                about = self._evaluation if kind in _ONCE_PER_REMEDY else trial
                 yield from self._add_change(changes, kind, about, code)
         if code is PARENT_CAP:
             yield from self._find_options_of_principals(changes, trial)
@@ -201,7 +201,7 @@ class Search:
                 return
             kind = "equip"
         used = {(change.kind, change.subject) for change in changes}
-        if kind not in _AT_MOST_ONE or (kind, subject_evaluation.subject.subject) not in used:
+        if kind not in _ONCE_PER_REMEDY or (kind, subject_evaluation.subject.subject) not in used:
             yield from (
                 changes | {change} for change in self._find(kind, subject_evaluation) if change not in changes
             )
@@ -253,8 +253,8 @@ class Search:
         evaluation = self._evaluation
         if not evaluation.subject.is_crew:
             return ()
-        near = find_helpful_roles(evaluation.tables, evaluation.resource, MOST_ROLES)
-        others = [role for role in near if role not in evaluation.roles][:MOST_ROLES]
+        near = find_helpful_roles(evaluation.tables, evaluation.resource, MAX_ROLES)
+        others = [role for role in near if role not in evaluation.roles][:MAX_ROLES]
         return (RemedyChange("role", role, subject=evaluation.subject.subject) for role in others)
 
     # -- trying changes ----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from orgkernel.graph.schema import EdgeKind
 
 LEVEL: dict[str, int] = {name: number for number, name in enumerate(LEVELS)}
 FULL = LEVEL["full"]
-LEAST = 1
+MIN_LEVEL = 1
 """The lowest level that an action can require: a subject that is granted nothing has no access."""
 HANDOFF, ESCALATE, LOCK = "handoff", "escalate", "lock"
 WHOLE = ("use", "run")
@@ -161,7 +161,7 @@ def build_resource(
         ), None
     if kind == "data":
         if name in DATA_TIERS:
-            return Resource(kind, name, {"read": max(DATA_TIERS.index(name), LEAST)}), None
+            return Resource(kind, name, {"read": max(DATA_TIERS.index(name), MIN_LEVEL)}), None
         known = any(name in post.profile.data for post in view.records.posts.values())
         return Resource(kind, name, {"read": 1}, "" if known else "DATA_UNKNOWN"), None
     if kind == "role":
@@ -175,7 +175,7 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
     if definition is None:
         return Resource("tool", tool_id, {}, "TOOL_UNKNOWN")
     tool = definition.record
-    levels = {action: max(LEVEL[level], LEAST) for action, level in tool.required_levels.items()}
+    levels = {action: max(LEVEL[level], MIN_LEVEL) for action, level in tool.required_levels.items()}
     resource = Resource("tool", tool_id, levels)
     resource.tool = tool
     resource.required = {**dict.fromkeys(WHOLE, max(levels.values())), **levels}

@@ -26,9 +26,9 @@ ENABLED = True
 """The switch. If it is off, every row is its own group, and every question examines all rows."""
 _FEW = 4
 """Up to this many groups, all are examined one by one."""
-_MOST_ROWS, _LEAST_COST = 200_000, 10
+_MAX_ROWS, _MIN_COST = 200_000, 10
 """The number of rows for which indexes are cached, and the lowest cost of one index. Older indexes are dropped."""
-_MOST_KEPT = 64
+_MAX_CACHED = 64
 _NEVER = float("inf")
 Bond = tuple[str | None, str | None, str | None]
 """The channel, session and input digest that a row is bound to."""
@@ -257,7 +257,7 @@ class About(Generic[Row]):
         # The result can change only when a row of some group ends, so it is valid between the last and the next such moment.
         since = max((each.since for each in moments), default=-_NEVER)
         until = min((each.until for each in moments), default=_NEVER)
-        if len(self._kept) >= _MOST_KEPT:  # invented circumstances must not fill the memory
+        if len(self._kept) >= _MAX_CACHED:  # invented circumstances must not fill the memory
             self._kept.clear()
         self._kept[key] = since, until, answer
         return answer
@@ -282,7 +282,7 @@ class About(Generic[Row]):
                 if each.said.snapshot in (None, snapshot):
                     terms = each.said._replace(bond=FREE, snapshot=None)
                     merged.setdefault(terms if parts else terms._replace(words=()), []).extend(each.rows)
-            if len(self._loose) >= _MOST_KEPT:
+            if len(self._loose) >= _MAX_CACHED:
                 self._loose.clear()
             groups = self._loose[key] = [Alike(terms, rows) for terms, rows in merged.items()]
         return groups
@@ -445,9 +445,9 @@ class _Indexes:
         """The index of rows, built once."""
         index = self._kept.get(id(rows))
         if index is None or index.rows is not rows:
-            self._cost += len(rows) + _LEAST_COST
-            if self._cost > _MOST_ROWS:
-                self._kept, self._cost = {}, len(rows) + _LEAST_COST
+            self._cost += len(rows) + _MIN_COST
+            if self._cost > _MAX_ROWS:
+                self._kept, self._cost = {}, len(rows) + _MIN_COST
             # INVARIANT: an index keeps its rows alive, so no other object can get their id.
             index = self._kept[id(rows)] = _Index(rows)
         return index

@@ -13,7 +13,7 @@ from orgkernel.documents.records import DATA_TIERS
 from orgkernel.graph.questions import OrgView, find_essential_among
 
 NO_RANK = -1
-_MOST_SETS = 64
+_MAX_CACHED_SETS = 64
 
 
 class Subject:
@@ -109,7 +109,7 @@ class Subject:
         )  # fmt: skip
         policy_set = self.sets.get(key)
         if policy_set is None:
-            if len(self.sets) >= _MOST_SETS:  # invented circumstances must not fill the memory
+            if len(self.sets) >= _MAX_CACHED_SETS:  # invented circumstances must not fill the memory
                 self.sets.clear()
             policy_set = self.sets[key] = self._table.set_of(choose_deciding(self.find_matching(context)))
         return policy_set

@@ -184,7 +184,7 @@ def _check_requirements(
         )
 
 
-MOST_TOLD = 5
+MAX_SKILLS_IN_TEXT = 5
 """The number of missing skills in a sentence; `missing` lists all of them."""
 _SKILLS = {
     "universal": "universal skills",
@@ -232,8 +232,8 @@ def _check_skills(
     elif is_met:
         text += f", and {len(reached)} of {len(needed)} have it: {listing(reached)}"
     else:
-        text += f", and {len(reached)} of {len(needed)} have it; {'; '.join(missing[:MOST_TOLD])}"
-        text += f"; and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
+        text += f", and {len(reached)} of {len(needed)} have it; {'; '.join(missing[:MAX_SKILLS_IN_TEXT])}"
+        text += f"; and {len(missing) - MAX_SKILLS_IN_TEXT} more" if len(missing) > MAX_SKILLS_IN_TEXT else ""
     edges = (
         cite_edge(role_skills[skill].edge)
         for skill in needed

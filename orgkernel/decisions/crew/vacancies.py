@@ -18,7 +18,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 
-MOST_CANDIDATES = 5
+MAX_CANDIDATES = 5
 
 
 class VacancyCandidate(msgspec.Struct, frozen=True):
@@ -127,7 +127,7 @@ def _find_candidates(
         for agent_id, rank in ranks.items()
     )
     ordered = sorted(candidates, key=lambda each: (len(each.missing), each.agent_id))
-    return tuple(ordered[:MOST_CANDIDATES])
+    return tuple(ordered[:MAX_CANDIDATES])
 
 
 def _find_missing(

@@ -30,7 +30,7 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.runtime.refusals import say_unhandled_domain, say_unknown_domain, say_unmapped_alias
 
 SHOWN_CANDIDATES = 5
-MOST_REMEMBERED = 4096
+MAX_CACHED = 4096
 
 # The roles that have each needed tool, in the order of the request.
 Needed = Mapping[str, Collection[str]]
@@ -107,7 +107,7 @@ def decide_dispatch(
     return _decide_again(view, (word, tuple(needs)))
 
 
-@per_view_and_key(most=MOST_REMEMBERED)
+@per_view_and_key(most=MAX_CACHED)
 def _decide_again(view: OrgView, question: tuple[str, tuple[str, ...]]) -> DispatchDecision:
     """Answer a question again. Hosts ask the same few questions, so the answers are cached."""
     return _decide(view, *question, SHOWN_CANDIDATES)

@@ -22,7 +22,7 @@ from orgkernel.graph.memo import PerView, per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 
-MOST_RANKED = 4096
+MAX_CACHED = 4096
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
@@ -131,7 +131,7 @@ _rank: Callable[[Candidate], Any] = attrgetter(*(criterion.field for criterion i
 _merits: Callable[[Candidate], Any] = attrgetter(*(criterion.field for criterion in ORDER[:-1]))
 
 
-@per_view_and_key(most=MOST_RANKED)
+@per_view_and_key(most=MAX_CACHED)
 def rank_candidates(view: OrgView, domain: str) -> tuple[Candidate, ...]:
     """All candidates for a domain, best first, each with the nearest domain that it handles."""
     candidates_by_role: dict[str, Candidate] = {}

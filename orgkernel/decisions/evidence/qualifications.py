@@ -37,9 +37,9 @@ LEVEL_SCORES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 ALARM, CRITICAL = 2.0, 3.0
 """Distances from the baseline, in standard deviations."""
-FEWEST_RUNS = 3
+MIN_RUNS = 3
 """The lowest number of earlier runs. With fewer, a standard deviation is meaningless."""
-LEAST_SIGMA = 0.01
+MIN_SIGMA = 0.01
 """The lowest standard deviation, used for a test whose score never varied."""
 DriftOutcome = Literal["none", "alarm", "critical", "too_few_runs"]
 
@@ -265,13 +265,13 @@ def decide_drift(runs: Sequence[QualificationResult]) -> Drift | None:
     if baseline is None or len(runs) - baseline < 2:
         return None
     first, latest, before = runs[baseline].score, runs[-1], [each.score for each in runs[baseline:-1]]
-    if len(before) < FEWEST_RUNS:
-        text = f"{len(before)} runs before the latest are too few to tell; {FEWEST_RUNS} are needed"
+    if len(before) < MIN_RUNS:
+        text = f"{len(before)} runs before the latest are too few to tell; {MIN_RUNS} are needed"
         return Drift(outcome="too_few_runs", text=text, runs=len(before), baseline=first, latest=latest.score)
     mean = sum(before) / len(before)
     spread = sqrt(sum((each - mean) ** 2 for each in before) / (len(before) - 1))
     error = 0.0 if latest.sample_size is None else sqrt(mean * (1 - mean) / latest.sample_size)
-    sigma = max(spread, error, LEAST_SIGMA)
+    sigma = max(spread, error, MIN_SIGMA)
     distance = round((latest.score - first) / sigma, 9)
     size = abs(distance)
     outcome: DriftOutcome = "critical" if size >= CRITICAL else "alarm" if size >= ALARM else "none"

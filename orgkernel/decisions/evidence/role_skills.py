@@ -11,7 +11,7 @@ from orgkernel.graph.memo import PerView, per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 
-_MOST_KEPT = 4_096
+_MAX_CACHED = 4_096
 """The number of cached sets of roles for each view."""
 
 
@@ -44,7 +44,7 @@ def find_skills_of_roles(view: OrgView, roles: Iterable[str]) -> Mapping[str, Ro
     return _find_skills(view, tuple(roles))
 
 
-@per_view_and_key(most=_MOST_KEPT)
+@per_view_and_key(most=_MAX_CACHED)
 def _find_skills(view: OrgView, roles: tuple[str, ...]) -> Mapping[str, RoleSkill]:
     role_skills: dict[str, RoleSkill] = {}
     for role_id in roles:

@@ -12,13 +12,13 @@ from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.graph.questions import OrgView
 
 Trajectory = Literal["improving", "steady", "declining", "unknown"]
-LEAST_EPISODES = 6
+MIN_EPISODES = 6
 """The lowest number of outcomes for a trajectory."""
-LEAST_CHANGE = 0.1
+MIN_CHANGE = 0.1
 """The lowest difference of success rates between the newer and the older half."""
 FORMULA = (
     f"the success rate of the newer half of the last 20 outcomes less that of the older half: improving from "
-    f"+{LEAST_CHANGE:g}, declining from -{LEAST_CHANGE:g}; unknown below {LEAST_EPISODES} outcomes"
+    f"+{MIN_CHANGE:g}, declining from -{MIN_CHANGE:g}; unknown below {MIN_EPISODES} outcomes"
 )
 
 
@@ -57,12 +57,12 @@ def find_trajectory(recent: str) -> Trajectory:
     >>> [find_trajectory(each) for each in ("+++++", "++++++", "+++---", "---+++", "-+-+-+-+")]
     ['unknown', 'steady', 'declining', 'improving', 'steady']
     """
-    if len(recent) < LEAST_EPISODES:
+    if len(recent) < MIN_EPISODES:
         return "unknown"
     half = len(recent) // 2
     older, newer = recent[:half], recent[-half:]
     change = (newer.count("+") - older.count("+")) / half
-    return "improving" if change >= LEAST_CHANGE else "declining" if change <= -LEAST_CHANGE else "steady"
+    return "improving" if change >= MIN_CHANGE else "declining" if change <= -MIN_CHANGE else "steady"
 
 
 class PersonalityDrift(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ UNSTATED_MEAN = 0.5
 DEFAULT_WEIGHT = 4.0
 CREDIBLE = 0.95
 _FIRST_STEPS = 30
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 _PRECISION = 1e-6
 
 
@@ -93,7 +93,7 @@ def _compute_quantile(alpha: float, beta: float, share: float) -> float:
     if alpha <= 0 or beta <= 0:  # all of the distribution is at one end
         return 0.0 if alpha <= 0 else 1.0
     low, high, value = 0.0, 1.0, alpha / (alpha + beta)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         below, density = _compute_share_below(alpha, beta, value)
         low, high = (value, high) if below < share else (low, value)
         better = value - (below - share) / density if density > 0 else low

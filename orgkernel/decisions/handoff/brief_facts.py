@@ -23,7 +23,7 @@ from orgkernel.decisions.handoff.pairs import HandoffPair
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 
-_MOST = 256
+_MAX_CACHED = 256
 
 
 class BriefFacts(NamedTuple):
@@ -52,7 +52,7 @@ def compute_brief_facts(view: OrgView, pair: HandoffPair, briefs: HandoffBriefs)
     facts = known.get(key)
     if facts is None or facts.briefs.brief is not briefs.brief or facts.briefs.parent is not briefs.parent:
         facts = _find_facts(view, pair, briefs)
-        if len(known) >= _MOST:
+        if len(known) >= _MAX_CACHED:
             known.clear()
         known[key] = facts
     return facts

@@ -50,7 +50,7 @@ _STEP_OF: dict[str, HandoffStep] = {
     "CHILD_LIMIT": "depth and children",
     "PACE_CAP": "pace",
 }
-_MOST_ROUTINGS = 64
+_MAX_CACHED_ROUTINGS = 64
 _SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
 
 
@@ -189,7 +189,7 @@ def _weigh_pair(
 def _choose_route(view: OrgView, pair: HandoffPair, principal: str | None) -> HandoffRouting:
     sender = pair.sender
     routing = route_handoff(view.org_id, sender.id, sender.kind, *pair.profiles, pair.found, principal)
-    if len(pair.routings) < _MOST_ROUTINGS:
+    if len(pair.routings) < _MAX_CACHED_ROUTINGS:
         pair.routings[principal] = routing
     return routing
 

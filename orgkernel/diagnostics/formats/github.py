@@ -46,7 +46,7 @@ def _render_command(diagnostic: Diagnostic, read_lines: ReadLines) -> str:
 
 
 # GitHub silently drops a step's page if it approaches 1 MiB.
-_LARGEST = 256 * 1024
+_MAX_BYTES = 256 * 1024
 # All characters that Markdown or HTML could act on. A backslash before punctuation makes it plain text.
 _ACTIVE = re.compile(r"[!-/:-@\[-`{-~]")
 
@@ -63,7 +63,7 @@ def render_step_summary(
     for number, diagnostic in enumerate(diagnostics):
         row = _render_row(diagnostic)
         size += len(row.encode())
-        if size > _LARGEST:
+        if size > _MAX_BYTES:
             return f"{text}\n{len(diagnostics) - number:,} more: see the log of this step.\n\n"
         text += row
     return text + "\n"

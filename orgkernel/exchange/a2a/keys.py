@@ -20,8 +20,8 @@ from orgkernel.prepared_types import prepared
 from orgkernel.private_files import can_others_use, write_new
 from orgkernel.runtime.regular_files import FileIdentity, NotRegular, find_identity, read_regular
 
-_MOST_BYTES = 64 * 1024
-_MOST_BEFORE = 8
+_MAX_BYTES = 64 * 1024
+_MAX_FORMER_KEYS = 8
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -84,7 +84,7 @@ def rotate_card_key(path: str, now: float, until: float) -> CardSigner:
     """Replace the card key. The old public key is published until the given time. Raises `UsageError`."""
     signer = CardSigner(_read_private(path))
     former = [each for each in _read_former(_beside(path)) if now < each.until]
-    kept = [FormerKey(signer.public_key, until), *former][:_MOST_BEFORE]
+    kept = [FormerKey(signer.public_key, until), *former][:_MAX_FORMER_KEYS]
     content = create_key()
     try:
         # First the list: publishing a key too early is harmless, but an unpublished key cannot verify signatures.
@@ -136,7 +136,7 @@ def _read_former(path: str) -> tuple[FormerKey, ...]:
 
 def _read(path: str) -> bytes:
     try:
-        return read_regular(path, _MOST_BYTES)
+        return read_regular(path, _MAX_BYTES)
     except NotRegular:
         raise UsageError(f"the key {quote(path)} is not a regular file") from None
     except (OSError, ValueError) as error:

@@ -1,7 +1,7 @@
 """The brief of a role: short, in the second person, limited to facts that change how the role works.
 
 The brief is in the prompt of every model call of the role, so it leaves out facts that the prompt shows anyway:
-tools, domains and plans are not listed. It never has more than `MOST_TOKENS` tokens. What does not fit is left out,
+tools, domains and plans are not listed. It never has more than `MAX_TOKENS` tokens. What does not fit is left out,
 the least important first.
 """
 
@@ -15,8 +15,8 @@ from typing import Final
 from orgkernel.documents.records import USER
 from orgkernel.manifest.v1 import RoleManifest
 
-MOST_TOKENS: Final = 120
-_MOST_OF_NAME: Final = 14
+MAX_TOKENS: Final = 120
+_MAX_NAME_TOKENS: Final = 14
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]{1,3}|\s*\n\s*|[^\sA-Za-z0-9]")
 _LETTERS_OF_TOKEN: Final = 7
@@ -28,7 +28,7 @@ def render_brief(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
         f"You are the {_name(manifest.role_name)} ({_name(manifest.role_id)}) of {_name(manifest.org_name)}."
     )
     last = f"Use only tools shown here. {_describe_way_out(manifest, delegates_to)}"
-    left = MOST_TOKENS - estimate_tokens(f"{first}\n{last}")
+    left = MAX_TOKENS - estimate_tokens(f"{first}\n{last}")
     delegation = _describe_delegation(manifest, delegates_to, left)
     left -= estimate_tokens(f"\n{delegation}")
     chosen = []
@@ -102,9 +102,9 @@ def _describe_superior(manifest: RoleManifest) -> str:
 def _name(text: str) -> str:
     """A name on one line, cut if it is very long."""
     name = " ".join(text.split())
-    if estimate_tokens(name) <= _MOST_OF_NAME:
+    if estimate_tokens(name) <= _MAX_NAME_TOKENS:
         return name
     shown = len(name)
-    while estimate_tokens(name[:shown]) >= _MOST_OF_NAME:
+    while estimate_tokens(name[:shown]) >= _MAX_NAME_TOKENS:
         shown = shown * 3 // 4
     return f"{name[:shown].rstrip()}…"

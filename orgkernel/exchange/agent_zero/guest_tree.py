@@ -27,7 +27,7 @@ try:
 except ImportError:  # Windows; a host runs on Linux or macOS
     fcntl = None  # type: ignore[assignment]
 
-LARGEST_FILE = 64 * 1024 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
 _DIRECTORY, _NO_FOLLOW, _NO_WAIT, _CLOSED = (
     getattr(os, name, 0) for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC")
 )
@@ -105,9 +105,9 @@ class GuestTree:
                 return None
             with os.fdopen(descriptor, "rb") as file:
                 state = os.fstat(descriptor)
-                if not stat.S_ISREG(state.st_mode) or state.st_size > LARGEST_FILE:
+                if not stat.S_ISREG(state.st_mode) or state.st_size > MAX_FILE_BYTES:
                     return None
-                return file.read(LARGEST_FILE + 1)
+                return file.read(MAX_FILE_BYTES + 1)
 
     def state(self, path: str) -> os.stat_result | None:
         """The status of a path itself, without following a link; None if it does not exist or cannot be reached."""

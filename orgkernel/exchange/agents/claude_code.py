@@ -43,7 +43,7 @@ PLACES = (f"{FOLDER}/*.md", SETTINGS)
 HOST = "claude_code"
 _MCP = "mcp__"
 _DELEGATING = ("Agent", "Task")
-_MOST_TURNS = Doctrine().max_turns_without_progress
+_MAX_TURNS = Doctrine().max_turns_without_progress
 # Types of tools that change files or run commands here.
 _CHANGING = ("computer_use", "deterministic_function")
 
@@ -145,7 +145,7 @@ def export_claude_code(view: OrgView) -> Export:
 
 def _build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
     front = build_front_matter(role, given, HOST)
-    if role.profile.doctrine.max_turns_without_progress != _MOST_TURNS:
+    if role.profile.doctrine.max_turns_without_progress != _MAX_TURNS:
         front["maxTurns"] = At(role.profile.doctrine.max_turns_without_progress, role.says["turns"])
     return front
 

@@ -38,7 +38,7 @@ TARGET = "copilot"
 FOLDER = ".github/agents"
 PLACES = (f"{FOLDER}/*.agent.md",)
 HOST = "copilot"
-LONGEST_TEXT = 30_000
+MAX_TEXT_LENGTH = 30_000
 # Maximum level of a tool set and its tools. A declared tool with a lower level does not grant them.
 _OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": "write", "browser": "write"}
 
@@ -84,7 +84,7 @@ def export_copilot(view: OrgView) -> Export:
             else:
                 given.setdefault(get_tool_name(tool), held.place)
                 kept.setdefault(role.id, set()).add(held.id)
-        if len(role.body.text) >= LONGEST_TEXT:
+        if len(role.body.text) >= MAX_TEXT_LENGTH:
             kept.pop(role.id, None)
             long.append(role.id)
             continue
@@ -97,7 +97,7 @@ def export_copilot(view: OrgView) -> Export:
         ("tools that allow more there", "not given: the tool of that name can run more than the declared one", weaker),
         ("tools that share a name there", "not given: the role may not use all of them", shared),
         ("tools that call agents", "not given: the host does not enforce which agents may be called", calling),
-        ("roles with long texts", f"not exported: a text is limited to {LONGEST_TEXT:,} characters", len(long)),
+        ("roles with long texts", f"not exported: a text is limited to {MAX_TEXT_LENGTH:,} characters", len(long)),
     )  # fmt: skip
     lost = find_losses(
         view,

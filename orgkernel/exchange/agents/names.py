@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from orgkernel.loading.formats.names import name_of
 
-LONGEST = 64
+MAX_NAME_LENGTH = 64
 _OTHERS = re.compile(r"[^a-z0-9]+")
 _DIGITS = (6, 12, 24, 48)
 """Numbers of hexadecimal digits that tell names apart. The first with which all names differ is used."""
@@ -31,7 +31,7 @@ def map_names(ids: Iterable[str]) -> Mapping[str, str]:
     for digits in _DIGITS:
         names = {
             each: name
-            if name and len(name) <= LONGEST and (each == name or shared[name] == 1)
+            if name and len(name) <= MAX_NAME_LENGTH and (each == name or shared[name] == 1)
             else _add_digest(each, name, digits)
             for each, name in plain.items()
         }
@@ -52,5 +52,5 @@ def simplify_name(name: str) -> str:
 
 def _add_digest(each: str, name: str, digits: int) -> str:
     digest = hashlib.sha256(each.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
-    beginning = (name or "agent")[: LONGEST - digits - 1].rstrip("-")
+    beginning = (name or "agent")[: MAX_NAME_LENGTH - digits - 1].rstrip("-")
     return f"{beginning}-{digest}"

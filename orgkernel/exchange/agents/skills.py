@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Plan, PlanStep, Procedure
 from orgkernel.exchange.agents.losses import find_losses
-from orgkernel.exchange.agents.names import LONGEST, map_names
+from orgkernel.exchange.agents.names import MAX_NAME_LENGTH, map_names
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_markdown_lines, render_text_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
@@ -21,7 +21,7 @@ from orgkernel.graph.schema import EdgeKind
 
 TARGET = "skills"
 PLACES = ("skills/*/SKILL.md",)
-LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 1024, 500
+MAX_DESCRIPTION_LENGTH, MAX_COMPATIBILITY_LENGTH = 1024, 500
 
 
 def export_skills(view: OrgView) -> Export:
@@ -36,7 +36,7 @@ def export_skills(view: OrgView) -> Export:
         *_list_sequences(view, "plan", EdgeKind.FOLLOWS, view.records.plans),
         *_list_sequences(view, "procedure", EdgeKind.PERFORMS, view.records.procedures),
     ):
-        if name in taken or len(name) > LONGEST or _is_too_long(front):
+        if name in taken or len(name) > MAX_NAME_LENGTH or _is_too_long(front):
             refused += 1
             continue
         taken.add(name)
@@ -64,8 +64,8 @@ def export_skills(view: OrgView) -> Export:
 def _is_too_long(front: Mapping[str, object]) -> bool:
     texts = {key: str(each.value if isinstance(each, At) else each) for key, each in front.items()}
     return (
-        len(texts["description"]) > LONGEST_DESCRIPTION
-        or len(texts.get("compatibility", "")) > LONGEST_COMPATIBILITY
+        len(texts["description"]) > MAX_DESCRIPTION_LENGTH
+        or len(texts.get("compatibility", "")) > MAX_COMPATIBILITY_LENGTH
     )
 
 

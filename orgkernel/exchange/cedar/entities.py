@@ -24,7 +24,7 @@ from orgkernel.graph.schema import EdgeKind
 Entity = dict[str, Any]
 
 # Every action requires a level: a subject without a grant may do nothing.
-LEAST = LEVELS[1]
+MIN_LEVEL = LEVELS[1]
 _WRITE = LEVELS.index("write")
 
 
@@ -92,7 +92,9 @@ def _build_tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
 
 def _map_required_levels(tool: Tool) -> dict[str, str]:
     """Every name for an action of the tool, and the level that it requires."""
-    declared = {action: max(level, LEAST, key=LEVELS.index) for action, level in tool.required_levels.items()}
+    declared = {
+        action: max(level, MIN_LEVEL, key=LEVELS.index) for action, level in tool.required_levels.items()
+    }
     whole = max(declared.values(), key=LEVELS.index)
     words: dict[str, str] = {"use": whole, "run": whole, **declared}
     if tool.concurrency == "exclusive":
@@ -105,7 +107,7 @@ def _list_roles_with_essential(tool: Tool) -> Iterator[str]:
     if isinstance(tool.essential, EssentialFor):
         if tool.essential.delegating:
             yield "delegating"
-        yield from (build_holders_id(f"tool:{other}", LEAST) for other in tool.essential.with_tools)
+        yield from (build_holders_id(f"tool:{other}", MIN_LEVEL) for other in tool.essential.with_tools)
     elif tool.essential:
         yield "crew"
 

@@ -14,7 +14,7 @@ from orgkernel.loading.shipped_tables import read_shipped_table
 
 _TABLE = os.path.join(os.path.dirname(__file__), "code_frameworks.yaml")
 _SUFFIXES = (".py", ".ts", ".tsx", ".js", ".mjs")
-_MOST_FILES = 2_000
+_MAX_FILES = 2_000
 _SIZE = 8 * 1024
 _WHY = "it is code of {}, and agents in code cannot be read"
 
@@ -75,7 +75,7 @@ def _find_in_files(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
                 if name in framework.files and framework.name not in seen:
                     seen.add(framework.name)
                     yield LeftOut(os.path.join(listing.path, name), _WHY.format(framework.name), "")
-            if not name.endswith(_SUFFIXES) or count >= _MOST_FILES:
+            if not name.endswith(_SUFFIXES) or count >= _MAX_FILES:
                 continue
             count += 1
             head = read_head(os.path.join(listing.path, name), _SIZE)

@@ -35,7 +35,7 @@ from orgkernel.loading.documents import build_diagnostic
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import complete_with, read_as, replace_document
 from orgkernel.loading.formats.equipment import is_plain, list_declared_tools
-from orgkernel.loading.formats.names import LONGEST, MCP, build_server_tool_id, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, MCP, build_server_tool_id, convert_to_id
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.roles import UNDECLARED
 from orgkernel.loading.formats.servers import (
@@ -157,7 +157,7 @@ def build_role(source: SourceText, root: Root, agent: AgentFile, marks: tuple[in
     """The documents of a file with one agent: its role, and its text as standing orders."""
     start, below = marks
     record = RoleProfile(
-        role_id=convert_to_id(agent.name)[:LONGEST],
+        role_id=convert_to_id(agent.name)[:MAX_NAME_LENGTH],
         role_name=agent.name,
         description=agent.description,
         chain_of_command=ChainOfCommand(reports_to="user"),

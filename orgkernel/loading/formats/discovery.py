@@ -31,9 +31,9 @@ from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFoun
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.progress import end_stages, enter_stage
 
-MOST_FOLDERS = 20_000
+MAX_FOLDERS = 20_000
 """The number of folders that are searched below a folder."""
-MOST_LEVELS = 16
+MAX_LEVELS = 16
 """The number of levels of folders that are searched."""
 # Hidden folders in which hosts look for agents.
 HOST_FOLDERS = frozenset(
@@ -105,11 +105,11 @@ _CLAUDE = "claude-code"
 _WHOLE_HOSTS = frozenset({"agent-zero"})
 _INSTRUCTIONS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", "copilot-instructions.md"})
 _RULES = ".mdc"
-_HEAD, _MOST_HEADS = 4 * 1024, 1_000
+_HEAD, _MAX_HEADS = 4 * 1024, 1_000
 _AGENT_FOLDERS = ("agents", "agent", "subagents", "sub-agents")
 _MARKDOWN_NAME = lazy_pattern(r"[^.].*\.md")
-_MOST_LOOKED_AT = 50
-_MOST_FILES_NAMED = 3
+_MAX_OPENED = 50
+_MAX_FILES_NAMED = 3
 """The number of files of a folder that are named one by one, if the same is true of them."""
 # A host that reads the files of a folder, and none below it.
 _FLAT = os.path.join(os.sep + ".gemini", "agents", "")
@@ -157,9 +157,9 @@ def _list_folders(top: str, left_out: list[LeftOut]) -> Iterator[FolderListing]:
     while pending:
         folder, level = pending.pop()
         count += 1
-        if count > MOST_FOLDERS:
+        if count > MAX_FOLDERS:
             left_out.append(
-                LeftOut(folder, f"more than {MOST_FOLDERS:,} folders; name the folders to read", "")
+                LeftOut(folder, f"more than {MAX_FOLDERS:,} folders; name the folders to read", "")
             )
             return
         files, folders = list_entries_in(folder)
@@ -176,7 +176,7 @@ def _list_folders(top: str, left_out: list[LeftOut]) -> Iterator[FolderListing]:
             elif any(is_folder(os.path.join(path, each)) for each in _SHOWS_AGENTS):
                 left_out.append(LeftOut(path, reason, ""))
         yield FolderListing(folder, tuple(files), tuple(below))
-        if level < MOST_LEVELS:
+        if level < MAX_LEVELS:
             pending += ((os.path.join(folder, each), level + 1) for each in reversed(below))
 
 
@@ -195,7 +195,7 @@ def _find_agents_of_unknown_host(hidden: str) -> Iterator[LeftOut]:
     """
     for name in _AGENT_FOLDERS:
         folder = os.path.join(hidden, name)
-        files = list_files_in(folder, _MARKDOWN_NAME)[:_MOST_LOOKED_AT] if is_folder(folder) else ()
+        files = list_files_in(folder, _MARKDOWN_NAME)[:_MAX_OPENED] if is_folder(folder) else ()
         if any(
             can_be_agent(os.path.basename(each)) and begins_like_agent(read_head(each, _HEAD))
             for each in files
@@ -278,7 +278,7 @@ def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
             path = os.path.join(listing.path, name)
             if name in _INSTRUCTIONS or name.endswith(_RULES):
                 by_reason["it has instructions for agents, and declares none"].append(path)
-            elif name.casefold().endswith(MARKDOWN) and heads < _MOST_HEADS and _FLAT not in path:
+            elif name.casefold().endswith(MARKDOWN) and heads < _MAX_HEADS and _FLAT not in path:
                 heads += 1
                 head = read_head(path, _HEAD)
                 if begins_like_agent(head):
@@ -286,7 +286,7 @@ def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
                 elif head.startswith(b"---"):
                     by_reason["its front matter has no `name` and `description` of an agent"].append(path)
         for reason, paths in by_reason.items():
-            if len(paths) > _MOST_FILES_NAMED:
+            if len(paths) > _MAX_FILES_NAMED:
                 yield LeftOut(
                     listing.path,
                     f"{len(paths):,} files, such as `{os.path.basename(paths[0])}`: {reason}",
@@ -304,7 +304,7 @@ def _find_below_flat_folders(folders: Iterable[FolderListing]) -> Iterator[LeftO
         if flat and listing.path != before + flat.rstrip(os.sep):
             heads = (
                 read_head(os.path.join(listing.path, name), _HEAD)
-                for name in listing.files[:_MOST_LOOKED_AT]
+                for name in listing.files[:_MAX_OPENED]
                 if can_be_agent(name)
             )
             counts[before + flat.rstrip(os.sep)] += sum(map(begins_like_agent, heads))

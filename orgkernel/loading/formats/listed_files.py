@@ -9,7 +9,7 @@ from typing import NamedTuple
 from orgkernel.loading.files import Area, find_in_head, is_folder, list_files_in
 from orgkernel.loading.formats.format import Layout
 
-_MOST_LOOKED_AT = 50
+_MAX_OPENED = 50
 
 
 class FilesByContent(NamedTuple):
@@ -26,7 +26,7 @@ class FilesByContent(NamedTuple):
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
         """The location of the files for a path: a folder that directly contains some, or a file."""
         if is_folder(path):
-            names = list_files_in(path, self.names)[:_MOST_LOOKED_AT]
+            names = list_files_in(path, self.names)[:_MAX_OPENED]
             is_source = is_certain or any(map(self._is_one, names))
             return Layout(path, (Area(os.curdir, self.files, depth=0),)) if is_source else None
         if re.fullmatch(self.files, os.path.basename(path)) and (is_certain or self._is_one(path)):

@@ -18,7 +18,7 @@ from orgkernel.loading.documents import build_diagnostic
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import ReadMapping
-from orgkernel.loading.formats.names import LONGEST_TOOL, build_server_tool_id, build_tool_id
+from orgkernel.loading.formats.names import MAX_TOOL_NAME_LENGTH, build_server_tool_id, build_tool_id
 from orgkernel.loading.formats.servers import KIND, build_server_tool
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.marks import Marks, start_of
@@ -133,7 +133,7 @@ class _Reader:
             return
         tool_id = build_tool_id(server, name)
         mark = start_of(marks[1]["name"][1])
-        if len(tool_id) > LONGEST_TOOL:
+        if len(tool_id) > MAX_TOOL_NAME_LENGTH:
             self.refuse(row.MALFORMED_ID, mark, f"the name of the tool is too long: {quote(tool_id)}")
         elif tool_id in self.tools:
             text = f"the tool has the same id as another one of its server, because both names become {quote(tool_id)}"

@@ -17,7 +17,7 @@ from orgkernel.loading.sources import Lookup, SourceDocument
 
 MISSING = "missing"
 """Key under which missing references are kept next to the record of a document."""
-MOST = 2_000
+MAX_LOOKUPS = 2_000
 """Maximum number of answers for one root. Further references are assumed to exist."""
 _COMMANDS, _SKILLS = "commands", "skills"
 # A folder of the project with files of its host. Files elsewhere can be meant for any project.
@@ -35,7 +35,7 @@ def look_up(
         missing = []
         for reference in get_references(document):
             lookup = _lookup(root, number, hidden, document, reference)
-            if lookup is None or (lookup not in looked_up and len(looked_up) >= MOST):
+            if lookup is None or (lookup not in looked_up and len(looked_up) >= MAX_LOOKUPS):
                 continue
             if lookup not in looked_up:
                 looked_up[lookup] = answer(root, lookup)

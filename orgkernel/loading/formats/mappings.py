@@ -11,7 +11,7 @@ from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import ParsedText, Refusal
 
 _FIRST = pack_mark(1, 1)
-_MOST_ENTRIES = 20_000
+_MAX_ENTRIES = 20_000
 """Maximum number of separators of keys and entries in a file. Each agent, server or rule in it becomes several records."""
 _SEPARATORS = (":", ",", "- ")
 
@@ -30,10 +30,8 @@ def read_mapping(source: SourceText, parse: Callable[[str], ParsedText]) -> Read
     """Read the mapping in a file. If anything is refused, the mapping is empty."""
     if source.refusal is not None:
         return ReadMapping({}, {}, _FIRST, (source.refusal,))
-    if sum(map(source.text.count, _SEPARATORS)) > _MOST_ENTRIES:
-        message = (
-            f"the file contains more than {_MOST_ENTRIES:,} entries, the limit of a file of another host"
-        )
+    if sum(map(source.text.count, _SEPARATORS)) > _MAX_ENTRIES:
+        message = f"the file contains more than {_MAX_ENTRIES:,} entries, the limit of a file of another host"
         return ReadMapping({}, {}, _FIRST, (Refusal(row.TOO_LARGE, _FIRST, message, "split the file"),))
     parsed = parse(source.text)
     if parsed.refusals:

@@ -10,8 +10,8 @@ _ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 _ESCAPED = lazy_pattern(r"_([0-9a-f]{1,6})_")
 _KEPT = lazy_pattern(r"[A-Za-z0-9-]\Z")
 _LAST_CHARACTER = 0x10FFFF
-LONGEST = 100
-LONGEST_TOOL = 200
+MAX_NAME_LENGTH = 100
+MAX_TOOL_NAME_LENGTH = 200
 MCP = "mcp__"
 """Prefix of the names of MCP server tools."""
 _OTHERS = lazy_pattern(r"[^A-Za-z0-9_-]")
@@ -58,7 +58,7 @@ def get_server_tool_id_of(word: str) -> str | None:
 
 def build_server_tool_id(server: str) -> str:
     """The id of the tool that represents a server."""
-    return (MCP + _OTHERS.sub("_", server))[:LONGEST]
+    return (MCP + _OTHERS.sub("_", server))[:MAX_NAME_LENGTH]
 
 
 def build_tool_id(server: str, name: str) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from orgkernel.documents.records import RoleProfile, StandingOrder
 from orgkernel.loading.formats.building import replace_document
-from orgkernel.loading.formats.names import LONGEST, convert_to_id, name_of
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id, name_of
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.sources import NAME_IN_FILE, FileRead, SourceDocument
 
@@ -58,7 +58,7 @@ def _get_id_of_file(file: FileRead, length: int) -> str:
     """The id of a role that is named after its file, with some of the folders above it: `length` parts in all."""
     parts = file.located.name.split("/")[-length:]
     stem = os.path.basename(parts[-1]).split(".")[0]
-    return convert_to_id("/".join([*parts[:-1], stem]))[:LONGEST]
+    return convert_to_id("/".join([*parts[:-1], stem]))[:MAX_NAME_LENGTH]
 
 
 def _find_free_id(

@@ -9,7 +9,7 @@ from typing import Any
 from orgkernel.documents.records import HierarchyEntry, Organization
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import SourceDocument
 
@@ -40,7 +40,7 @@ def build_organization(
     if marks is None:
         marks = _mark_beginning(hierarchy)
     record = Organization(
-        org_id=convert_to_id(called)[:LONGEST] or otherwise,
+        org_id=convert_to_id(called)[:MAX_NAME_LENGTH] or otherwise,
         org_name=called,
         hierarchy=dict(hierarchy),
         **more,

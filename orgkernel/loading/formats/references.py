@@ -18,9 +18,9 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 REFERENCES = "references"
 """Key under which references are kept next to the record."""
 AGENT, CALL, ALMOST, TOOL, PATH, LINK, COMMAND = "agent", "call", "almost", "tool", "path", "link", "command"
-MOST = 500
+MAX_REFERENCES = 500
 """Maximum number of references in one text. A text with more is a list of another kind."""
-_MOST_LOOKED_AT = 1_000
+_MAX_SEARCHED = 1_000
 _LINE = 300
 """Number of characters before and after a name that are examined."""
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_:-]{0,99}"
@@ -54,7 +54,7 @@ _FENCES, _EXAMPLE = ("```", "~~~"), "<example>"
 # Parts of every reference to an agent, and of every one to a tool. They are much faster to find than the references.
 _AGENT_WORD, _TOOL_WORD = "agent", " tool"
 _QUOTED_TOOL = lazy_pattern(rf" `(?:{_TOOL_NAME})`")
-_LONGEST_AGENT, _LONGEST_VERB = 450, 20
+_MAX_AGENT_LENGTH, _MAX_VERB_LENGTH = 450, 20
 """At least the number of characters of a reference before and after such a part, and of the words before a tool."""
 _INDENTATION = lazy_pattern(r"[ \t]*")
 _END_OF_FENCE = lazy_pattern(r"[`~]*[ \t]*(?=\n|\Z)")
@@ -89,8 +89,8 @@ class TextReference(NamedTuple):
 def find_references(text: str) -> Iterator[TextReference]:
     """The references of a text. Files, tools and commands in code and examples are ignored."""
     if _AGENT_WORD in text:
-        around = ((at - _LONGEST_AGENT, at + _LONGEST_AGENT) for at in _find_all(text, _AGENT_WORD))
-        for match in islice(_find_near(_AGENT, text, around), _MOST_LOOKED_AT):
+        around = ((at - _MAX_AGENT_LENGTH, at + _MAX_AGENT_LENGTH) for at in _find_all(text, _AGENT_WORD))
+        for match in islice(_find_near(_AGENT, text, around), _MAX_SEARCHED):
             group = str(match.lastgroup)
             yield TextReference(_AGENT_KINDS[group], match.start(group), match[group])
     if "`" not in text and "](" not in text and _TOOL_WORD not in text:
@@ -103,14 +103,14 @@ def find_references(text: str) -> Iterator[TextReference]:
         text = _blank_examples(text)
         near = _find_tool_places(text)
     if near:
-        for match in islice(_find_near(_TOOL, text, near), _MOST_LOOKED_AT):
+        for match in islice(_find_near(_TOOL, text, near), _MAX_SEARCHED):
             if not is_denied(text, match.start()):
                 group = str(match.lastgroup)
                 yield TextReference(TOOL, match.start(group), match[group])
     if "/" in text:
         yield from _find_files(text)
     if has_command:
-        for match in islice(_COMMAND.finditer(text), _MOST_LOOKED_AT):
+        for match in islice(_COMMAND.finditer(text), _MAX_SEARCHED):
             group = str(match.lastgroup)
             yield TextReference(COMMAND, match.start(group), match[group])
 
@@ -119,8 +119,8 @@ def _find_tool_places(text: str) -> list[tuple[int, int]]:
     """The parts of a text that can refer to a tool, in order."""
     if "`" not in text and _TOOL_WORD not in text:
         return []
-    quoted = ((each.start() - _LONGEST_VERB, each.end()) for each in _QUOTED_TOOL.finditer(text))
-    named = ((at - _LONGEST_AGENT, at + _LONGEST_VERB) for at in _find_all(text, _TOOL_WORD))
+    quoted = ((each.start() - _MAX_VERB_LENGTH, each.end()) for each in _QUOTED_TOOL.finditer(text))
+    named = ((at - _MAX_AGENT_LENGTH, at + _MAX_VERB_LENGTH) for at in _find_all(text, _TOOL_WORD))
     return sorted((*quoted, *named))
 
 
@@ -220,10 +220,10 @@ def is_denied(text: str, offset: int) -> bool:
 
 
 def _find_files(text: str) -> Iterator[TextReference]:
-    for match in islice(_LINK.finditer(text), _MOST_LOOKED_AT) if "](" in text else ():
+    for match in islice(_LINK.finditer(text), _MAX_SEARCHED) if "](" in text else ():
         if not match["path"].startswith("/") and not _PLACEHOLDER.search(match["path"]):
             yield TextReference(LINK, match.start("path"), match["path"])
-    for match in islice(_PATH.finditer(text), _MOST_LOOKED_AT):
+    for match in islice(_PATH.finditer(text), _MAX_SEARCHED):
         before = _get_sentence_before(text, match.start())
         line = before + text[match.end() : match.end() + _LINE].partition("\n")[0]
         if _READS.search(before) and not _PERHAPS.search(line) and not _PLACEHOLDER.search(match["path"]):
@@ -246,4 +246,4 @@ def get_references(document: SourceDocument) -> Sequence[TextReference]:
 def pack_references(text: str) -> Mapping[str, list[TextReference]]:
     """Convert the references of a text to the form in which they are kept next to the record of a document."""
     references = sorted(set(find_references(text)), key=lambda each: each.offset)
-    return {REFERENCES: references[:MOST]} if references else {}
+    return {REFERENCES: references[:MAX_REFERENCES]} if references else {}

@@ -19,7 +19,7 @@ from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
 UNDECLARED = "undeclared"
 """Key of a role's undeclared words, as `FIELD NUMBER`."""
-LONGEST_TOOL = 200
+MAX_TOOL_NAME_LENGTH = 200
 _FIRST = pack_mark(1, 1)
 
 
@@ -94,7 +94,7 @@ def build_tool_id_from_name(word: str) -> str | None:
     ('search', 'custom_3a_search', None)
     """
     tool = convert_to_id(word)
-    return tool if 0 < len(tool) <= LONGEST_TOOL else None
+    return tool if 0 < len(tool) <= MAX_TOOL_NAME_LENGTH else None
 
 
 def measure_height(role_id: str, subordinates: Mapping[str, Iterable[str]]) -> int:

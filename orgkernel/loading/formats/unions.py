@@ -32,7 +32,7 @@ from orgkernel.documents.records import (
 )
 from orgkernel.loading.files import Root, SourceUnion
 from orgkernel.loading.formats.building import complete_with, replace_document
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.organizations import locate_organization
 from orgkernel.loading.formats.servers import drop_declared_tools
 from orgkernel.loading.formats.words import get_list_words
@@ -66,7 +66,7 @@ class _Source:
 
     def __init__(self, name: str, organization: SourceDocument | None) -> None:
         self.name = name
-        self.id = convert_to_id(name)[:LONGEST] or "agents"
+        self.id = convert_to_id(name)[:MAX_NAME_LENGTH] or "agents"
         self.organization = organization
         self.documents: list[tuple[int, SourceDocument]] = []
         """The documents, each with the identity of the document that it replaces, or 0 for an added one."""
@@ -75,7 +75,7 @@ class _Source:
 
     def add_prefix(self, name: str) -> str:
         """The name with the id of the source as a prefix."""
-        return f"{self.id}{SEPARATOR}{name}"[:LONGEST]
+        return f"{self.id}{SEPARATOR}{name}"[:MAX_NAME_LENGTH]
 
     def get_new_id(self, kind: str, old: str) -> str:
         """The id in the union of something that this source declares."""
@@ -396,7 +396,7 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
         }
         marks = _build_marks(organization, source)
         parts.append(complete_with(organization, "organization", own, marks))
-    name = convert_to_id(union.name)[:LONGEST] or "agents"
+    name = convert_to_id(union.name)[:MAX_NAME_LENGTH] or "agents"
     merged = Organization(
         org_id=name,
         org_name=union.name,

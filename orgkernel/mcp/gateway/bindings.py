@@ -21,7 +21,7 @@ from orgkernel.loading.formats.names import build_server_tool_id, build_tool_id
 
 _TYPE = "mcp_server"
 _RUNTIME = "mcp"
-_LONGEST = 100
+_MAX_LENGTH = 100
 
 
 class ToolBinding(msgspec.Struct, frozen=True):
@@ -45,8 +45,8 @@ class ToolBinding(msgspec.Struct, frozen=True):
 
 def shorten_text(text: str) -> str:
     """A foreign string, shortened for refusals and the audit."""
-    shown = _cleaned(text) if len(text) <= _LONGEST else clean(text)
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    shown = _cleaned(text) if len(text) <= _MAX_LENGTH else clean(text)
+    return shown if len(shown) <= _MAX_LENGTH else f"{shown[: _MAX_LENGTH - 1]}…"
 
 
 _cleaned = lru_cache(maxsize=4_096)(clean)

@@ -19,7 +19,7 @@ OWN = "orgkernel"
 _PLAIN_SERVER = re.compile(rf"(?!.*__)(?!(?i:{OWN})\Z)[A-Za-z0-9](?:[A-Za-z0-9_-]{{0,22}}[A-Za-z0-9])?\Z")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
 _OTHERS = re.compile(r"[^A-Za-z0-9-]+")
-_LONGEST = 64
+_MAX_LENGTH = 64
 """Maximum length of a tool name that every host accepts."""
 _DIGEST = 8
 
@@ -31,7 +31,7 @@ def build_exposed_name(server: str, name: str) -> str:
     ('github__list_issues', 'my-files-3c02e611__read-text-4b02e355')
     """
     front = build_prefix(server)
-    left = _LONGEST - len(front) - 2
+    left = _MAX_LENGTH - len(front) - 2
     is_plain = len(name) <= left and _PLAIN_NAME.match(name)
     return f"{front}__{name if is_plain else _shorten(name, left)}"
 

@@ -34,8 +34,8 @@ ToolDefinition = Mapping[str, Any]
 Reviewed = Literal["accepted", "new", "changed"]
 
 
-MOST_BYTES = 64 * 1024 * 1024
-MOST_OF_A_SERVER = 8 * 1024 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
+MAX_SERVER_BYTES = 8 * 1024 * 1024
 """Maximum sizes of the file and of the part of one server in bytes, so that no server fills it."""
 WAIT_SECONDS = 2.0
 """How long another process may take to accept something."""
@@ -154,8 +154,8 @@ def _map_digests(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
 
 def _require_readable(server: str, tools: Mapping[str, ToolDefinition], encoded: bytes) -> None:
     """Raise `ValueError` for a definition that is too large, or that could not be read back unchanged."""
-    if len(encoded) > MOST_OF_A_SERVER:
-        raise ValueError(f"the tools of {quote(server)} have more than {MOST_OF_A_SERVER} bytes")
+    if len(encoded) > MAX_SERVER_BYTES:
+        raise ValueError(f"the tools of {quote(server)} have more than {MAX_SERVER_BYTES} bytes")
     if _decode(_encode_file({server: encoded})) != {server: dict(tools)}:
         raise ValueError("it has a number that readers disagree on")
 
@@ -172,8 +172,8 @@ def _encode_file(servers: Mapping[str, bytes]) -> bytes:
     """Encode the content of the file. Raises `ValueError` if it is too large."""
     listed = b",\n  ".join(servers[each] for each in sorted(servers))
     content = b'{\n  "version": %d,\n  "servers": {\n  %b\n  }\n}\n' % (_VERSION, listed)
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"it would have more than {MOST_BYTES} bytes")
+    if len(content) > MAX_FILE_BYTES:
+        raise ValueError(f"it would have more than {MAX_FILE_BYTES} bytes")
     return content
 
 
@@ -219,7 +219,7 @@ def _describe_reason(error: OSError | ValueError) -> str:
 
 def _read(path: str) -> dict[str, dict[str, dict[str, Any]]]:
     try:
-        content = read_regular(path, MOST_BYTES + 1)
+        content = read_regular(path, MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         raise _build_unreadable_error(path, error) from None
     try:

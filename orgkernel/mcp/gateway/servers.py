@@ -13,9 +13,9 @@ from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, compute_d
 from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer, ServerList, ServerLists
 from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
 
-_LONGEST_WORD = 80
-_MOST_LOOKS = 3
-_MOST_TOLD = 200
+_MAX_WORD_LENGTH = 80
+_MAX_LOOKS = 3
+_MAX_MESSAGES = 200
 """Maximum number of messages about one server, so a server that keeps changing cannot fill the log or the memory."""
 Announce = Callable[[str], None]
 """Sends a message to the operator."""
@@ -164,7 +164,7 @@ class ReviewedServer:
 
         `refresh` reads the accepted definitions.
         """
-        for _ in range(_MOST_LOOKS):
+        for _ in range(_MAX_LOOKS):
             try:
                 live = await self._look()
             except UpstreamError as error:
@@ -233,17 +233,17 @@ class ReviewedServer:
         return _Live(listed, accepted, withheld, self._pins.generation)
 
     def _tell(self, text: str) -> None:
-        if text in self._told or len(self._told) > _MOST_TOLD:
+        if text in self._told or len(self._told) > _MAX_MESSAGES:
             return
         self._told.add(text)
-        if len(self._told) > _MOST_TOLD:
+        if len(self._told) > _MAX_MESSAGES:
             text = f"server {quote(self.name)} has changed so often that nothing more is said about it"
         self._say(clean(text))
 
 
 def _render_command(server: str, name: str) -> str:
     """A command to paste into a shell. The server chooses the name, so it is quoted as one word."""
-    if len(name) > _LONGEST_WORD or clean(name) != name or "`" in name:
+    if len(name) > _MAX_WORD_LENGTH or clean(name) != name or "`" in name:
         return f"`orgkernel gateway accept {_get_word(server)}`"
     return f"`orgkernel gateway accept {_get_word(server)} {_get_word(name)}`"
 

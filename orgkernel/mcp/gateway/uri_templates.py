@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
-_MOST_PARTS: Final = 64
-_LONGEST: Final = 4_096
+_MAX_PARTS: Final = 64
+_MAX_LENGTH: Final = 4_096
 """Characters of a template, and of a URI that is compared with one."""
 _PARTS: Final = re.compile(r"\{([+#./;?&]?)([^{}]*)\}|([^{}]+)")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -38,7 +38,7 @@ _Part = str | _Expression
 
 def does_template_match(template: object, uri: str) -> bool:
     """Whether a URI has the form of a template."""
-    if not isinstance(template, str) or len(template) > _LONGEST or len(uri) > _LONGEST:
+    if not isinstance(template, str) or len(template) > _MAX_LENGTH or len(uri) > _MAX_LENGTH:
         return False
     parts = _parse_template(template)
     if parts is None or not _is_inside(uri):
@@ -56,7 +56,7 @@ def does_template_match(template: object, uri: str) -> bool:
 def _parse_template(template: str) -> tuple[_Part, ...] | None:
     """The parts of a template. None if it is not one, or has no literal scheme."""
     matches = [*_PARTS.finditer(template)]
-    if len(matches) > _MOST_PARTS or "".join(match[0] for match in matches) != template:
+    if len(matches) > _MAX_PARTS or "".join(match[0] for match in matches) != template:
         return None
     parts: list[_Part] = []
     for match in matches:

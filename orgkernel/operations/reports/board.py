@@ -32,7 +32,7 @@ AHEAD_SECONDS = 60.0
 _MISSED = 3
 _TURN_SECONDS = 60.0
 """The assumed length of a turn if no report shows it."""
-_SHORTEST, _LONGEST = 120.0, 6 * 3_600.0
+_MIN_SECONDS, _MAX_SECONDS = 120.0, 6 * 3_600.0
 
 
 class BoardLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ def compute_stale_after(body: Mapping[str, Any], interval: int) -> float | None:
         _read_number(body, "time", "elapsed_seconds"),
     )
     a_turn = seconds / turns if turns > 0 and seconds > 0 else _TURN_SECONDS
-    return min(max(_MISSED * interval * a_turn, _SHORTEST), _LONGEST)
+    return min(max(_MISSED * interval * a_turn, _MIN_SECONDS), _MAX_SECONDS)
 
 
 def _build_fields(report: StoredReport, interval: int, now: float) -> dict[str, Any]:

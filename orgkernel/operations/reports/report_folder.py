@@ -24,7 +24,7 @@ from orgkernel.runtime.regular_files import FileIdentity, get_file_identity
 from orgkernel.runtime.report_files import ARCHIVE
 from orgkernel.runtime.salute_format import ReportError, read_report
 from orgkernel.runtime.utc import as_seconds
-from orgkernel.state.reports import LARGEST_REPORT
+from orgkernel.state.reports import MAX_REPORT_BYTES
 
 REJECTED = "rejected"
 """Folder next to the reports for files that are not reports."""
@@ -93,8 +93,8 @@ def read_file(folder: str, file: ReportFile) -> dict[str, Any] | NotAReport | No
 
 def parse_report(content: bytes) -> dict[str, Any] | NotAReport:
     """The report in some bytes, or the reason why they are not a report."""
-    if len(content) > LARGEST_REPORT:
-        return NotAReport("TOO_LARGE", f"the file is larger than {LARGEST_REPORT} bytes")
+    if len(content) > MAX_REPORT_BYTES:
+        return NotAReport("TOO_LARGE", f"the file is larger than {MAX_REPORT_BYTES} bytes")
     try:
         return read_report(msgspec.json.decode(content))
     except ReportError as error:
@@ -169,7 +169,7 @@ def _list(there: int, prefix: str) -> Iterator[ReportFile]:
 def _read(number: int) -> bytes:
     """Read at most one byte more than the limit for a report."""
     parts: list[bytes] = []
-    left = LARGEST_REPORT + 1
+    left = MAX_REPORT_BYTES + 1
     while left and (part := os.read(number, left)):
         parts.append(part)
         left -= len(part)

@@ -13,7 +13,7 @@ from orgkernel.loading.files import SourceText
 from orgkernel.project.edits.spans import apply_edits
 from orgkernel.project.edits.yaml_lists import CannotEdit, add_after_key, find_entry, read_nodes
 
-_LONGEST = 90
+_MAX_LENGTH = 90
 _HEAD = (f"_schema: {PREFIX}access_policies", '_version: "1.0"', "", "policies:")
 
 
@@ -23,7 +23,7 @@ def name_policy(role_id: str, tool_id: str, taken: Collection[str]) -> str:
     >>> name_policy("dev", "github", ["ask-dev-github"])
     'ask-dev-github-2'
     """
-    name = f"ask-{role_id}-{tool_id}".replace(".", "-")[:_LONGEST]
+    name = f"ask-{role_id}-{tool_id}".replace(".", "-")[:_MAX_LENGTH]
     number = 2
     policy_id = name
     while policy_id in taken:

@@ -27,7 +27,7 @@ _ABOVE = os.path.join("1", "2", "3", "4", "5")
 _AS_STORED = "--no-replace-objects"
 _IMPOSSIBLE = frozenset({"", ".", ".."})
 _GIT = ".git"
-_LONGEST_PATH = 16 * 1024
+_MAX_PATH_LENGTH = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _does_name(git_folder: str, top: str) -> bool:
     """Whether a folder of git belongs to a work tree elsewhere: as a worktree, or as a submodule."""
     try:
         with open(os.path.join(git_folder, "gitdir"), "rb") as file:
-            there = os.fsdecode(file.read(_LONGEST_PATH).strip())
+            there = os.fsdecode(file.read(_MAX_PATH_LENGTH).strip())
             return os.path.realpath(os.path.join(git_folder, there)) == os.path.join(top, _GIT)
     except OSError:
         done = run_git(top, "--git-dir", git_folder, "config", "--local", "--get", "core.worktree")

@@ -52,7 +52,7 @@ from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.shell.catalog import read_words
 
-_MOST_REPETITIONS: Final = 2
+_MAX_REPETITIONS: Final = 2
 _SMALL: Final = 10
 _NODE_OF_REPETITION: Final = ("MAX_REPEAT", "MIN_REPEAT")
 
@@ -98,8 +98,8 @@ def _check_pattern(
     if _repeats_choice(tree, is_repeated=False):
         message = f"{quote(pattern)} repeats a repetition, which can take minutes for one command"
         yield Finding(document.place(*route), message, "remove the inner repetition", subject)
-    elif _count_repetitions(tree) > _MOST_REPETITIONS:
-        message = f"{quote(pattern)} has more than {_MOST_REPETITIONS} repetitions, which can take minutes for one command"
+    elif _count_repetitions(tree) > _MAX_REPETITIONS:
+        message = f"{quote(pattern)} has more than {_MAX_REPETITIONS} repetitions, which can take minutes for one command"
         yield Finding(document.place(*route), message, "remove one of the repetitions", subject)
 
 

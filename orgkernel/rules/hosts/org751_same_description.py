@@ -63,7 +63,7 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _WORD = lazy_pattern(r"\w+")
 _SHARED = 0.9
-_FEWEST = 3
+_MIN_WORDS = 3
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -103,7 +103,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 def _find_nearly_same(
     those: frozenset[str], rarest: list[str], by_word: dict[str, list[tuple[RolePost, frozenset[str]]]]
 ) -> RolePost | None:
-    if len(those) < _FEWEST:
+    if len(those) < _MIN_WORDS:
         return None
     for word in rarest:
         for post, others in by_word[word]:

@@ -48,8 +48,8 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import iterate_agents, list_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
-_MOST_OF_AGENT = 30_000
-_MOST_OF_SKILL = 20_000
+_MAX_AGENT_LENGTH = 30_000
+_MAX_SKILL_LENGTH = 20_000
 _PER_TOKEN = 4
 _HELP = "move parts into files that the agent reads when it needs them"
 
@@ -59,19 +59,19 @@ def check(view: OrgView) -> Iterator[Finding]:
     for post in iterate_agents(view):
         for order, _ in list_texts(view, post):
             length = len(order.record.body)
-            if length > _MOST_OF_AGENT:
+            if length > _MAX_AGENT_LENGTH:
                 yield Finding(
                     order.place("body"),
-                    f"the text of agent {quote(post.profile.name)} has {_format_size(length)}; hosts recommend at most {_MOST_OF_AGENT:,} characters",
+                    f"the text of agent {quote(post.profile.name)} has {_format_size(length)}; hosts recommend at most {_MAX_AGENT_LENGTH:,} characters",
                     _HELP,
                     f"role:{post.role_id}",
                 )
     for name, skill in view.records.cognitive_skills.items():
         length = len(skill.record.body) if skill.document.format else 0
-        if length > _MOST_OF_SKILL:
+        if length > _MAX_SKILL_LENGTH:
             yield Finding(
                 skill.place("body"),
-                f"the text of skill {quote(name)} has {_format_size(length)}; hosts recommend at most {_MOST_OF_SKILL:,} characters",
+                f"the text of skill {quote(name)} has {_format_size(length)}; hosts recommend at most {_MAX_SKILL_LENGTH:,} characters",
                 _HELP,
                 f"cognitive_skill:{name}",
             )

@@ -61,7 +61,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _WORD_BREAK = lazy_pattern(r"[_\-.\s]+")
-_SHORTEST = 4
+_MIN_WORD_LENGTH = 4
 """Letters of a word that is looked for in descriptions."""
 
 
@@ -93,7 +93,7 @@ def _suggest_tool(word: str, view: OrgView) -> str:
             return f"did you mean {quote(tool_id)}, which has the action {quote(wanted)}?"
     about = re.compile(rf"\b{re.escape(wanted)}s?\b", re.IGNORECASE)
     for tool_id, tool in tools.items():
-        if len(wanted) >= _SHORTEST and about.search(tool.record.description):
+        if len(wanted) >= _MIN_WORD_LENGTH and about.search(tool.record.description):
             return f"did you mean {quote(tool_id)}, described as {quote(tool.record.description)}?"
     return ""
 

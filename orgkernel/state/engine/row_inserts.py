@@ -21,7 +21,7 @@ from orgkernel.state.tables import AuditValues, audit
 from orgkernel.state.use_counts import CountedCall, build_add_statement, sum_up
 
 _COLUMNS = tuple(column.name for column in audit.columns)
-_MOST_ROWS = 64
+_MAX_ROWS = 64
 """Rows per statement: with 13 values each, the maximum that every SQLite accepts."""
 
 
@@ -79,7 +79,7 @@ def _insert_in_blocks(connection: sqlite3.Connection | sqlite3.Cursor, rows: lis
     """
     start = 0
     while start < len(rows):
-        many = min(_MOST_ROWS, 1 << (len(rows) - start).bit_length() - 1)
+        many = min(_MAX_ROWS, 1 << (len(rows) - start).bit_length() - 1)
         connection.execute(_insert_many(many), tuple(chain.from_iterable(rows[start : start + many])))
         start += many
 

@@ -20,7 +20,7 @@ from httpx2 import (
 from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.failures import describe_redirect, is_redirect
 
-_MOST_REDIRECTS: Final = 5
+_MAX_REDIRECTS: Final = 5
 """Maximum number of redirects within one server for a request, such as from `/mcp` to `/mcp/`."""
 _REDIRECTS: Final = "orgkernel.redirects"
 
@@ -65,7 +65,7 @@ def _is_followed(request: Request, response: Response) -> bool:
         return False
     keeps_method = response.status_code in (307, 308) or request.method == "GET"
     here, there = ((each.scheme, each.host, each.port) for each in (request.url, target))
-    return count <= _MOST_REDIRECTS and keeps_method and here == there and not target.userinfo
+    return count <= _MAX_REDIRECTS and keeps_method and here == there and not target.userinfo
 
 
 class _LimitedStream(AsyncByteStream):

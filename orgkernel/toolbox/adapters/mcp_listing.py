@@ -17,7 +17,7 @@ from orgkernel.toolbox.literal_secrets import build_maskers
 from orgkernel.toolbox.masking import TooDeep
 from orgkernel.toolbox.providers import McpServer
 
-_MOST_PAGES = 100
+_MAX_PAGES = 100
 
 
 class ToolList(NamedTuple):
@@ -48,7 +48,7 @@ async def _list_tools(provider: McpServer, seconds: float) -> ToolList:
                 return ToolList([], client.error)
             tools: list[dict[str, Any]] = []
             cursor: str | None = None
-            for _ in range(_MOST_PAGES):
+            for _ in range(_MAX_PAGES):
                 page = await client.list_tools(cursor=cursor)
                 tools += (
                     each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in page.tools
@@ -58,7 +58,7 @@ async def _list_tools(provider: McpServer, seconds: float) -> ToolList:
                 cursor = page.next_cursor
                 if not cursor:
                     return ToolList(tools)
-            return ToolList([], f"its list has more than {_MOST_PAGES} pages")
+            return ToolList([], f"its list has more than {_MAX_PAGES} pages")
     except TimeoutError:
         return ToolList([], f"it did not answer within {seconds:g} seconds")
     except Exception as error:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 OnProgress = Callable[[float, float | None, str | None], Awaitable[None]]
-_MOST_WAITING: Final = 32
+_MAX_WAITING: Final = 32
 _LAST_SECONDS: Final = 0.5
 """How long the receiver has for the rest when the call is over."""
 
@@ -18,7 +18,7 @@ class ProgressQueue:
 
     def __init__(self, receiver: OnProgress) -> None:
         self._receiver = receiver
-        self._waiting: deque[tuple[float, float | None, str | None]] = deque(maxlen=_MOST_WAITING)
+        self._waiting: deque[tuple[float, float | None, str | None]] = deque(maxlen=_MAX_WAITING)
         self._task: asyncio.Task[None] | None = None
 
     async def put(self, progress: float, total: float | None, message: str | None) -> None:

@@ -42,7 +42,7 @@ from orgkernel.toolbox.providers import McpServer
 __all__ = ["Upstream", "UpstreamError", "UpstreamLimits", "UpstreamReply", "UpstreamStatus"]
 
 _Found = TypeVar("_Found")
-_LONGEST_TEXT: Final = 500
+_MAX_TEXT_LENGTH: Final = 500
 _NOT_RUN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH})
 """Error codes of servers that did not begin a call. A refused request is also answered with `INVALID_REQUEST`."""
 
@@ -355,7 +355,7 @@ class Upstream:
 
     def _clean_text(self, text: str) -> str:
         """A string from the server: without secrets and invisible characters, on one line, cut."""
-        return fold_to_one_line(self._maskers.texts.mask(text)[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)
+        return fold_to_one_line(self._maskers.texts.mask(text)[: 4 * _MAX_TEXT_LENGTH], _MAX_TEXT_LENGTH)
 
     def _mask_progress(self, receiver: OnProgress) -> OnProgress:
         async def receive(progress: float, total: float | None, message: str | None) -> None:

@@ -23,7 +23,7 @@ from orgkernel.toolbox.failures import describe_failure
 _IDLE_SECONDS: Final = 15.0
 """Servers close idle connections; uvicorn after five seconds, others after a minute."""
 _GRACE_SECONDS: Final = 0.05
-_MOST_OF_A_HEAD: Final = 64 * 1024
+_MAX_HEAD_BYTES: Final = 64 * 1024
 """Maximum bytes of a head, and of anything between two parts of a body: chunk sizes, their extensions, and trailers."""
 _OWN: Final = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding", "upgrade"}
@@ -201,9 +201,9 @@ class _Connection(asyncio.Protocol):
         except (HttpParserError, HttpParserUpgrade):
             self._fail(BrokenOff("it does not speak HTTP"))
         self._without_body = 0 if self._has_part else self._without_body + len(data)
-        if self._without_body > _MOST_OF_A_HEAD:
+        if self._without_body > _MAX_HEAD_BYTES:
             part = "framing" if self._has_head else "head"
-            self._fail(BrokenOff(f"the {part} of its answer is longer than {_MOST_OF_A_HEAD} bytes"))
+            self._fail(BrokenOff(f"the {part} of its answer is longer than {_MAX_HEAD_BYTES} bytes"))
         if self._has_enough and self._answer is not None:
             self._is_kept = False  # the rest is not read
             self._finish()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.loading.skill_files import DEEPEST, MAX_BYTES, MOST_FILES, FileRefused, list_files, read_file
+from orgkernel.loading.skill_files import MAX_BYTES, MAX_FILES, MAX_LEVELS, FileRefused, list_files, read_file
 from tests.support.trees import write_tree
 
 FILES = {
@@ -50,7 +50,7 @@ def test_a_file_is_read_with_its_digest(skill: str) -> None:
     [
         "../other/notes.md", "references/../../other/notes.md", "/etc/hostname", "./references/prices.md", "",
         "references//prices.md", "..", ".secret", ".git/config", "link.md", "above/secret.txt", "SKILL.md",
-        "references\\prices.md", "references/prices.md\0", "pipe", "references", "/".join("a" * (DEEPEST + 1)),
+        "references\\prices.md", "references/prices.md\0", "pipe", "references", "/".join("a" * (MAX_LEVELS + 1)),
     ],
 )  # fmt: skip
 def test_no_name_leads_elsewhere(skill: str, path: str) -> None:
@@ -67,6 +67,6 @@ def test_a_large_file_is_refused_and_many_files_are_cut(skill: str) -> None:
         file.truncate(MAX_BYTES + 1)
     with pytest.raises(FileRefused, match="1024 KiB"):
         read_file(skill, "large.bin")
-    for number in range(MOST_FILES):
+    for number in range(MAX_FILES):
         (folder / f"f{number}").touch()
-    assert len(list_files(skill)) == MOST_FILES
+    assert len(list_files(skill)) == MAX_FILES

@@ -35,7 +35,7 @@ _KNOWN = frozenset(
         "input", "circumstances",
     }
 )  # fmt: skip
-_MOST_KEPT = 1_000
+_MAX_CACHED = 1_000
 """The number of questions "who can" whose rows are cached."""
 
 
@@ -155,7 +155,7 @@ def compute_static_rows_of_roles(
         candidate_rows = (
             compute_static_row(each, resource, request.action) for each in subjects if each is not None
         )
-        if len(tables.rows) >= _MOST_KEPT:
+        if len(tables.rows) >= _MAX_CACHED:
             tables.rows.clear()
         rows = tables.rows[request.action, resource.resource] = tuple(
             [row for row in candidate_rows if row is not None]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.decision import MOST_CHANGES, Outcome, RemedyChange
+from orgkernel.decisions.access.decision import MAX_CHANGES, Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
@@ -41,7 +41,7 @@ from orgkernel.runtime.utc import as_utc
 GRANT_EXPIRED, GRANT_OUTDATED = "GRANT_EXPIRED", "GRANT_OUTDATED"
 """Additional reasons of a denial: a grant that has expired, or one for another version of the documents."""
 NOWHERE = AccessContext()
-_MOST_TRIED = 20
+_MAX_EXPIRED_TRIED = 20
 """The number of expired grants that are tried, latest first, so a subject with many of them gets a fast answer."""
 
 
@@ -207,7 +207,7 @@ def _may_miss(evaluation: Evaluation) -> bool:
 
 def _find_first_missed(evaluation: Evaluation, grants: Sequence[Grant], **lifted: None) -> Grant | None:
     """The first grant that would remove a failure if some of its limits were ignored."""
-    for grant in grants[:_MOST_TRIED]:
+    for grant in grants[:_MAX_EXPIRED_TRIED]:
         # Unstated circumstances must not hide the grant.
         revived = add_grant(evaluation.state, replace(grant, **lifted))
         again = evaluation.copy_with(state=revived, is_complete=True)
@@ -372,7 +372,7 @@ def _propose_lifting(evaluation: Evaluation) -> Iterable[RemedyChange]:
     restriction_groups = [
         rows for left, rows in _find_holding_restrictions(evaluation) if left < evaluation.required
     ]
-    if sum(map(len, restriction_groups)) > MOST_CHANGES:
+    if sum(map(len, restriction_groups)) > MAX_CHANGES:
         return ()
     return [
         RemedyChange("lift", each.restriction_id, subject=each.subject)

@@ -2,7 +2,7 @@
 
 Only maximal batches are tried. Moving a subtask from a later batch into an earlier one with space for it breaks no
 rule, so some shortest plan consists of maximal batches. The search is breadth-first over the sets of finished subtasks.
-Up to `ALWAYS_EXACT` subtasks it always completes. For more, it stops after `MOST_STATES` states, so the answer never
+Up to `ALWAYS_EXACT` subtasks it always completes. For more, it stops after `MAX_STATES` states, so the answer never
 depends on the speed of a machine. Then a good plan and a lower bound are known, and the answer is marked as not minimal.
 """
 
@@ -17,9 +17,9 @@ from orgkernel.decisions.work.batches.rules import PlannedSubtask, find_overlapp
 from orgkernel.diagnostics.wording import quote
 
 ALWAYS_EXACT: Final = 12
-MOST_STATES: Final = 4_000
+MAX_STATES: Final = 4_000
 """The highest number of states, for more than `ALWAYS_EXACT` subtasks."""
-MOST_CHOICES: Final = 400
+MAX_CHOICES: Final = 400
 """The highest number of batches that are tried from one state, for more than `ALWAYS_EXACT` subtasks."""
 
 
@@ -162,7 +162,7 @@ class BatchSearch:
             following: list[int] = []
             for done in level:
                 for tried, batch in enumerate(self._iterate_full_batches(self._find_ready(done))):
-                    if not is_small and (tried >= MOST_CHOICES or len(came_from) >= MOST_STATES):
+                    if not is_small and (tried >= MAX_CHOICES or len(came_from) >= MAX_STATES):
                         return None
                     after = done | sum(1 << number for number in batch)
                     if after in came_from:

@@ -12,7 +12,7 @@ from orgkernel.documents.records import Brief, Contract
 from orgkernel.loading.marks import format_route
 from orgkernel.shell.verification import why_trivial
 
-MOST_MISSION: Final = 200
+MAX_MISSION_LENGTH: Final = 200
 _WITH_WORDS: Final = ("mission", "purpose", "done_criteria")
 
 
@@ -49,8 +49,8 @@ def find_missing_sections(brief: Brief) -> Iterator[ContractFinding]:
 def find_long_mission(brief: Brief) -> Iterator[ContractFinding]:
     """MISSION_TOO_LONG: the mission exceeds the limit of characters."""
     length = len(brief.mission or "")
-    if length > MOST_MISSION:
-        message = f"the mission has {length:,} characters, more than {MOST_MISSION}"
+    if length > MAX_MISSION_LENGTH:
+        message = f"the mission has {length:,} characters, more than {MAX_MISSION_LENGTH}"
         yield ContractFinding(
             row.MISSION_TOO_LONG,
             ("mission",),

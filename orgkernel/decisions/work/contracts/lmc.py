@@ -10,7 +10,7 @@ from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Brief, LmcRecord
 
-MOST_FAILS: Final = 3
+MAX_FAILURES_IN_ROW: Final = 3
 """The number of failures in a row after which the sender decides."""
 
 
@@ -64,15 +64,15 @@ def find_missing_escalation(record: LmcRecord) -> Iterator[ContractFinding]:
     for number, attempt in enumerate(record.attempts):
         failed = attempt.checker is not None and attempt.checker.decision == "FAIL"
         in_a_row = in_a_row + 1 if failed else 0
-        if in_a_row < MOST_FAILS:
+        if in_a_row < MAX_FAILURES_IN_ROW:
             continue
         if number + 1 < len(record.attempts):
-            message = f"attempt {number + 2} follows {MOST_FAILS} failures in a row"
+            message = f"attempt {number + 2} follows {MAX_FAILURES_IN_ROW} failures in a row"
             yield ContractFinding(
                 row.LMC_ESCALATE, ("attempts", number + 1), message, "escalate to the sender instead"
             )
         elif is_blank(record.escalated_to):
-            message = f"{MOST_FAILS} attempts in a row failed, and the sender was not told"
+            message = f"{MAX_FAILURES_IN_ROW} attempts in a row failed, and the sender was not told"
             yield ContractFinding(
                 row.LMC_ESCALATE, ("attempts", number), message, "write the sender in `escalated_to`"
             )

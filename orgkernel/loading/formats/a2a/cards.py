@@ -15,7 +15,7 @@ from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
@@ -66,8 +66,8 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
         card.refuse("provider", text, row=row.WRONG_TYPE)
     skills = _read_skills(card, convert_to_id(name), version)
     role_id = convert_to_id(name)
-    if len(role_id) > LONGEST:
-        card.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    if len(role_id) > MAX_NAME_LENGTH:
+        card.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     diagnostics = tuple(build_diagnostic(source, each) for each in card.refusals[:MAX_REFUSALS])
     if card.is_refused:
         broken = BrokenDocument(source.name, source.path, _KIND, frozenset({role_id}))
@@ -135,10 +135,10 @@ def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
                     Refusal(row.DUPLICATE_KEY, skill.start("id"), text, "give each a unique id")
                 )
             continue
-        if len(role_id) > LONGEST:
+        if len(role_id) > MAX_NAME_LENGTH:
             return skills
-        if len(skill_id) > LONGEST:
-            text = f"the names of the card and the skill {quote(name)} have more than {LONGEST} characters together"
+        if len(skill_id) > MAX_NAME_LENGTH:
+            text = f"the names of the card and the skill {quote(name)} have more than {MAX_NAME_LENGTH} characters together"
             card.refusals.append(
                 Refusal(row.MALFORMED_ID, skill.start("id"), text, "shorten the id of the skill")
             )

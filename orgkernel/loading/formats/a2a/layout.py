@@ -12,7 +12,7 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 WELL_KNOWN = ".well-known"
 CARD, OLD_CARD = "agent-card.json", "agent.json"
 _JSON = lazy_pattern(r"[^.].*\.json")
-_MOST_LOOKED_AT, _HEAD = 20, 256 * 1024
+_MAX_OPENED, _HEAD = 20, 256 * 1024
 _CARDS = r"[^/]+\.json"
 _KEY = lazy_pattern(
     rb'"(supportedInterfaces|protocolVersion|url|skills|capabilities|defaultInputModes|defaultOutputModes|orgkernel:[a-z_]+)"'
@@ -40,7 +40,7 @@ def _list_areas(top: str) -> Iterator[Area]:
     """The well-known places of cards, and the folders that contain cards under other names."""
     folders = (top, *list_folders_in(top))
     named = [path for folder in folders for path in _list_card_paths(folder) if _is_card(path)]
-    loose = [folder for folder in folders[:_MOST_LOOKED_AT] if _has_loose_card(folder, named)]
+    loose = [folder for folder in folders[:_MAX_OPENED] if _has_loose_card(folder, named)]
     for folder in loose:
         yield Area(os.path.relpath(folder, top), _CARDS, depth=0)
     for path in named:
@@ -49,7 +49,7 @@ def _list_areas(top: str) -> Iterator[Area]:
 
 
 def _has_loose_card(folder: str, named: Sequence[str]) -> bool:
-    paths = list_files_in(folder, _JSON)[:_MOST_LOOKED_AT]
+    paths = list_files_in(folder, _JSON)[:_MAX_OPENED]
     return any(_is_card(path) for path in paths if path not in named)
 
 

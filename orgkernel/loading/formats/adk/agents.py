@@ -19,7 +19,7 @@ from orgkernel.loading.formats.declared_agents import (
 )
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
@@ -51,7 +51,7 @@ _KNOWN: dict[str, tuple[str, ...]] = {
         "before_model_callbacks", "after_model_callbacks", "before_tool_callbacks", "after_tool_callbacks", "generate_content_config",
     )),
 }  # fmt: skip
-_DEEPEST = 20
+_MAX_DEPTH = 20
 # Classes without a model: they run the agents below them, and nothing is transferred to or from them.
 _WITHOUT_MODEL = frozenset({"SequentialAgent", "ParallelAgent", "LoopAgent", "Workflow", "BaseAgent"})
 # What pydantic, with which Google ADK reads fields, takes for booleans.
@@ -96,8 +96,8 @@ def _read_fields(fields: FieldReader) -> DeclaredAgent:
     name = fields.get_text("name", needed=True)
     if name:
         fields.subject = f"agent {quote(name)}"
-    if len(convert_to_id(name)) > LONGEST:
-        fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    if len(convert_to_id(name)) > MAX_NAME_LENGTH:
+        fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     fields.check_identifier("name", "Google ADK")
     if name == "user":
         fields.refuse("name", "Google ADK keeps the name `user` for the person", "choose another name")
@@ -173,7 +173,7 @@ def _read_reference(fields: FieldReader, item: dict[str, Any], marks: Marks) -> 
 
 def _iterate_nodes(value: Any, marks: Marks, depth: int) -> Iterator[tuple[Any, Marks]]:
     """The nodes in the edges of a workflow: text, references and agents, in lists and in maps of routes."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, tuple):
         for item, below in zip(value, marks[1], strict=True):

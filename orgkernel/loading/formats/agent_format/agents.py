@@ -13,7 +13,12 @@ from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.declared_agents import KIND, DeclaredAgent, ListedTool, build_declared
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, build_server_tool_id, build_tool_id, convert_to_id
+from orgkernel.loading.formats.names import (
+    MAX_NAME_LENGTH,
+    build_server_tool_id,
+    build_tool_id,
+    convert_to_id,
+)
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
@@ -36,8 +41,8 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     name = metadata.get_text("name", needed=True)
     own_id = metadata.get_text("id", needed=True)
     description = metadata.get_text("description")
-    if len(convert_to_id(own_id)) > LONGEST:
-        metadata.refuse("id", f"the id has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    if len(convert_to_id(own_id)) > MAX_NAME_LENGTH:
+        metadata.refuse("id", f"the id has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     policy = _read_part(whole, _POLICY)
     config = _read_part(policy, _CONFIG) if policy is not None else None
     space = _read_part(whole, _SPACE)

@@ -11,7 +11,7 @@ from orgkernel.loading.formats.agent_framework import is_prompt
 from orgkernel.loading.formats.declared_agents import KIND, DeclaredAgent, ListedTool, build_declared
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
@@ -48,8 +48,8 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     name = fields.get_text("name", needed=True)
     if name:
         fields.subject = f"agent {quote(name)}"
-    if len(convert_to_id(name)) > LONGEST:
-        fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    if len(convert_to_id(name)) > MAX_NAME_LENGTH:
+        fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     description = fields.get_text("description")
     instructions = fields.get_text("instructions")
     written = mapping.value.get("model")

@@ -29,7 +29,7 @@ from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.roles import build_tool_id_from_name
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
@@ -170,8 +170,10 @@ class _Reader:
                 raw[key] = [word for word, _ in listed]
                 fields.marks[key] = (fields.marks[key][0], (fields.start(key), [mark for _, mark in listed]))
         role_id = convert_to_id(name)
-        if len(role_id) > LONGEST:
-            fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+        if len(role_id) > MAX_NAME_LENGTH:
+            fields.refuse(
+                "name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID
+            )
         self._refusals += fields.refusals
         if fields.is_refused:
             ids = (role_id, value.get("id"))
@@ -296,7 +298,7 @@ class _Reader:
 def _build_policy_id(tool: str, number: int) -> str:
     """A unique policy id for each tool, so no tool loses its policy because of a duplicate id."""
     named = f"confirm_{tool}"
-    return named if len(named) <= LONGEST else f"confirm_{number}"
+    return named if len(named) <= MAX_NAME_LENGTH else f"confirm_{number}"
 
 
 def _build_tool(value: dict[str, Any], name: str) -> Tool:

@@ -14,14 +14,14 @@ _COMPONENT = lazy_pattern(
     rb"""["']?component_type["']?[ \t\r\n]*:|["']?\$referenced_components["']?[ \t\r\n]*:"""
 )
 _VERSION = lazy_pattern(rb"""(?:^|[{,\s])["']?agentspec_version["']?[ \t\r\n]*:""")
-_MOST_LOOKED_AT, _HEAD, _WHOLE = 50, 4096, 4 * 1024 * 1024
+_MAX_OPENED, _HEAD, _WHOLE = 50, 4096, 4 * 1024 * 1024
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """The location of the specifications for a path: a folder that directly contains some, or a file."""
     if is_folder(path):
         has_specifications = is_certain or any(
-            map(_is_specification, list_files_in(path, _NAMES)[:_MOST_LOOKED_AT])
+            map(_is_specification, list_files_in(path, _NAMES)[:_MAX_OPENED])
         )
         return Layout(path, (Area(".", _FILES, depth=0),)) if has_specifications else None
     if path.endswith(SUFFIXES) and (is_certain or _is_specification(path)):

@@ -15,7 +15,7 @@ PROMPTS = ("agent.system.main.specifics.md", "agent.system.main.role.md")
 POLICY = "plugins/_tool_access/config.json"
 _MORE = r"|prompts/agent\.system\.main\.(?:specifics|role)\.md|plugins/_tool_access/config\.json)"
 _FILES, _OF_FIRST = r"[^/]+/(?:agent\.yaml|agent\.json" + _MORE, r"[^/]+/(?:_context\.md" + _MORE
-_MOST_LOOKED_AT = 200
+_MAX_OPENED = 200
 
 
 def get_profile_name(path: str) -> str:
@@ -61,7 +61,7 @@ def _find_layout_around(folder: str) -> Layout | None:
 
 def _does_hold_profiles(folder: str) -> bool:
     """Whether a folder directly contains profiles."""
-    return any(_is_profile(os.path.join(folder, name)) for name in list_names_in(folder)[:_MOST_LOOKED_AT])
+    return any(_is_profile(os.path.join(folder, name)) for name in list_names_in(folder)[:_MAX_OPENED])
 
 
 def _is_profile(folder: str) -> bool:

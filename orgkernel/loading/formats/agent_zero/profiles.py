@@ -17,7 +17,7 @@ from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.agent_zero.layout import CONTEXT, PROMPTS, get_profile_name
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -39,8 +39,8 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
     if source.refusal is not None:
         return read_broken(source, kind, [source.refusal])
     role_id = convert_to_id(get_profile_name(source.path))
-    if len(role_id) > LONGEST:
-        text = f"the name of the profile has more than {LONGEST} characters"
+    if len(role_id) > MAX_NAME_LENGTH:
+        text = f"the name of the profile has more than {MAX_NAME_LENGTH} characters"
         return read_broken(source, kind, [Refusal(row.MALFORMED_ID, _FIRST, text)])
     if name in PROMPTS:
         return _read_prompt(source, root, role_id)

@@ -13,7 +13,7 @@ from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.declared_agents import KIND, DeclaredAgent, ListedTool, build_declared
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, build_server_tool_id, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, build_server_tool_id, convert_to_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal
@@ -24,7 +24,7 @@ _PROVIDER, _CONFIG = "provider", "config"
 _PACKAGES = ("autogen_agentchat.", "autogen_ext.", "autogen_core.")
 _PERSON = "UserProxyAgent"
 _FIELDS = {"name": "name", "model": "model_client", "body": "system_message"}
-_DEEPEST = 20
+_MAX_DEPTH = 20
 # Tools that agents of these classes have without listing them.
 _OWN_TOOLS: dict[str, tuple[str, ToolType]] = {
     "CodeExecutorAgent": ("code_executor", "computer_use"),
@@ -65,7 +65,7 @@ def read_components(source: SourceText, root: Root) -> ReadFile:
 
 def _list_agents(value: Any, marks: Marks, refusals: list[Refusal], depth: int) -> Iterator[_Agent]:
     """The agents in a component. People and other parts of a team are left out."""
-    if not isinstance(value, dict) or depth > _DEEPEST:
+    if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return
     provider, config = value.get(_PROVIDER), value.get(_CONFIG)
     if not isinstance(provider, str) or not isinstance(config, dict):
@@ -93,8 +93,8 @@ def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | lis
     name = fields.get_text("name", needed=True)
     if name:
         fields.subject = f"agent {quote(name)}"
-    if len(convert_to_id(name)) > LONGEST:
-        fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    if len(convert_to_id(name)) > MAX_NAME_LENGTH:
+        fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     fields.check_identifier("name", "AutoGen")
     description = fields.get_text("description")
     message = fields.get_text("system_message")

@@ -41,7 +41,7 @@ from orgkernel.loading.formats.front_matter import (
     read_front_matter,
 )
 from orgkernel.loading.formats.host_fields import pack_host_fields
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -62,7 +62,7 @@ _TOOL_LISTS = ("tools", "disallowedTools")
 _LISTS = (*_TOOL_LISTS, "skills")
 _SAME_MODEL = ("inherit", "")
 _INTERVAL = Doctrine().salute_interval_turns
-_MOST_TURNS = 9_999
+_MAX_TURNS = 9_999
 _HEAD = 64 * 1024
 
 
@@ -93,8 +93,8 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         return read_broken(source, KIND, refusals)
     name = value["name"].strip()
     role_id = convert_to_id(name)
-    if len(role_id) > LONGEST:
-        text = f"the name has more than {LONGEST} characters"
+    if len(role_id) > MAX_NAME_LENGTH:
+        text = f"the name has more than {MAX_NAME_LENGTH} characters"
         return read_broken(
             source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(marks["name"][1]), text)]
         )
@@ -181,11 +181,11 @@ def _read_turns(
         isinstance(written, str)
         and written.isascii()
         and written.isdigit()
-        and 0 < int(written[:6]) <= _MOST_TURNS
+        and 0 < int(written[:6]) <= _MAX_TURNS
     ):
         return int(written[:6])
     value_text = quote(written) if isinstance(written, str) else describe(written)
-    text = f"`maxTurns` is {value_text}, not a number from 1 to {_MOST_TURNS:,}"
+    text = f"`maxTurns` is {value_text}, not a number from 1 to {_MAX_TURNS:,}"
     refusals.append(Refusal(row.OUT_OF_RANGE, start_of(marks["maxTurns"][1]), text))
     return None
 

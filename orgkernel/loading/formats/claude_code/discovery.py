@@ -30,8 +30,8 @@ from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFoun
 from orgkernel.loading.formats.names import MCP
 
 _HEAD = 4096
-_MOST_LOOKED_AT = 200
-_MOST_HEADS = 5_000
+_MAX_OPENED = 200
+_MAX_HEADS = 5_000
 _OF_ANOTHER_HOST = "gemini-extension.json"
 # Hidden folders of other hosts: what is in them at any depth is theirs.
 _OTHER_HOSTS = frozenset({".codex", ".cursor", ".gemini", ".opencode"})
@@ -99,7 +99,7 @@ def _find_collections(
             if can_be_agent(name) and os.path.join(listing.path, name) not in files
         ]
         agents = []
-        for name in names[:_MOST_LOOKED_AT]:
+        for name in names[:_MAX_OPENED]:
             heads += 1
             head = read_head(os.path.join(listing.path, name), _HEAD)
             if begins_like_agent(head):
@@ -111,7 +111,7 @@ def _find_collections(
             area = Area(os.curdir, COLLECTION_FILES, depth=0, content=COLLECTION)
             name = _name_collection(listing.path, top)
             yield SourceFound(host, listing.path, Layout(listing.path, (area,)), name)
-        if heads > _MOST_HEADS:
+        if heads > _MAX_HEADS:
             return
 
 

@@ -17,7 +17,7 @@ from orgkernel.loading.formats.claude_code.paths import (
 from orgkernel.loading.formats.claude_code.plugins import list_plugin_areas, read_plugin
 from orgkernel.loading.formats.format import Layout
 
-_MOST_LOOKED_AT = 20
+_MAX_OPENED = 20
 _HEAD = 4096
 
 
@@ -71,5 +71,5 @@ def _has_agent(folder: str) -> bool:
     """Whether one of the first Markdown files directly in a folder begins like an agent."""
     names = [name for name in list_names_in(folder) if can_be_agent(name)]
     return any(
-        begins_like_agent(read_head(os.path.join(folder, name), _HEAD)) for name in names[:_MOST_LOOKED_AT]
+        begins_like_agent(read_head(os.path.join(folder, name), _HEAD)) for name in names[:_MAX_OPENED]
     )

@@ -30,7 +30,7 @@ COMMAND_TOOL: Final = "Bash"
 """The tool whose rules name commands. Rules of PowerShell have another syntax."""
 # Words that a shell does not change, and the wildcards after them. A star elsewhere stands for part of a word.
 _BEGINNING: Final = lazy_pattern(r"([A-Za-z0-9_./:@%+,=~-]+(?: [A-Za-z0-9_./:@%+,=~-]+)*?)(?::\*| \*)?\Z")
-_MOST_CHARACTERS: Final = 200
+_MAX_CHARACTERS: Final = 200
 
 
 class ToolPart(NamedTuple):
@@ -65,7 +65,7 @@ def parse_tool_part(word: str) -> ToolPart | None:
     match = _RULE.match(word)
     if match is not None and match[1] == COMMAND_TOOL:
         beginning = _BEGINNING.match(match[2])
-        if beginning is None or len(beginning[1]) > _MOST_CHARACTERS:
+        if beginning is None or len(beginning[1]) > _MAX_CHARACTERS:
             return None
         return ToolPart((COMMAND_TOOL,), commands=(beginning[1],))
     tools = _TOOLS.get(match[1]) if match is not None else None

@@ -35,7 +35,7 @@ from orgkernel.loading.formats.claude_code.paths import (
 from orgkernel.loading.formats.listing import FolderListing, LeftOut
 from orgkernel.loading.json_reader import parse_json
 
-_MOST_PLUGINS = 5_000
+_MAX_PLUGINS = 5_000
 """Maximum number of plugins of one marketplace."""
 
 
@@ -85,10 +85,10 @@ def _list_plugins(top: str, left_out: list[LeftOut]) -> Iterator[Plugin]:
     more, plugins = value.get("metadata"), value.get("plugins")
     base = more.get("pluginRoot") if isinstance(more, dict) else ""
     listed = plugins if isinstance(plugins, tuple) else ()
-    if len(listed) > _MOST_PLUGINS:
-        reason = f"it lists more than {_MOST_PLUGINS:,} plugins, and the rest is not read"
+    if len(listed) > _MAX_PLUGINS:
+        reason = f"it lists more than {_MAX_PLUGINS:,} plugins, and the rest is not read"
         left_out.append(LeftOut(file, reason, CLAUDE_CODE))
-    for plugin in listed[:_MOST_PLUGINS]:
+    for plugin in listed[:_MAX_PLUGINS]:
         source, name = (
             (plugin.get("source"), plugin.get("name")) if isinstance(plugin, dict) else (None, None)
         )

@@ -28,7 +28,7 @@ _AGENTS, _PLACE = os.path.join(FOLDERS.hidden, "agents"), (FOLDERS.hidden, CONFI
 _NAMES = lazy_pattern(r"[^.].*\.toml")
 _AGENT = lazy_pattern(rb"^developer_instructions[ \t]*=", re.MULTILINE)
 _DECLARED = lazy_pattern(rb"^[ \t]*\[[ \t]*agents[ \t]*\.|^[ \t]*\[[ \t]*agents[ \t]*\]", re.MULTILINE)
-_SIZE, _MOST_LOOKED_AT = 16 * 1024, 50
+_SIZE, _MAX_OPENED = 16 * 1024, 50
 _CONFIGURATION_SIZE = 256 * 1024
 
 
@@ -51,7 +51,7 @@ class Codex:
         if layout is not None and layout.areas[0].path.startswith(FOLDERS.hidden):
             return _add_declared_files(layout)
         if layout is None and is_folder(path):
-            names = list_files_in(path, _NAMES)[:_MOST_LOOKED_AT]
+            names = list_files_in(path, _NAMES)[:_MAX_OPENED]
             if any(find_in_head(each, _AGENT, _SIZE) for each in names):
                 return Layout(path, (Area(os.curdir, r"[^/]+[.]toml", depth=0),))
         return layout
@@ -74,8 +74,7 @@ class Codex:
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
         """Build the organization, and apply the sandbox to its tools."""
-        from orgkernel.loading.formats.codex.agents import NAMES
-        from orgkernel.loading.formats.codex.agents import give_project_servers
+        from orgkernel.loading.formats.codex.agents import NAMES, give_project_servers
         from orgkernel.loading.formats.codex.declarations import join_declarations
         from orgkernel.loading.formats.coding_agents import complete_agents
         from orgkernel.loading.formats.replacing import complete_replaced

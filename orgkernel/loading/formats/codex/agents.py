@@ -32,7 +32,13 @@ from orgkernel.loading.formats.coding_agents import (
 )
 from orgkernel.loading.formats.equipment import list_declared_tools
 from orgkernel.loading.formats.fields import FieldReader
-from orgkernel.loading.formats.names import LONGEST, MCP, build_server_tool_id, build_tool_id, convert_to_id
+from orgkernel.loading.formats.names import (
+    MAX_NAME_LENGTH,
+    MCP,
+    build_server_tool_id,
+    build_tool_id,
+    convert_to_id,
+)
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.parsed import Refusal, describe
@@ -73,8 +79,8 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     description = fields.get_text("description", needed=not declared)
     body = fields.get_text(_BODY, needed=not declared)
     model = fields.get_text("model")
-    if len(convert_to_id(name)) > LONGEST:
-        fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    if len(convert_to_id(name)) > MAX_NAME_LENGTH:
+        fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     rules = [*read_rules(file, fields.refusals, is_agent=True)]
     servers = file.value.get(SERVERS, {})
     fields.report_unknown(_FIELDS, "OpenAI Codex", only_misspelled=True)

@@ -17,7 +17,7 @@ from orgkernel.loading.formats.codex.declarations import FILE
 from orgkernel.loading.formats.codex.toml_places import TomlFile
 from orgkernel.loading.formats.coding_agents import PROTECTING, AgentFile, build_role, keep_rules
 from orgkernel.loading.formats.fields import FieldReader
-from orgkernel.loading.formats.names import LONGEST, build_server_tool_id, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, build_server_tool_id, convert_to_id
 from orgkernel.loading.formats.servers import build_server_tool
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.parsed import Refusal
@@ -70,8 +70,8 @@ def _read_declared(
     if written and (path is None or all(area.path != path or not area.content for area in root.areas)):
         text = f"the file {quote(written)} of agent {quote(name)} is not in the project, so Codex ignores the agent"
         fields.refuse(_CONFIG_FILE, text, "write a path relative to `.codex`")
-    if not 0 < len(convert_to_id(name)) <= LONGEST:
-        text = f"the name of an agent is empty or has more than {LONGEST} characters"
+    if not 0 < len(convert_to_id(name)) <= MAX_NAME_LENGTH:
+        text = f"the name of an agent is empty or has more than {MAX_NAME_LENGTH} characters"
         fields.refusals.append(Refusal(row.MALFORMED_ID, at[0], text))
     fields.report_unknown(_FIELDS, "OpenAI Codex", only_misspelled=True)
     if fields.is_refused:

@@ -19,7 +19,7 @@ from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.copilot.layout import AGENT, MODE, get_agent_stem
 from orgkernel.loading.formats.front_matter import Front, find_misspelled, is_text, read_front_matter
 from orgkernel.loading.formats.host_fields import pack_host_fields
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.markdown import split_front_matter
@@ -67,8 +67,8 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     name = value.get("name", "").strip() or get_agent_stem(source.path)
     named = marks["name"] if value.get("name", "").strip() else (front.start, front.start)
     role_id = convert_to_id(name)
-    if not role_id or len(role_id) > LONGEST:
-        text = f"the name has more than {LONGEST} characters" if role_id else "the agent has no name"
+    if not role_id or len(role_id) > MAX_NAME_LENGTH:
+        text = f"the name has more than {MAX_NAME_LENGTH} characters" if role_id else "the agent has no name"
         return read_broken(source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(named[1]), text)])
     refusals += find_misspelled(value, marks, _FIELDS, "GitHub Copilot")
     raw: dict[str, Any] = {**pack_host_fields(value, _OF_THE_HOST)}

@@ -16,14 +16,14 @@ from orgkernel.loading.documents import build_diagnostic
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, SEQUENTIAL, TOOL_KIND, build_own_tool
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import BrokenDocument, ReadFile
 
 CREW_BASE = "CrewBase"
 _FIRST = pack_mark(1, 1)
-_MOST = 512 * 1024
+_MAX_BYTES = 512 * 1024
 _Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -32,7 +32,7 @@ def read_python(source: SourceText, root: Root) -> ReadFile:
     if source.refusal is not None or CREW_BASE not in source.text:
         return ReadFile(skipped=True)
     tree = None
-    if len(source.text) <= _MOST:
+    if len(source.text) <= _MAX_BYTES:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -74,7 +74,7 @@ class _Reader:
     def read(self, method: _Method) -> None:
         """Read one method, according to its decorators."""
         decorators = _list_decorators(method)
-        if "tool" in decorators and len(tool := convert_to_id(method.name)) <= LONGEST:
+        if "tool" in decorators and len(tool := convert_to_id(method.name)) <= MAX_NAME_LENGTH:
             self.tools[tool] = method.name
             self.tool_marks[tool] = self._mark(
                 method, len("async def ") if isinstance(method, ast.AsyncFunctionDef) else len("def ")

@@ -29,7 +29,7 @@ from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.layout import CREW_FILES
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -66,7 +66,7 @@ _CREW_FIELDS = (
     "share_crew", "skills", "step_callback", "stream", "task_callback", "tool_failure_policy", "tracing", "trained_agents_file",
     "verbose",
 )  # fmt: skip
-_MOST_TURNS = 9_999
+_MAX_TURNS = 9_999
 _INTERVAL = Doctrine().salute_interval_turns
 
 
@@ -131,8 +131,8 @@ def _read_agent(
     if not isinstance(value, dict):
         text = f"{subject} is {describe(value)}, not a mapping"
         return read_broken_role(source, role_id, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
-    if not 0 < len(role_id) <= LONGEST:
-        text = f"the name of an agent is empty or has more than {LONGEST} characters"
+    if not 0 < len(role_id) <= MAX_NAME_LENGTH:
+        text = f"the name of an agent is empty or has more than {MAX_NAME_LENGTH} characters"
         return read_broken_role(source, role_id, [Refusal(row.MALFORMED_ID, at, text)])
     fields = FieldReader(value, marks, subject, at)
     is_needed = "from_repository" not in value
@@ -145,7 +145,7 @@ def _read_agent(
         fields.refuse("allow_delegation", text, row=row.WRONG_TYPE)
     elif fields.get_flag("allow_delegation"):
         raw["allow_delegation"] = ["true"]
-    turns = fields.get_number("max_iter", _MOST_TURNS)
+    turns = fields.get_number("max_iter", _MAX_TURNS)
     model = value.get("llm")
     if isinstance(model, dict):
         model = model.get("model")
@@ -276,7 +276,7 @@ def _build_tasks(
     doing: dict[str, str] = {}
     listed: dict[str, list[str]] = {}
     for name, value, marks, at in tasks:
-        task_id = convert_to_id(name)[:LONGEST]
+        task_id = convert_to_id(name)[:MAX_NAME_LENGTH]
         if not isinstance(value, dict):
             refusals.append(
                 Refusal(
@@ -298,10 +298,12 @@ def _build_tasks(
         agent = fields.get_text("agent")
         # In YAML, the code of the crew gives the order of the tasks.
         known = (
-            {convert_to_id(each)[:LONGEST] for each, *_ in tasks} if only_misspelled else procedures.keys()
+            {convert_to_id(each)[:MAX_NAME_LENGTH] for each, *_ in tasks}
+            if only_misspelled
+            else procedures.keys()
         )
         for word, mark in fields.get_words("context"):
-            if convert_to_id(word)[:LONGEST] not in known:
+            if convert_to_id(word)[:MAX_NAME_LENGTH] not in known:
                 what = "a task" if only_misspelled else "an earlier task"
                 text = f"{fields.subject} has the context {quote(word)}, which is not {what}"
                 fields.refusals.append(Refusal(row.INVALID_VALUE, mark, text, f"name {what}"))

@@ -15,7 +15,7 @@ from orgkernel.loading.files import MARKDOWN, Root, SourceText
 from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, ToolRule, build_role
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.front_matter import find_effectless_fields, find_misspelled, read_front_matter
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import read_suppressions
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.sources import ReadFile
@@ -45,8 +45,8 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     name = fields.get_text("name") or stem
     fields.subject = f"agent {quote(name)}"
     description, model = fields.get_text("description"), fields.get_text("model")
-    if len(convert_to_id(name)) > LONGEST:
-        fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    if len(convert_to_id(name)) > MAX_NAME_LENGTH:
+        fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     is_readonly = fields.get_flag(READONLY)
     suppressions = tuple(read_suppressions(front.value, marks, fields.refusals))
     if fields.is_refused:

@@ -19,7 +19,7 @@ from orgkernel.loading.formats.front_matter import (
     is_text,
     read_front_matter,
 )
-from orgkernel.loading.formats.names import LONGEST
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH
 from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.parsed import Refusal
@@ -91,7 +91,7 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
     name = fields.get_text("name", needed=True)
     if name:
         fields.subject = f"agent {quote(name)}"
-    if name and (not _SLUG.match(front.value["name"]) or len(name) > LONGEST):
+    if name and (not _SLUG.match(front.value["name"]) or len(name) > MAX_NAME_LENGTH):
         text = f"the name {quote(name)} has other characters than a-z, 0-9, `-` and `_`, {_NOT_LOADED}"
         fields.refuse("name", text, row=row.MALFORMED_ID)
     kind = fields.get_text(KIND_FIELD) or "local"

@@ -30,7 +30,7 @@ from orgkernel.loading.formats.front_matter import (
     find_other_types,
     read_front_matter,
 )
-from orgkernel.loading.formats.names import LONGEST, convert_to_id
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.opencode.layout import get_agent_name, is_mode
 from orgkernel.loading.formats.suppressions import read_suppressions
 from orgkernel.loading.marks import Marks, start_of
@@ -101,8 +101,8 @@ def read_entry(
         if not isinstance(value.get(key, ""), str):
             text = f"the field {quote(key)} is {describe(value[key])}, not text"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
-    if not convert_to_id(name) or len(convert_to_id(name)) > LONGEST:
-        text = f"the name has more than {LONGEST} characters"
+    if not convert_to_id(name) or len(convert_to_id(name)) > MAX_NAME_LENGTH:
+        text = f"the name has more than {MAX_NAME_LENGTH} characters"
         refusals.append(Refusal(row.MALFORMED_ID, start_of(name_marks[1]), text, "rename the file"))
     mode = "primary" if is_primary else value.get(MODE, "all")
     if isinstance(mode, str) and mode not in _MODES:
@@ -111,7 +111,7 @@ def read_entry(
     rules = [*read_rules(value, marks, refusals)]
     suppressions = tuple(read_suppressions(value, marks, refusals))
     if any(each.row.severity is row.MISSING_FIELD.severity for each in refusals):
-        return read_broken_role(source, convert_to_id(name)[:LONGEST], refusals)
+        return read_broken_role(source, convert_to_id(name)[:MAX_NAME_LENGTH], refusals)
     refusals += find_misspelled(value, marks, _FIELDS, "OpenCode")
     prompt = value.get("prompt")
     in_file = isinstance(prompt, str) and prompt.startswith("{file:")

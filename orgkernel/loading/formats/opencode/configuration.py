@@ -20,7 +20,7 @@ from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import BrokenDocument, ReadFile
 
 _AGENTS = ("agent", "agents", "mode")
-_MOST_AGENTS = 200
+_MAX_AGENTS = 200
 """Maximum number of agents in one configuration. Each of them may start each other one."""
 
 
@@ -47,8 +47,8 @@ def read_configuration(source: SourceText, root: Root) -> ReadFile:
                 row.WRONG_TYPE, start_of(marks[field][1]), text, "write `NAME: {…}` for each agent"
             )
             return read_broken(source, PROTECTING, [*refusals, refusal])
-        if len(entries) > _MOST_AGENTS:
-            text = f"{quote(field)} declares more than {_MOST_AGENTS} agents"
+        if len(entries) > _MAX_AGENTS:
+            text = f"{quote(field)} declares more than {_MAX_AGENTS} agents"
             refusal = Refusal(row.TOO_LARGE, marks[field][0], text, "declare agents in files of their own")
             return read_broken(source, PROTECTING, [*refusals, refusal])
         for name, entry in entries.items():

@@ -93,11 +93,9 @@ def test_the_page_lists_the_order() -> None:
 def test_remembered_questions_are_bounded(views: list[OrgView]) -> None:
     """Whatever is asked for, what is remembered stays little, and the answers the same."""
     view = views[0]
-    asked = [(f"word_{number}", [f"tool_{number}"]) for number in range(dispatch.MOST_REMEMBERED + 50)]
+    asked = [(f"word_{number}", [f"tool_{number}"]) for number in range(dispatch.MAX_CACHED + 50)]
     first = [decide_dispatch(view, word, needs=needs) for word, needs in asked]
-    assert (
-        max(len(memo) for memo in view.memos.values() if isinstance(memo, dict)) <= dispatch.MOST_REMEMBERED
-    )
+    assert max(len(memo) for memo in view.memos.values() if isinstance(memo, dict)) <= dispatch.MAX_CACHED
     assert [decide_dispatch(view, word, needs=needs) for word, needs in asked] == first
 
 
