@@ -29,7 +29,7 @@ from orgkernel.state.audit import (
     rotate_signing_key,
 )
 from orgkernel.state.backup import StoreInfo, back_up, measure_size, read_info
-from orgkernel.state.checkpoints import Folder
+from orgkernel.state.checkpoints import Checkpoints
 from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
 from orgkernel.state.migrating import KeyToBind, is_older_store, upgrade_store
 from orgkernel.state.migrating import list_keys_to_bind as find_keys_to_bind
@@ -72,13 +72,13 @@ def verify(store: Store, checkpoints: Sequence[str] = ()) -> Verification:
     for path in checkpoints:
         if not os.path.isdir(path):
             raise UsageError(f"there is no folder {quote(path)}", "name a folder of checkpoints")
-    others = (Folder(path, store.context.tokens, store.context.clock) for path in checkpoints)
+    others = (Checkpoints(path, store.context.tokens, store.context.clock) for path in checkpoints)
     return verify_audit(store.context, store.folder, *others)
 
 
 def find_lost_store(location: StoreLocation) -> tuple[AuditFinding, ...]:
     """The finding about a missing store, if there are checkpoints of it."""
-    if not Folder(location.checkpoints, os.urandom, time.time).has_heads():
+    if not Checkpoints(location.checkpoints, os.urandom, time.time).has_heads():
         return ()
     return (AuditFinding("missing", "store", "there are checkpoints, but the store is missing"),)
 

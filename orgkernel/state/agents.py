@@ -31,13 +31,14 @@ from orgkernel.state.skills import raise_skill
 from orgkernel.state.tables import agents, qualification_results
 from orgkernel.state.writer import Transaction
 
-MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
+_MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
     "registered": ("probationary",),
     "probationary": ("active", "decommissioned"),
     "active": ("suspended", "decommissioned"),
     "suspended": ("active", "decommissioned"),
     "decommissioned": (),
 }
+"""The states that an agent can enter from each state."""
 ACTIVATION_TRUST = 0.65
 """An agent leaves probation at this trust, if its trust is known."""
 _MAX_DIGESTS = 16
@@ -63,21 +64,21 @@ class Agents:
     ) -> AgentState:
         """Add an agent to an organization. Raises `Conflict` if its id exists there already."""
         agent = AgentState(
-            require_id("the agent", agent_id), _get_rank(rank), _get_trust(trust), lifecycle,
+            require_id("the agent", agent_id), _require_rank(rank), _require_trust(trust), lifecycle,
             require_id("the organization", org_id),
         )  # fmt: skip
         require_word("the lifecycle", lifecycle, get_args(Lifecycle))
 
         def change(transaction: Transaction) -> AgentState:
-            known = select(agents).where(*_is_agent(org_id, agent_id))
-            if transaction.connection.execute(known).first() is not None:
+            query = select(agents).where(*_match_agent(org_id, agent_id))
+            if transaction.connection.execute(query).first() is not None:
                 raise Conflict(
                     f"the agent {quote(agent_id)} exists already", "`orgkernel agent list` shows it"
                 )
             transaction.connection.execute(
                 insert(agents).values(**encode_row(agent), version=transaction.touch())
             )
-            note_agent(transaction, "created", actor, reason, agent, None)
+            audit_agent(transaction, "created", actor, reason, agent, None)
             return agent
 
         return self._context.change(change)
@@ -95,30 +96,30 @@ class Agents:
         """Promote or demote; raises `UnknownRecord`. `promotion` is the evidence for it, which the audit keeps."""
         more = None if promotion is None else {"promotion": promotion}
         activity = "ranked" if promotion is None else "promoted"
-        return self._set(org_id, agent_id, activity, actor, reason, more, rank=_get_rank(rank))
+        return self._update(org_id, agent_id, activity, actor, reason, more, rank=_require_rank(rank))
 
     def set_trust(
         self, agent_id: str, trust: float | None, *, org_id: str, actor: str, reason: str = ""
     ) -> AgentState:
         """Set the trust of an agent, 0 to 1. Raises `UnknownRecord`."""
-        return self._set(org_id, agent_id, "trusted", actor, reason, None, trust=_get_trust(trust))
+        return self._update(org_id, agent_id, "trusted", actor, reason, None, trust=_require_trust(trust))
 
     def move(
         self, agent_id: str, lifecycle: Lifecycle, *, org_id: str, actor: str, reason: str = ""
     ) -> AgentState:
         """Change the state of an agent. Raises `Conflict` (`MOVE_NOT_ALLOWED`, `TRUST_TOO_LOW`)."""
-        require_word("the lifecycle", lifecycle, MOVES)
-        return self._set(org_id, agent_id, lifecycle, actor, reason, None, lifecycle=lifecycle)
+        require_word("the lifecycle", lifecycle, _MOVES)
+        return self._update(org_id, agent_id, lifecycle, actor, reason, None, lifecycle=lifecycle)
 
     def get(self, org_id: str, agent_id: str) -> AgentState | None:
         """The stored agent of an organization, or of all organizations (`*`); or None."""
-        return self._context.find(AgentState, select(agents).where(*_is_agent(org_id, agent_id)))
+        return self._context.find(AgentState, select(agents).where(*_match_agent(org_id, agent_id)))
 
     def list(self) -> tuple[AgentState, ...]:
         """All stored agents, by id and organization."""
         return self._context.read(AgentState, select(agents).order_by(agents.c.agent_id, agents.c.org_id))
 
-    def _set(
+    def _update(
         self,
         org_id: str,
         agent_id: str,
@@ -129,7 +130,7 @@ class Agents:
         **values: object,
     ) -> AgentState:
         def change(transaction: Transaction) -> AgentState:
-            where = _is_agent(org_id, agent_id)
+            where = _match_agent(org_id, agent_id)
             row = transaction.connection.execute(select(agents).where(*where)).first()
             if row is None:
                 raise UnknownRecord(
@@ -142,18 +143,19 @@ class Agents:
             transaction.connection.execute(
                 update(agents).where(*where).values(**values, version=transaction.touch())
             )
-            note_agent(transaction, activity, actor, reason, new, more)
+            audit_agent(transaction, activity, actor, reason, new, more)
             return new
 
         return self._context.change(change)
 
 
-def _is_agent(org_id: str, agent_id: str) -> tuple[ColumnElement[bool], ...]:
+def _match_agent(org_id: str, agent_id: str) -> tuple[ColumnElement[bool], ...]:
+    """The conditions for the row of one agent."""
     return agents.c.org_id == org_id, agents.c.agent_id == agent_id
 
 
 def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
-    allowed = MOVES[agent.lifecycle]
+    allowed = _MOVES[agent.lifecycle]
     if lifecycle not in allowed:
         help = f"from there it may become {listing(allowed)}" if allowed else "this state is final"
         raise Conflict(
@@ -170,11 +172,11 @@ def _require_move(agent: AgentState, lifecycle: Lifecycle) -> None:
         )
 
 
-def _get_rank(rank: str | None) -> str | None:
+def _require_rank(rank: str | None) -> str | None:
     return None if rank is None else require_id("the rank", rank)
 
 
-def _get_trust(trust: float | None) -> float | None:
+def _require_trust(trust: float | None) -> float | None:
     if trust is not None and not 0 <= trust <= 1:
         raise Refused(
             f"a trust of {trust:g} is out of range", "use a number between 0 and 1", code="BAD_VALUE"
@@ -182,7 +184,7 @@ def _get_trust(trust: float | None) -> float | None:
     return trust
 
 
-def note_agent(
+def audit_agent(
     transaction: Transaction,
     activity: str,
     actor: str,
@@ -211,7 +213,7 @@ def count_outcome(transaction: Transaction, org_id: str, agent_id: str, *, succe
     column = agents.c.successes if succeeded else agents.c.failures
     changed = transaction.connection.execute(
         update(agents)
-        .where(*_is_agent(org_id, agent_id))
+        .where(*_match_agent(org_id, agent_id))
         .values({column.name: column + 1, "version": transaction.touch()})
     )
     if not changed.rowcount:
@@ -219,7 +221,7 @@ def count_outcome(transaction: Transaction, org_id: str, agent_id: str, *, succe
 
 
 class Results:
-    """The results of a store."""
+    """The results of qualification tests in a store. A result is never deleted, only invalidated."""
 
     def __init__(self, context: StoreContext) -> None:
         self._context = context

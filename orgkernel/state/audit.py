@@ -20,7 +20,7 @@ from orgkernel.decisions.evidence.state_records import (
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UnknownRecord
 from orgkernel.state.chain import decode_entry, find_ends
-from orgkernel.state.checkpoints import Folder, Segment
+from orgkernel.state.checkpoints import Checkpoints, Segment
 from orgkernel.state.grants import use_grants
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.tables import audit
@@ -210,7 +210,7 @@ def _is_after(connection: Any, name: str) -> Any:
 
 
 def drop_old(
-    context: StoreContext, folder: Folder, kept: Mapping[Stream, float] = KEPT
+    context: StoreContext, folder: Checkpoints, kept: Mapping[Stream, float] = KEPT
 ) -> tuple[Segment, ...]:
     """Seal and drop the expired rows at the beginning of each chain. Returns the dropped segments.
 
@@ -287,7 +287,12 @@ def _read_segment(connection: Connection, segment: Segment) -> Segment | None:
 
 
 def accept_findings(
-    context: StoreContext, folder: Folder, findings: Sequence[AuditFinding], *, actor: str, reason: str
+    context: StoreContext,
+    folder: Checkpoints,
+    findings: Sequence[AuditFinding],
+    *,
+    actor: str,
+    reason: str,
 ) -> None:
     """Record accepted findings of a verification in the audit, and then next to the checkpoints."""
 
@@ -306,7 +311,7 @@ def accept_findings(
 
 
 def rotate_signing_key(
-    context: StoreContext, folder: Folder, until: float, *, actor: str, reason: str
+    context: StoreContext, folder: Checkpoints, until: float, *, actor: str, reason: str
 ) -> None:
     """Sign checkpoints with a new key. The old key remains valid until a time.
 

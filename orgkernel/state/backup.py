@@ -19,7 +19,7 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.chain import GENESIS, follow_sealed
-from orgkernel.state.checkpoints import Folder, Head, Link
+from orgkernel.state.checkpoints import Checkpoints, Head, Link
 from orgkernel.state.database import open_for_reading, translate_error
 from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
@@ -73,13 +73,13 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
     try:
         with hold_lock(location):
             # Checkpoints are copied first, so the rows reach at least as far as the checkpoints.
-            folder = Folder(location.checkpoints, tokens, clock)
+            folder = Checkpoints(location.checkpoints, tokens, clock)
             before = folder.read_trusted_heads()
             write_new(beside, b"")
             version = copy_database(location.path, beside)
             if folder.exists():
                 _wait_for_checkpoints(beside, folder)
-                copied = Folder(f"{target}.audit", tokens, clock)
+                copied = Checkpoints(f"{target}.audit", tokens, clock)
                 copy_checkpoints(folder.path, copied.path)
                 _sign_ends(beside, copied, before)
         os.replace(beside, target)
@@ -135,7 +135,7 @@ def copy_checkpoints(folder: str, target: str) -> None:
     copy_identities(folder, target)
 
 
-def _wait_for_checkpoints(path: str, folder: Folder) -> None:
+def _wait_for_checkpoints(path: str, folder: Checkpoints) -> None:
     """Wait until the checkpoints prove the rows in a copy. They are written a moment after the rows."""
     with contextlib.closing(sqlite3.connect(path)) as rows:
         ends = rows.execute(
@@ -154,7 +154,7 @@ def _wait_for_checkpoints(path: str, folder: Folder) -> None:
         Event().wait(_PAUSE)
 
 
-def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
+def _sign_ends(path: str, copied: Checkpoints, before: dict[str, Head]) -> None:
     """Sign where the chains end in a copy. The checkpoints that were copied after the rows are ahead of them.
 
     INVARIANT: only rows that the checkpoints of the store or seals prove are signed. Others stay after the last checkpoint.

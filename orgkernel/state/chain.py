@@ -27,7 +27,7 @@ from orgkernel.decisions.evidence.state_records import (
 from orgkernel.engines import is_on
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
-from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
+from orgkernel.state.checkpoints import Checkpoints, Head, HeadFile, Link
 from orgkernel.state.database import translate_error
 from orgkernel.state.engine.row_inserts import make_insert
 from orgkernel.state.seals import ChainRow, read_seal, seal_body
@@ -173,7 +173,7 @@ def clean_value(value: Any, name: str = "", depth: int = 0) -> Any:
 class Chains:
     """The chains of one writer. They are known once something was written."""
 
-    def __init__(self, engine: Engine, folder: Folder) -> None:
+    def __init__(self, engine: Engine, folder: Checkpoints) -> None:
         self._folder = folder
         self._insert_rows = make_insert(engine) if is_on("row_inserts") else insert_plainly
         self._file: HeadFile | None = None
@@ -217,7 +217,7 @@ class Chains:
             ends_by_writer[head.writer] = ends
             return ends is not None
 
-        file = self._folder.lease(is_continued, lambda: is_bare(connection))
+        file = self._folder.lease(is_continued, lambda: is_audit_missing(connection))
         return file, ends_by_writer.get(file.writer) or {stream: Link(0, GENESIS) for stream in _STREAMS}
 
     def checkpoint(self, links: dict[Stream, Link]) -> None:
@@ -258,7 +258,7 @@ class Chains:
             self._file = None
 
 
-def is_bare(connection: Connection) -> bool:
+def is_audit_missing(connection: Connection) -> bool:
     """Whether there are records and no row of the audit, which nothing but a removal explains."""
     if connection.scalar(select(exists(select(audit)))):
         return False

@@ -23,7 +23,7 @@ from orgkernel.state.signing import SignedLines, SigningKey, Tokens
 
 try:
     import fcntl
-except ImportError:  # no such locks there: every process writes chains of its own
+except ImportError:  # Windows has no such locks, so every process writes chains of its own
     fcntl = None  # type: ignore[assignment]
 
 SLOT = 512
@@ -71,7 +71,7 @@ class Segment(msgspec.Struct, frozen=True):
     dropped_at: float | None = None
 
 
-class Folder:
+class Checkpoints:
     """The checkpoints of one store."""
 
     def __init__(self, path: str, tokens: Tokens, clock: Callable[[], float]) -> None:
@@ -112,7 +112,7 @@ class Folder:
     def heads(self) -> Iterator[tuple[str, Head | None, bool]]:
         """Each writer, its head, and whether a slot is damaged; None for an untrusted head."""
         for name in self._list_names():
-            for _ in range(3):  # another process could be writing it
+            for _ in range(3):  # another process could be in the middle of writing it
                 head, damaged = self._read_head(os.path.join(self.path, name))
                 if not damaged:
                     break
@@ -125,15 +125,16 @@ class Folder:
         """The head of each writer that has one to trust."""
         return {writer: head for writer, head, _ in self.heads() if head is not None}
 
-    def lease(self, is_continued: Callable[[Head], bool], is_bare: Callable[[], bool]) -> HeadFile:
+    def lease(self, is_continued: Callable[[Head], bool], is_audit_missing: Callable[[], bool]) -> HeadFile:
         """Lease a writer that no other process uses: an earlier one that can be continued, else a new one.
 
-        `is_bare` tells whether rows of the audit are missing from the store.
+        `is_continued` tells whether the table still has all rows up to a head, so that its chains can be continued.
+        `is_audit_missing` tells whether the store has records but no rows of the audit.
         """
         self._require_key()
         leased = self._lease_old(is_continued) or self._lease_new()
         try:
-            self._enroll(leased.writer, is_bare)
+            self._enroll(leased.writer, is_audit_missing)
         except BaseException:
             leased.close()
             raise
@@ -157,7 +158,8 @@ class Folder:
     def _lease_new(self) -> HeadFile:
         writer = self._tokens(6).hex()
         path = self._get_head_path(writer)
-        # Held and whole before it has its name: a process that is killed here leaves nothing that looks like a head.
+        # Locked and complete before it gets its name, so a process that is killed here leaves nothing that looks like a
+        # head.
         file = os.open(f"{path}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         if fcntl:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -180,7 +182,8 @@ class Folder:
     def rotate_key(self, until: float, find_ends: Callable[[Head], Mapping[Stream, Link] | None]) -> None:
         """Sign with a new key, including what is already signed. The old key remains valid until a time.
 
-        `find_ends` finds the last proven rows of a writer that no process uses; None if it is evidence. The head of a process that is running is signed with the new key by its next commit.
+        `find_ends` finds the last proven rows of a writer that no process uses; None if its chains were changed. Then its
+        head is signed as it is, because it is evidence. A running process signs its head itself, with its next commit.
         """
         with one_at_a_time(self.path), self.signing.rotate_until(until):
             self.roster.sign_again(Enrollment)
@@ -218,26 +221,32 @@ class Folder:
         """Encode a head for a slot."""
         return self.signing.sign(msgspec.to_builtins(head)).ljust(SLOT - 1) + b"\n"
 
-    def _enroll(self, writer: str, is_bare: Callable[[], bool]) -> None:
-        """Add a writer to the roster, and the writers of before the roster was there."""
+    def _enroll(self, writer: str, is_audit_missing: Callable[[], bool]) -> None:
+        """Add a writer to the roster, and earlier writers that it does not list.
+
+        A roster that is shorter than a head says has lost its end. A line without a writer records that once, because
+        the new lines would hide it.
+        """
         with one_at_a_time(self.path):
             lines = [line for _, line in self.roster.read(Enrollment)]
             known = {line.writer for line in lines if line is not None}
             heads = self.read_trusted_heads()
-            size = max((head.roster for head in heads.values()), default=0)
-            if not lines and heads.keys() <= {writer} and is_bare():
-                size = 1  # there was a roster, however long
-            noted = max((line.lost for line in lines if line is not None), default=0)
-            enrollments = [Enrollment("", 0, size)] if self.measure_roster() < size and noted < size else []
+            expected_size = max((head.roster for head in heads.values()), default=0)
+            if not lines and heads.keys() <= {writer} and is_audit_missing():
+                # Someone removed the roster and all other heads with the audit: it existed, but its size is unknown.
+                expected_size = 1
+            recorded_loss = max((line.lost for line in lines if line is not None), default=0)
+            is_cut = self.measure_roster() < expected_size and recorded_loss < expected_size
+            enrollments = [Enrollment("", 0, expected_size)] if is_cut else []
             enrollments += [Enrollment(each, 0) for each in sorted({*heads, writer} - known)]
             numbered = enumerate(enrollments, len(lines) + 1)
             if enrollments:
                 self.roster.add(*(msgspec.structs.replace(line, number=at) for at, line in numbered))
 
     def _require_key(self) -> None:
-        """Make the folder and its key unless they are there."""
+        """Create the folder and its key if they do not exist."""
         os.makedirs(self.path, mode=0o700, exist_ok=True)
-        with one_at_a_time(self.path):  # without links, a second key would take the place of the first
+        with one_at_a_time(self.path):  # else a second process could replace a key that was used already
             self.signing.create()
 
     def _get_head_path(self, writer: str) -> str:
@@ -264,13 +273,13 @@ class Folder:
 class HeadFile:
     """The head of a writer, locked by one process until it ends; the system releases the lock of a killed process."""
 
-    def __init__(self, writer: str, file: int, folder: Folder, heads: Mapping[Stream, Link]) -> None:
+    def __init__(self, writer: str, file: int, folder: Checkpoints, heads: Mapping[Stream, Link]) -> None:
         self.writer = writer
         self.heads = heads
         """The link that was written last."""
         self._file = file
         self._folder = folder
-        self._turn = 0
+        self._next_slot = 0
         self._roster = 0
         self._edition: object = None
 
@@ -286,9 +295,10 @@ class HeadFile:
         self._roster = max(self._roster, self._folder.measure_roster())
         slot = self._folder.encode_slot(Head(self.writer, heads, self._roster))
         edition = self._folder.signing.edition
+        # The slot with the previous head stays until the new one is written, so a crash leaves one that is whole.
         for _ in range(1 if edition == self._edition else 2):
-            os.pwrite(self._file, slot, self._turn * SLOT)
-            self._turn = 1 - self._turn
+            os.pwrite(self._file, slot, self._next_slot * SLOT)
+            self._next_slot = 1 - self._next_slot
         self._edition = edition
         self.heads = dict(heads)
 

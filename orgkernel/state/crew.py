@@ -33,7 +33,7 @@ from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.decisions.evidence.state_view import STOPPED, AgentState, Lifecycle
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.state.agents import count_outcome, note_agent
+from orgkernel.state.agents import audit_agent, count_outcome
 from orgkernel.state.chain import clean_text
 from orgkernel.state.rows import (
     StoreContext,
@@ -606,7 +606,7 @@ def _require_stored(
         transaction.connection.execute(
             insert(agents).values(**encode_row(state), version=transaction.touch())
         )
-        note_agent(transaction, "created", actor, "declared by the roster", state)
+        audit_agent(transaction, "created", actor, "declared by the roster", state)
 
 
 def _count_service(transaction: Transaction, episode: Episode) -> None:

@@ -13,7 +13,7 @@ from orgkernel.decisions.evidence.crew_records import RankMove
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.state.agents import Agents, Results
 from orgkernel.state.audit import AuditLog
-from orgkernel.state.checkpoints import Folder
+from orgkernel.state.checkpoints import Checkpoints
 from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
 from orgkernel.state.crew import Crew
@@ -60,7 +60,7 @@ class Store:
         `read_only` is neither made nor upgraded, and nothing beside it is written.
         """
         self.location = location
-        self.folder = Folder(location.checkpoints, tokens, clock)
+        self.folder = Checkpoints(location.checkpoints, tokens, clock)
         self.engine = make_engine(location, busy_seconds, read_only=read_only)
         self._lock = None
         try:

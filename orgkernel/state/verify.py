@@ -28,8 +28,8 @@ from orgkernel.decisions.evidence.state_records import (
     audit_id,
 )
 from orgkernel.prepared_types import prepared
-from orgkernel.state.chain import GENESIS, decode_entry, is_bare, link
-from orgkernel.state.checkpoints import Enrollment, Folder, Head, Link, Segment
+from orgkernel.state.chain import GENESIS, decode_entry, is_audit_missing, link
+from orgkernel.state.checkpoints import Checkpoints, Enrollment, Head, Link, Segment
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.seals import ChainRow, read_seal
 from orgkernel.state.tables import audit
@@ -260,7 +260,7 @@ class _Restored(msgspec.Struct, frozen=True):
     lost: dict[str, tuple[int, int]]
 
 
-def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
+def verify_audit(context: StoreContext, *folders: Checkpoints) -> Verification:
     """Follow every chain, and compare it with the checkpoints of all folders."""
     findings: list[AuditFinding] = []
     signing = [folder for folder in folders if folder.key() is not None]
@@ -307,7 +307,9 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
     return _judge(folders, findings, number, chains, segments)
 
 
-def select_proven(context: StoreContext, folder: Folder, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+def select_proven(
+    context: StoreContext, folder: Checkpoints, segments: Sequence[Segment]
+) -> tuple[Segment, ...]:
     """The segments whose rows are in place and unchanged, or accepted as they are."""
     if not segments:
         return ()
@@ -348,7 +350,7 @@ def _is_followed(context: StoreContext, chain: _Chain, segment: Segment, end: Li
 
 
 def _judge(
-    folders: Sequence[Folder],
+    folders: Sequence[Checkpoints],
     findings: list[AuditFinding],
     number: int,
     chains: dict[tuple[str, Stream], _Chain],
@@ -377,9 +379,7 @@ def _judge(
         tuple(accepted[:_MAX_FINDINGS]),
         tuple(rows for _, chain in sorted(chains.items()) for rows in chain.open),
         tuple(
-            CheckpointFolder(
-                folder.path, folder.key() is not None, tuple(sorted(folder.read_trusted_heads()))
-            )
+            CheckpointFolder(folder.path, folder.key() is not None, tuple(sorted(folder.read_trusted_heads())))
             for folder in folders
         ),
     )
@@ -390,7 +390,7 @@ def _name(finding: AuditFinding | AcceptedFinding) -> tuple[str, str, str]:
     return finding.problem, finding.row, finding.message
 
 
-def _read_acceptances(folders: Sequence[Folder]) -> dict[tuple[str, str, str], AcceptedFinding]:
+def _read_acceptances(folders: Sequence[Checkpoints]) -> dict[tuple[str, str, str], AcceptedFinding]:
     return {
         _name(line): line
         for folder in folders
@@ -410,7 +410,7 @@ def _read_rows(context: StoreContext, *where: Any) -> Generator[Any, None, None]
 
 def _is_bare(context: StoreContext) -> bool:
     with context.reading() as connection:
-        return is_bare(connection)
+        return is_audit_missing(connection)
 
 
 def _read_restored(row: Any) -> Iterator[_Restored]:
@@ -421,7 +421,7 @@ def _read_restored(row: Any) -> Iterator[_Restored]:
         return  # a changed row, which is a finding
 
 
-def _read_heads(folder: Folder, heads: dict[str, list[Head]], findings: list[AuditFinding]) -> None:
+def _read_heads(folder: Checkpoints, heads: dict[str, list[Head]], findings: list[AuditFinding]) -> None:
     for writer, head, is_damaged in folder.heads():
         if head is not None:
             heads.setdefault(writer, []).append(head)
@@ -431,7 +431,7 @@ def _read_heads(folder: Folder, heads: dict[str, list[Head]], findings: list[Aud
 
 
 def _read_segments(
-    folder: Folder, segments: dict[tuple[str, Stream], list[Segment]], findings: list[AuditFinding]
+    folder: Checkpoints, segments: dict[tuple[str, Stream], list[Segment]], findings: list[AuditFinding]
 ) -> None:
     for number, segment in folder.segments.read(Segment):
         if segment is not None:
@@ -441,7 +441,7 @@ def _read_segments(
             findings.append(AuditFinding("unproven", f"segments:{number}", text))
 
 
-def _read_rosters(folders: Sequence[Folder], findings: list[AuditFinding]) -> set[str]:
+def _read_rosters(folders: Sequence[Checkpoints], findings: list[AuditFinding]) -> set[str]:
     """The writers named by the rosters of all folders."""
     writers: set[str] = set()
     for folder in folders:
@@ -488,7 +488,9 @@ def _find_lost_writers(
 
 
 def _read_later_heads(
-    folders: Sequence[Folder], chains: dict[tuple[str, Stream], _Chain], heads: dict[str, list[Head]]
+    folders: Sequence[Checkpoints],
+    chains: dict[tuple[str, Stream], _Chain],
+    heads: dict[str, list[Head]],
 ) -> None:
     """Read the checkpoints again of chains that went on while the rows were read."""
     ahead = {key: chain for key, chain in chains.items() if chain.is_ahead}

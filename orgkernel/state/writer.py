@@ -25,7 +25,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.engines import is_on
 from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
 from orgkernel.state.chain import Chains, encode_entry
-from orgkernel.state.checkpoints import Folder, Link
+from orgkernel.state.checkpoints import Checkpoints, Link
 from orgkernel.state.database import open_for_writing, translate_error
 from orgkernel.state.engine.row_inserts import RowInserts
 from orgkernel.state.schema_version import hold_newest
@@ -126,7 +126,7 @@ class Transaction:
 class Writer:
     """A thread, the queue before it, and the chains it continues. It starts with the first thing to write."""
 
-    def __init__(self, engine: Engine, shown: str, clock: Callable[[], float], folder: Folder) -> None:
+    def __init__(self, engine: Engine, shown: str, clock: Callable[[], float], folder: Checkpoints) -> None:
         self._engine = engine
         self._shown = shown
         self._clock = clock

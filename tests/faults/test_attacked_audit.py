@@ -21,7 +21,7 @@ from orgkernel.kernel.stored import open_store
 from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
 from orgkernel.state.chain import decode_entry, encode_entry, link
-from orgkernel.state.checkpoints import Folder, Link
+from orgkernel.state.checkpoints import Checkpoints, Link
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, Tokens, opened, sqlite_at
 from tests.support.in_process import run_here
@@ -187,7 +187,7 @@ def append_row(attacked: Attacked) -> None:
 def sign_again(attacked: Attacked, links: dict[str, Link] | None = None) -> Path:
     """Sign all checkpoints with another key, and return its file. `links` are new ends of the chains of decisions."""
     mine, other = (
-        Folder(str(folder), Tokens(), Clock()) for folder in (attacked.audit, attacked.folder / "other")
+        Checkpoints(str(folder), Tokens(), Clock()) for folder in (attacked.audit, attacked.folder / "other")
     )
     (attacked.folder / "other").mkdir()
     other.signing.create()

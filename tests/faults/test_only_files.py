@@ -32,7 +32,7 @@ from orgkernel.loading.files import digest_file, does_mention, read_text
 from orgkernel.project.baseline import read_baseline
 from orgkernel.runtime.regular_files import NotRegular, open_regular
 from orgkernel.runtime.report_files import build_latest_name, read_latest
-from orgkernel.state.checkpoints import Folder
+from orgkernel.state.checkpoints import Checkpoints
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.patience import PATIENCE, until
 from tests.support.trees import REPOSITORY, write_tree
@@ -96,7 +96,7 @@ def test_no_reader_opens_what_is_no_file(put: Callable[[Path], None], tmp_path: 
     (tmp_path / "keys").mkdir()
     put(tmp_path / "keys" / "key")
     with pytest.raises(NotRegular):
-        Folder(str(tmp_path / "keys"), os.urandom, time.time).key()
+        Checkpoints(str(tmp_path / "keys"), os.urandom, time.time).key()
     put(tmp_path / build_latest_name("dev"))
     report, problem = read_latest(str(tmp_path), "dev")
     assert report is None

@@ -14,7 +14,7 @@ from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
 from orgkernel.state.chain import link
-from orgkernel.state.checkpoints import Folder
+from orgkernel.state.checkpoints import Checkpoints
 from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, Tokens, opened, sqlite_at
@@ -173,7 +173,7 @@ def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: StoreLoca
     head_of(place).write_bytes(old)
     assert problems(place) == []
     with opened(place) as store:
-        found = verify_audit(store.context, Folder(str(tmp_path / "elsewhere"), Tokens(), Clock()))
+        found = verify_audit(store.context, Checkpoints(str(tmp_path / "elsewhere"), Tokens(), Clock()))
     assert [(each.problem, each.row[-11:]) for each in found.findings] == [("cut_off", "decision:11")]
 
 
@@ -236,7 +236,7 @@ def test_checkpoints_of_several_machines_prove_the_audit_together(
     other = replace(place, checkpoints=str(tmp_path / "other"))
     with opened(other) as store:
         store.audit.write(AuditEntry("decision", 11.0, "deny"))
-        folders = [Folder(each.checkpoints, Tokens(), Clock()) for each in (place, other)]
+        folders = [Checkpoints(each.checkpoints, Tokens(), Clock()) for each in (place, other)]
         for one in folders:
             found = verify_audit(store.context, one)
             assert (found.verdict, [each.problem for each in found.findings]) == ("unproven", ["unproven"])
