@@ -28,7 +28,8 @@ _FORWARDING_PREFIX = b"x-forwarded"
 
 _ITEM = re.compile(r"\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*(?:;\s*[qQ]\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?")
 
-_PLACE = "orgkernel.head"
+_SCOPE_KEY = "orgkernel.head"
+"""Where the ASGI scope carries the parsed headers, so that every guard of a request reads the same."""
 _Headers = tuple[tuple[bytes, bytes], ...]
 
 
@@ -97,7 +98,7 @@ class RequestHead:
         self.has_body = bool(lengths) or b"transfer-encoding" in named
 
 
-class KnownHeads:
+class HeadCache:
     """The headers of recent requests, limited to a few hundred small ones, so no client can fill the memory.
 
     They contain credentials in clear text, which are compared and never written.
@@ -106,26 +107,27 @@ class KnownHeads:
     _MAX_HEADS, _MAX_HEAD_BYTES = 256, 2_000
 
     def __init__(self) -> None:
-        self._known: dict[_Headers, RequestHead] = {}
+        self._heads: dict[_Headers, RequestHead] = {}
 
     def read(self, scope: Scope) -> RequestHead:
         """The parsed headers of a request."""
-        head: RequestHead | None = scope.get(_PLACE)
+        head: RequestHead | None = scope.get(_SCOPE_KEY)
         if head is None:
             headers = tuple(scope["headers"])
-            head = scope[_PLACE] = self._known.get(headers) or self._learn(headers)
+            head = scope[_SCOPE_KEY] = self._heads.get(headers) or self._parse(headers)
         return head
 
-    def _learn(self, headers: _Headers) -> RequestHead:
+    def _parse(self, headers: _Headers) -> RequestHead:
         head = RequestHead(headers)
+        # A request id differs in every request, so such headers would push out those that come again.
         if (
             not head.request_id
             and sum(len(name) + len(value) for name, value in headers) <= self._MAX_HEAD_BYTES
         ):
-            if len(self._known) >= self._MAX_HEADS:
-                self._known.clear()
-            self._known[headers] = head
+            if len(self._heads) >= self._MAX_HEADS:
+                self._heads.clear()
+            self._heads[headers] = head
         return head
 
 
-read_head = KnownHeads().read
+read_head = HeadCache().read

@@ -17,29 +17,29 @@ AUTHZEN = "authzen"
 
 def compare_authzen(old: OrgView, new: OrgView) -> Iterator[Change]:
     """One change for every type and action with another meaning."""
-    before, after = _map_words(old), _map_words(new)
+    before, after = _map_types(old), _map_types(new)
     for section, name in sorted({*before, *after}):
-        one, other = before.get((section, name)), after.get((section, name))
-        if one == other:
+        old_value, new_value = before.get((section, name)), after.get((section, name))
+        if old_value == new_value:
             continue
-        kind: Kind = "gained" if one is None else "lost" if other is None else "changed"
+        kind: Kind = "gained" if old_value is None else "lost" if new_value is None else "changed"
         yield Change(
             org_id=new.org_id,
             role_id=None,
             kind=kind,
             path=(AUTHZEN, f"types.{section}.{name}"),
-            before=None if one is None else {"value": one},
-            after=None if other is None else {"value": other},
-            why_before=_locate(old, section, name, one),
-            why_after=_locate(new, section, name, other),
+            before=None if old_value is None else {"value": old_value},
+            after=None if new_value is None else {"value": new_value},
+            why_before=_locate(old, section, name, old_value),
+            why_after=_locate(new, section, name, new_value),
             # The same question now asks for something else, which may be less or more.
             classification="unclear",
         )
 
 
-def _map_words(view: OrgView) -> dict[tuple[str, str], Any]:
+def _map_types(view: OrgView) -> dict[tuple[str, str], Any]:
     types: dict[str, dict[str, Any]] = to_builtins(view.records.organization.authzen.types)
-    return {(section, name): value for section, named in types.items() for name, value in named.items()}
+    return {(section, name): value for section, entries in types.items() for name, value in entries.items()}
 
 
 def _locate(view: OrgView, section: str, name: str, value: Any) -> tuple[Why, ...]:

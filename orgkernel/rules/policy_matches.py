@@ -146,7 +146,7 @@ def _does_cover_condition(wide: Condition, narrow: Condition) -> bool:
     return all(getattr(wide, name) in (None, getattr(narrow, name)) for name in _EXACT)
 
 
-def can_meet(one: Match, other: Match, people: Mapping[str, Definition[Person]]) -> bool:
+def can_overlap(one: Match, other: Match, people: Mapping[str, Definition[Person]]) -> bool:
     """Whether both can match at once, as far as the documents show."""
     if any(
         each and with_each and {*each}.isdisjoint(with_each)

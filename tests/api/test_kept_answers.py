@@ -13,7 +13,7 @@ import pytest
 from manifest_api import build_openapi, create_app
 from manifest_api.agent_cards import CardSettings
 from manifest_api.guards.limits import MAX_BODY
-from manifest_api.guards.request_head import KnownHeads, RequestHead
+from manifest_api.guards.request_head import HeadCache, RequestHead
 from manifest_api.response_cache import Representation, ResponseCache
 from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import ORG, ROLE, ROLE_FILE
@@ -267,15 +267,15 @@ def test_answer_that_would_fill_the_cache_is_not_kept() -> None:
 
 
 def test_heads_of_requests_fill_no_memory() -> None:
-    """Whoever makes up headers is judged each time, and what is remembered stays little."""
-    known = KnownHeads()
+    """The cache of parsed headers stays small, even if every request has other headers or very long ones."""
+    cache = HeadCache()
     for number in range(1_000):
-        head = known.read({"headers": [(b"host", b"localhost"), (b"x-number", str(number).encode())]})
+        head = cache.read({"headers": [(b"host", b"localhost"), (b"x-number", str(number).encode())]})
         assert head.hosts == ("localhost",)
-    assert len(known._known) <= 256
-    before = len(known._known)
-    known.read({"headers": [(b"host", b"localhost"), (b"x-long", b"x" * 5_000)]})
-    assert len(known._known) == before
+    assert len(cache._heads) <= 256
+    before = len(cache._heads)
+    cache.read({"headers": [(b"host", b"localhost"), (b"x-long", b"x" * 5_000)]})
+    assert len(cache._heads) == before
 
 
 def test_head_says_what_the_headers_say() -> None:

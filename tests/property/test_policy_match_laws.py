@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from orgkernel.documents.records import BUILT_IN_ORIGINS, Condition, Match, Organization, Person, Principal
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.policy_matches import can_meet, covers, find_contradiction
+from orgkernel.rules.policy_matches import can_overlap, covers, find_contradiction
 
 PEOPLE = {
     "owner": Person(relationship="owner", tags=("kin",)),
@@ -154,8 +154,8 @@ def test_a_match_that_covers_another_holds_whenever_it_does(wide: Match, narrow:
 @settings(max_examples=420)
 def test_matches_that_cannot_meet_never_do(one: Match, other: Match) -> None:
     """Two pinned sessions that nothing is said about never collide; and the order in which one asks is the same."""
-    meeting = can_meet(one, other, DEFINED)
-    assert meeting == can_meet(other, one, DEFINED)
+    meeting = can_overlap(one, other, DEFINED)
+    assert meeting == can_overlap(other, one, DEFINED)
     if not meeting:
         assert {*matched(one)}.isdisjoint(matched(other))
 
@@ -166,4 +166,4 @@ def test_a_match_covers_and_meets_itself(match: Match) -> None:
     """Unless it contradicts itself."""
     if not find_contradiction(match, RECORDS):
         assert covers(match, match, DEFINED)
-        assert can_meet(match, match, DEFINED)
+        assert can_overlap(match, match, DEFINED)

@@ -54,7 +54,7 @@ def command(
     store: str | None,
     no_cache: bool,
     form: str,
-    **wanted: Any,
+    **filters: Any,
 ) -> None:
     """List the agents that match every filter, with their current state; or show the crew's vacancies, alert or
     watch.
@@ -65,7 +65,7 @@ def command(
         refuse_options_before(ctx)
         return
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
-    agent_list = kernel.agents(org, AgentFilter(**wanted))
+    agent_list = kernel.agents(org, AgentFilter(**filters))
     echo_answer(form, agent_list, lambda: _render(agent_list))
 
 

@@ -26,14 +26,14 @@ from orgkernel.decisions.refusals import NO_RIVAL, say_unequipped
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import EdgeKind
+from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.runtime.refusals import say_unhandled_domain, say_unknown_domain, say_unmapped_alias
 
 SHOWN_CANDIDATES = 5
 MAX_CACHED = 4096
 
-# The roles that have each needed tool, in the order of the request.
-Needed = Mapping[str, Collection[str]]
+HoldersByTool = Mapping[str, Collection[str]]
+"""The roles that have each needed tool, in the order of the request."""
 
 
 class Considered(msgspec.Struct, frozen=True):
@@ -104,49 +104,61 @@ def decide_dispatch(
     """
     if all_considered:
         return _decide(view, word, needs, None)
-    return _decide_again(view, (word, tuple(needs)))
+    return _decide_cached(view, (word, tuple(needs)))
 
 
 @per_view_and_key(most=MAX_CACHED)
-def _decide_again(view: OrgView, question: tuple[str, tuple[str, ...]]) -> DispatchDecision:
-    """Answer a question again. Hosts ask the same few questions, so the answers are cached."""
+def _decide_cached(view: OrgView, question: tuple[str, tuple[str, ...]]) -> DispatchDecision:
+    """Hosts ask the same few questions about one view, so the answers are cached for it."""
     return _decide(view, *question, SHOWN_CANDIDATES)
 
 
 def _decide(view: OrgView, word: str, needs: Sequence[str], shown_count: int | None) -> DispatchDecision:
     domain = view.resolve_domain(word)
     ranked = () if domain is None else rank_candidates(view, domain)
-    needed = {tool: find_holders(view, tool, ranked) for tool in needs}
+    holders_by_tool = {tool: find_holders(view, tool, ranked) for tool in needs}
     fitting: Sequence[Candidate] = ranked
-    for holders in needed.values():
+    for holders in holders_by_tool.values():
         fitting = [each for each in fitting if each.role_id in holders]
     if domain is None or not fitting:
-        return _build_not_applicable(view, word, domain, ranked, needed, shown_count)
+        return _build_not_applicable(view, word, domain, ranked, holders_by_tool, shown_count)
     chosen = fitting[0]
     # First the next best roles that could have taken it, then those that lack a tool.
-    others = chain(fitting[1:], (each for each in ranked if _find_missing_needs(each, needed)))
-    # A role can list an undeclared tool. That is an error for the role, and has no effect.
-    declared = view.records.plans
-    plans = tuple(edge.target for edge in view.list_plans(chosen.role_id) if edge.target in declared)
+    others = chain(fitting[1:], (each for each in ranked if find_missing_needs(each, holders_by_tool)))
+    # A role can list an undeclared plan or tool. ORG302 and ORG303 report it; it must not reach a host as an answer.
+    plans = tuple(
+        edge.target for edge in view.list_plans(chosen.role_id) if edge.target in view.records.plans
+    )
     tools = tuple(
         edge.target for edge in view.list_tools(chosen.role_id) if edge.target in view.records.tools
     )
-    served = (domain, chosen.domain)
+    # A role of a broader domain plans its work for that domain, so the plans of both fit the task.
+    task_domains = (domain, chosen.domain)
     return DispatchDecision(
-        "role", word, domain, chosen.role_id, view.records.posts[chosen.role_id].profile.name,
-        tuple(plan for plan in plans if any(edge.target in served for edge in view.list_domains_served_by(plan))),
-        plans,
-        tools,
-        tuple(edge.target for edge in view.list_chain_above(chosen.role_id)),
-        (
+        outcome="role",
+        asked=word,
+        domain=domain,
+        role_id=chosen.role_id,
+        role_name=view.records.posts[chosen.role_id].profile.name,
+        plans=tuple(
+            plan
+            for plan in plans
+            if any(edge.target in task_domains for edge in view.list_domains_served_by(plan))
+        ),
+        allowed_plans=plans,
+        tools=tools,
+        escalation=tuple(edge.target for edge in view.list_chain_above(chosen.role_id)),
+        reasons=(
             *_explain_resolution(view, word, domain),
             *_explain_nearest(view, domain, chosen, ranked[0]),
             *_explain_choice(view, chosen, fitting[1] if len(fitting) > 1 else None),
         ),
-        tuple(_consider(view, chosen, each, needed) for each in islice(others, shown_count)),
-        len(ranked) - 1,
-        view.digest,
-    )  # fmt: skip
+        considered=tuple(
+            _consider(view, chosen, each, holders_by_tool) for each in islice(others, shown_count)
+        ),
+        considered_count=len(ranked) - 1,
+        snapshot=view.digest,
+    )
 
 
 def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> Collection[str]:
@@ -160,7 +172,8 @@ def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> C
     return holders
 
 
-def _find_missing_needs(candidate: Candidate, holders_by_tool: Needed) -> list[str]:
+def find_missing_needs(candidate: Candidate, holders_by_tool: HoldersByTool) -> list[str]:
+    """The needed tools that a candidate does not have, in the order of the request."""
     return [tool for tool, holders in holders_by_tool.items() if candidate.role_id not in holders]
 
 
@@ -196,19 +209,22 @@ def _explain_choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -
 
 
 def _consider(
-    view: OrgView, chosen: Candidate | None, other: Candidate, holders_by_tool: Needed
+    view: OrgView, chosen: Candidate | None, other: Candidate, holders_by_tool: HoldersByTool
 ) -> Considered:
-    lacks = _find_missing_needs(other, holders_by_tool)
+    lacks = find_missing_needs(other, holders_by_tool)
     if lacks or chosen is None:
         text = say_unequipped(lacks)
         return Considered(other.role_id, "LACKS_TOOL", text, (cite_edge(get_handling_edge(view, other)),))
     return explain_loss(view, chosen, other)
 
 
-def explain_loss(view: OrgView, better: Candidate, worse: Candidate) -> Considered:
-    """The reason why the second of two candidates comes after the first."""
+def explain_loss(view: OrgView, better: Candidate, worse: Candidate, edge: Edge | None = None) -> Considered:
+    """The reason why the second of two candidates comes after the first.
+
+    `edge` made the second one a candidate. Default: the edge by which it handles its domain.
+    """
     code, text, why = find_difference(view, better, worse)
-    places = tuple(dict.fromkeys((cite_edge(get_handling_edge(view, worse)), *why)))
+    places = tuple(dict.fromkeys((cite_edge(edge or get_handling_edge(view, worse)), *why)))
     return Considered(worse.role_id, code, f"role {quote(better.role_id)} is preferred: {text}", places)
 
 
@@ -217,26 +233,41 @@ def _build_not_applicable(
     word: str,
     domain: str | None,
     candidates: Sequence[Candidate],
-    holders_by_tool: Needed,
+    holders_by_tool: HoldersByTool,
     shown_count: int | None,
 ) -> DispatchDecision:
     return DispatchDecision(
-        "not_applicable", word, domain, None, None, (), (), (), (),
-        (*_explain_resolution(view, word, domain), _explain_no_role(view, word, domain, candidates, holders_by_tool)),
-        tuple(_consider(view, None, each, holders_by_tool) for each in candidates[:shown_count]),
-        len(candidates),
-        view.digest,
-    )  # fmt: skip
+        outcome="not_applicable",
+        asked=word,
+        domain=domain,
+        role_id=None,
+        role_name=None,
+        plans=(),
+        allowed_plans=(),
+        tools=(),
+        escalation=(),
+        reasons=(
+            *_explain_resolution(view, word, domain),
+            _explain_no_role(view, word, domain, candidates, holders_by_tool),
+        ),
+        considered=tuple(_consider(view, None, each, holders_by_tool) for each in candidates[:shown_count]),
+        considered_count=len(candidates),
+        snapshot=view.digest,
+    )
 
 
 def _explain_no_role(
-    view: OrgView, word: str, domain: str | None, candidates: Sequence[Candidate], holders_by_tool: Needed
+    view: OrgView,
+    word: str,
+    domain: str | None,
+    candidates: Sequence[Candidate],
+    holders_by_tool: HoldersByTool,
 ) -> Reason:
     records = view.records
     if candidates:
         # Tools that the best candidates lack come first.
         lacking = dict.fromkeys(
-            tool for each in candidates for tool in _find_missing_needs(each, holders_by_tool)
+            tool for each in candidates for tool in find_missing_needs(each, holders_by_tool)
         )
         text = f"no role that handles {quote(domain)} is equipped with all of {listing(lacking)}"
         return Reason("NO_ROLE_EQUIPPED", text)

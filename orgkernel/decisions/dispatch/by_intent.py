@@ -10,7 +10,9 @@ from orgkernel.decisions.dispatch.by_domain import (
     Considered,
     DispatchDecision,
     RankedCandidate,
+    explain_loss,
     find_holders,
+    find_missing_needs,
 )
 from orgkernel.decisions.dispatch.order import Candidate, find_difference, rank_servers
 from orgkernel.decisions.reasons import Reason, cite_edge
@@ -31,10 +33,8 @@ def decide_by_intent(
         RankedCandidate(each.role_id, 1.0, (_explain_serving_edge(intent, serving[each.role_id]),))
         for each in ranked[:shown]
     )
-    needed = {tool: find_holders(view, tool, ranked) for tool in needs}
-    lacking = {
-        each.role_id: [tool for tool, held in needed.items() if each.role_id not in held] for each in ranked
-    }
+    holders_by_tool = {tool: find_holders(view, tool, ranked) for tool in needs}
+    lacking = {each.role_id: find_missing_needs(each, holders_by_tool) for each in ranked}
     fitting = [each for each in ranked if not lacking[each.role_id]]
     if not fitting:
         reason = (
@@ -42,12 +42,25 @@ def decide_by_intent(
             if not ranked
             else say_lacking(f"serves intent {quote(intent)}", lacking)
         )
-        passed = tuple(_explain_lack(each.role_id, lacking, serving) for each in ranked[:shown])
+        passed_over = tuple(_explain_lack(each.role_id, lacking, serving) for each in ranked[:shown])
         return DispatchDecision(
-            "not_applicable", intent, None, None, None, (), (), (), (), (reason,), passed, len(ranked), view.digest, candidates
-        )  # fmt: skip
+            outcome="not_applicable",
+            asked=intent,
+            domain=None,
+            role_id=None,
+            role_name=None,
+            plans=(),
+            allowed_plans=(),
+            tools=(),
+            escalation=(),
+            reasons=(reason,),
+            considered=passed_over,
+            considered_count=len(ranked),
+            snapshot=view.digest,
+            candidates=candidates,
+        )
     chosen, rivals = fitting[0], fitting[1:]
-    considered = [_explain_loss(view, chosen, each, serving) for each in rivals]
+    considered = [explain_loss(view, chosen, each, serving[each.role_id]) for each in rivals]
     considered += [_explain_lack(each.role_id, lacking, serving) for each in ranked if lacking[each.role_id]]
     return answer_with_role(
         view,
@@ -75,12 +88,6 @@ def _explain_choice(view: OrgView, chosen: Candidate, rivals: Sequence[Candidate
     return Reason(
         code, f"role {quote(chosen.role_id)} is preferred to {quote(rivals[0].role_id)}: {text}", why
     )
-
-
-def _explain_loss(view: OrgView, better: Candidate, worse: Candidate, serving: dict[str, Edge]) -> Considered:
-    code, text, why = find_difference(view, better, worse)
-    places = tuple(dict.fromkeys((cite_edge(serving[worse.role_id]), *why)))
-    return Considered(worse.role_id, code, f"role {quote(better.role_id)} is preferred: {text}", places)
 
 
 def _explain_lack(role_id: str, lacking: dict[str, list[str]], serving: dict[str, Edge]) -> Considered:

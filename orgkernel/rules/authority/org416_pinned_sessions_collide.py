@@ -53,7 +53,7 @@ from itertools import combinations
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.policy_matches import can_meet, find_contradiction
+from orgkernel.rules.policy_matches import can_overlap, find_contradiction
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -70,7 +70,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     ]
     for first, second in combinations(pinned, 2):
         one, other = first.record, second.record
-        if one.session.key != other.session.key and can_meet(one.match, other.match, records.people):
+        if one.session.key != other.session.key and can_overlap(one.match, other.match, records.people):
             yield Finding(
                 second.place("session", "pin"),
                 f"policies {quote(first.id)} and {quote(second.id)} can match at once and pin different sessions",

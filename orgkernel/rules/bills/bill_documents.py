@@ -19,7 +19,7 @@ class WrittenBill(NamedTuple):
     bill: Bill
     document: SourceDocument
 
-    def find(self, message: str, help: str, *route: RouteStep, key: bool = False) -> Finding:
+    def build_finding(self, message: str, help: str, *route: RouteStep, key: bool = False) -> Finding:
         """Build a finding about the bill at a route in it. `message` continues after the name of the bill."""
         name = quote(self.bill.slug)
         place = self.document.place(*route, key=key)

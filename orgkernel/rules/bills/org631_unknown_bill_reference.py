@@ -70,7 +70,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             if named.name is None or named.name in named.known or excused:
                 continue
             help = did_you_mean(named.name, named.known) or f"declare the {named.what}, or name another one"
-            yield written.find(
+            yield written.build_finding(
                 f"names {quote(named.name)}, which is not a declared {named.what}", help, *named.route
             )
 

@@ -63,13 +63,15 @@ def check(view: OrgView) -> Iterator[Finding]:
                 department = quote(str(wanted.department))
                 which = f"{quote(wanted.role)} is not in it" if wanted.role else "no role is in it"
                 message = f"has bill role {quote(bill_role)} for department {department}, and {which}"
-                yield written.find(message, remedy, "roles", bill_role, key=True)
+                yield written.build_finding(message, remedy, "roles", bill_role, key=True)
             elif crew and len(able := find_able_agents(view, written, bill_role, crew)) < counts[0]:
                 number = f"{len(able)} agents" if len(able) != 1 else "1 agent"
                 message = (
                     f"has bill role {quote(bill_role)}, which takes {counts[0]}, but {number} can take it"
                 )
-                yield written.find(message, f"{remedy}, or assign more agents", "roles", bill_role, key=True)
+                yield written.build_finding(
+                    message, f"{remedy}, or assign more agents", "roles", bill_role, key=True
+                )
 
 
 def list_crew(view: OrgView) -> tuple[str, ...]:

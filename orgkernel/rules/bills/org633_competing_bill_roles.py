@@ -73,7 +73,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             ]
             agents = {agent for bill_role in rivals for agent in able[bill_role]}
             seats = sum(needed[bill_role] for bill_role in rivals)
-            yield written.find(
+            yield written.build_finding(
                 f"has bill roles {listing(rivals)}, which take {seats} agents, and only {listing(sorted(agents))} can take them",
                 "change the requirements of the bill roles, or assign more agents",
                 "roles",

@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         circle = find_shortest_circle(pairs, group)
         written, following = bills[circle[0]], (*circle[1:], circle[0])[0]
         number = next(n for n, step in enumerate(written.bill.steps) if step.sub_bill == following)
-        yield written.find(
+        yield written.build_finding(
             f"runs itself{_render_path(circle)}", "remove one of these steps", "steps", number, "sub_bill"
         )
 

@@ -64,7 +64,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         return
     bill, flow = written.bill, Flow(written.bill)
     if not bill.steps:
-        yield written.find("has no steps", "write its first step under `steps`", "slug")
+        yield written.build_finding("has no steps", "write its first step under `steps`", "slug")
     for number, step in enumerate(bill.steps):
         if flow.numbers[step.id] != number:
             yield written.build_step_finding(number, "has the id of an earlier step", "give it a unique id")

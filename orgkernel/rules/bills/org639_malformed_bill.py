@@ -50,9 +50,13 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _TRIGGER = lazy_pattern(r"manual|(?:alert|schedule|event):[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
-_NEEDS = {"tool": "tool", "post_to_channel": "channel", "sub_bill": "sub_bill", "cognitive_skill": "skill"}
-# Fields to the only actions that read them.
-_ONLY_FOR = {
+_REQUIRED_FIELD = {
+    "tool": "tool",
+    "post_to_channel": "channel",
+    "sub_bill": "sub_bill",
+    "cognitive_skill": "skill",
+}
+_ACTIONS_THAT_READ = {
     "tool": ("tool",),
     "sub_bill": ("sub_bill",),
     "channel": ("post_to_channel", "send_dm", "receive_message", "captain_approval", "cognitive_skill"),
@@ -66,33 +70,34 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         return
     bill = written.bill
     if not _TRIGGER.fullmatch(bill.activation.trigger):
-        yield written.find(
+        yield written.build_finding(
             f"has the trigger {quote(bill.activation.trigger)}",
             "write `manual`, `alert:NAME`, `schedule:NAME` or `event:NAME`",
             "activation",
             "trigger",
         )
-    for bill_role, wanted in bill.roles.items():
-        if read_count(wanted.count) is None:
-            yield written.find(
-                f"has bill role {quote(bill_role)} with the count {quote(wanted.count)}",
+    for bill_role, spec in bill.roles.items():
+        if read_count(spec.count) is None:
+            yield written.build_finding(
+                f"has bill role {quote(bill_role)} with the count {quote(spec.count)}",
                 'write a number, or a range such as `"1-3"`',
                 "roles",
                 bill_role,
                 "count",
             )
     for number in range(len(bill.steps)):
-        yield from _step(written, number)
+        yield from _check_step(written, number)
+        yield from _check_outputs(written, number)
 
 
-def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
+def _check_step(written: WrittenBill, number: int) -> Iterator[Finding]:
     step = written.bill.steps[number]
-    needed = _NEEDS.get(step.action)
+    needed = _REQUIRED_FIELD.get(step.action)
     if needed is not None and getattr(step, needed) is None:
         yield written.build_step_finding(
             number, f"has the action {quote(step.action)} but no `{needed}`", f"add `{needed}`", "action"
         )
-    for field, actions in _ONLY_FOR.items():
+    for field, actions in _ACTIONS_THAT_READ.items():
         if getattr(step, field) is not None and step.action not in actions:
             message = f"names a {field.replace('_', ' ')}, which the action {quote(step.action)} does not use"
             yield written.build_step_finding(
@@ -104,8 +109,11 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
         )
     if not get_bill_roles(step) and step.action != APPROVAL:
         yield written.build_step_finding(number, "has no bill role to do it", "add `role`")
+
+
+def _check_outputs(written: WrittenBill, number: int) -> Iterator[Finding]:
     names: set[str] = set()
-    for place, output in enumerate(step.outputs):
+    for index, output in enumerate(written.bill.steps[number].outputs):
         what = f"output {quote(output.name)}"
         if output.name in names:
             yield written.build_step_finding(
@@ -113,18 +121,18 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
                 f"has two outputs named {quote(output.name)}",
                 "give one of them another name",
                 "outputs",
-                place,
+                index,
                 "name",
             )
         names.add(output.name)
         if output.type == "enum" and not output.values:
             yield written.build_step_finding(
-                number, f"has {what} of type `enum` without values", "list its `values`", "outputs", place
+                number, f"has {what} of type `enum` without values", "list its `values`", "outputs", index
             )
         if output.values and output.type != "enum":
             message = f"has {what} of type {quote(output.type)} with values"
             yield written.build_step_finding(
-                number, message, "write `type: enum`, or remove them", "outputs", place, "values"
+                number, message, "write `type: enum`, or remove them", "outputs", index, "values"
             )
 
 
