@@ -30,6 +30,7 @@ from orgkernel.state.audit import read_entries
 from orgkernel.state.blockers import open_blockers_at
 from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
+from orgkernel.state.report_order import group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record, group_rows
 from orgkernel.state.tables import (
     audit,
@@ -42,7 +43,7 @@ from orgkernel.state.tables import (
     skill_assessments,
     state_version,
 )
-from orgkernel.state.view import group_reports_by_subject, list_agent_states, map_by_unit
+from orgkernel.state.view import list_agent_states
 
 PAST_UNKNOWN = "PAST_UNKNOWN"
 T = TypeVar("T")

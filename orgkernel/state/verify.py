@@ -379,7 +379,9 @@ def _judge(
         tuple(accepted[:_MAX_FINDINGS]),
         tuple(rows for _, chain in sorted(chains.items()) for rows in chain.open),
         tuple(
-            CheckpointFolder(folder.path, folder.key() is not None, tuple(sorted(folder.read_trusted_heads())))
+            CheckpointFolder(
+                folder.path, folder.key() is not None, tuple(sorted(folder.read_trusted_heads()))
+            )
             for folder in folders
         ),
     )

@@ -20,7 +20,6 @@ from sqlalchemy import Connection, Table, select
 
 from orgkernel.decisions.evidence.state_view import (
     ALL_ORGANIZATIONS,
-    RAISED,
     AgentState,
     Grant,
     Lifecycle,
@@ -35,6 +34,7 @@ from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questions
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
 from orgkernel.state.known_claims import patch_claims, read_changed_claims
+from orgkernel.state.report_order import ReportingUnit, group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record
 from orgkernel.state.schema_version import NEWEST, require_newest
 from orgkernel.state.tables import (
@@ -51,8 +51,6 @@ from orgkernel.state.tables import (
 
 _SELECT_VERSIONS = "SELECT version, version_num FROM state_version, alembic_version"
 """The version of the state and the one of the tables, which costs as much as one of them."""
-ReportingUnit = tuple[str, str, str, int]
-"""An agent in a role: organization, role, agent and the agent's number in its host."""
 T = TypeVar("T")
 IdT = TypeVar("IdT", str, int)
 LocksByTool = Mapping[tuple[str, str], ToolLock]
@@ -141,49 +139,6 @@ class VersionReader:
         return connection
 
 
-def group_reports_by_subject(
-    latest: Mapping[ReportingUnit, StoredReport], org_id: str | None
-) -> tuple[Mapping[str, tuple[StoredReport, ...]], frozenset[str]]:
-    """Group the reports by role and agent of an organization, newest first, and name those whose newest tier is
-    raised.
-
-    A report that is dated after the arrival of a later one came while a clock was ahead, so it is older than that one.
-    """
-    reports_per_subject: dict[str, list[StoredReport]] = {}
-    for report in _sort_newest_first(latest.values()):
-        if org_id in (None, report.org_id):
-            reports_per_subject.setdefault(f"role:{report.role_id}", []).append(report)
-            if report.agent_id:
-                reports_per_subject.setdefault(f"agent:{report.agent_id}", []).append(report)
-    raised = frozenset(
-        subject for subject, reports in reports_per_subject.items() if reports[0].tier in RAISED
-    )
-    return MappingProxyType(
-        {subject: tuple(reports) for subject, reports in reports_per_subject.items()}
-    ), raised
-
-
-def _sort_newest_first(reports: Iterable[StoredReport]) -> Iterable[StoredReport]:
-    """Reports by their times. One that is dated after the arrival of a later one is older than all later ones."""
-    timed: list[tuple[float, int, StoredReport]] = []
-    first_arrival = oldest = float("inf")
-    later: list[tuple[float, StoredReport]] = []
-    for report in sorted(reports, key=attrgetter("number"), reverse=True):
-        if later and later[-1][1].number != report.number:
-            first_arrival = min(first_arrival, *(each.received_at for _, each in later))
-            oldest = min(oldest, *(time for time, _ in later))
-            later = []
-        time = report.at if report.at <= first_arrival else oldest
-        later.append((time, report))
-        timed.append((-time, -report.number, report))
-    return (report for _, _, report in sorted(timed, key=lambda each: each[:2]))
-
-
-def map_by_unit(reports: Iterable[StoredReport]) -> dict[ReportingUnit, StoredReport]:
-    """Reports by the agent in a role that each is of; of several, the last."""
-    return {(each.org_id, each.role_id, each.agent_id, each.agent_number): each for each in reports}
-
-
 def list_agent_states(stored: AgentsByOrganization, org_id: str) -> Mapping[str, AgentState]:
     """The agents of an organization: as stored for it, and never better than stored for all organizations."""
     agents_by_id = {agent_id: agent for (org, agent_id), agent in stored.items() if org == ALL_ORGANIZATIONS}
@@ -214,7 +169,7 @@ def list_results(
     return MappingProxyType({agent: each for agent, each in own.items() if each})
 
 
-class _Held:
+class _CachedViews:
     """A view, and its part for each organization. It is replaced as a whole, so readers never wait."""
 
     def __init__(
@@ -237,13 +192,13 @@ class _Held:
         self.questions = questions
         self.reports = reports
         """The latest of each agent in a role."""
-        self._of_org: dict[str, StateView] = {}
+        self._parts: dict[str, StateView] = {}
 
-    def of(self, org_id: str | None) -> StateView:
+    def get_part(self, org_id: str | None) -> StateView:
         """The view of an organization; None means all organizations."""
         if org_id is None:
             return self.view
-        view = self._of_org.get(org_id)
+        view = self._parts.get(org_id)
         if view is None:
             locks = {tool_id: lock for (org, tool_id), lock in self.locks.items() if org == org_id}
             reports, raised = group_reports_by_subject(self.reports, org_id)
@@ -260,11 +215,11 @@ class _Held:
                 blockers=open_by_agent(self.questions.get(org_id, ())),
                 **self.crews.get(org_id, NO_CREW)._asdict(),
             )
-            view = self._of_org.setdefault(org_id, view)
+            view = self._parts.setdefault(org_id, view)
         return view
 
 
-_NOTHING = _Held(StateView(version=-1), {}, {}, {}, {}, {}, {}, {})
+_NOTHING = _CachedViews(StateView(version=-1), {}, {}, {}, {}, {}, {}, {})
 
 
 class Views:
@@ -273,31 +228,31 @@ class Views:
     def __init__(self, context: StoreContext) -> None:
         self._context = context
         self._refreshing = Lock()
-        self._held = _NOTHING
+        self._cached = _NOTHING
         self._version = VersionReader(context)
 
     def read(self, org_id: str | None = None) -> StateView:
         """The state now, for an organization. Without one, its agents are those that are stored for all organizations."""
         with self._refreshing:
-            if self._version.read() != self._held.view.version:
+            if self._version.read() != self._cached.view.version:
                 # All tables at one moment, and the version of that moment.
                 with self._context.reading() as connection:
                     version = connection.execute(select(state_version.c.version)).scalar_one()
-                    if version != self._held.view.version:
-                        self._held = _refresh(self._held, connection, version)
-            return self._held.of(org_id)
+                    if version != self._cached.view.version:
+                        self._cached = _refresh(self._cached, connection, version)
+            return self._cached.get_part(org_id)
 
     def last(self, org_id: str | None = None) -> StateView:
         """The view that was read last, without a look at what others did since."""
-        held = self._held
-        return held.of(org_id) if held.view.version >= 0 else self.read(org_id)
+        cached = self._cached
+        return cached.get_part(org_id) if cached.view.version >= 0 else self.read(org_id)
 
     def is_current(self) -> bool:
         """Whether the last view is known to be current. It never waits; if unsure, the answer is False."""
         if not self._refreshing.acquire(blocking=False):
             return False
         try:
-            return self._version.peek() == self._held.view.version
+            return self._version.peek() == self._cached.view.version
         finally:
             self._refreshing.release()
 
@@ -311,9 +266,10 @@ class Views:
         self._version.end()
 
 
-def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
+def _refresh(cached: _CachedViews, connection: Connection, version: int) -> _CachedViews:
+    """The views at a version: the cached ones, with the rows that changed since."""
     # A restored store can be older than the cached view.
-    known = held if version > held.view.version else _NOTHING
+    known = cached if version > cached.view.version else _NOTHING
     last, locks, since = known.view, dict(known.locks), known.view.version
     for row in _list_changed(connection, tool_locks, since):
         if row.holder is None:
@@ -323,42 +279,34 @@ def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
     known_agents = dict(known.agents)
     for row in _list_changed(connection, agents, since):
         known_agents[row.org_id, row.agent_id] = decode_record(AgentState, row)
-    # A result that was invalidated stays in its place.
-    tested: dict[str, dict[int, QualificationResult | None]] = {}
-    for row in _list_changed(connection, qualification_results, since):
-        result = decode_record(QualificationResult, row)
-        tested.setdefault(result.agent_id, {})[result.result_id] = result
-    results = dict(last.results)
-    for agent_id, records in tested.items():
-        results[agent_id] = tuple(_merge_rows(results.get(agent_id, ()), attrgetter("result_id"), records))
-    skills = _patch_skills(known.skills, _list_changed(connection, skill_records, since))
-    # Revoked or used-up records are dropped; a clock that is set back must not bring them back.
     granted = _list_changed(connection, grants, since)
-    given = _replace_rows(last.grants, "grant_id", Grant, granted, _is_given)
-    # But a caller that misses it needs to know that it was used up.
-    expired = _replace_rows(last.expired, "grant_id", Grant, granted, _is_used_up)
-    capped = _replace_rows(
-        last.restrictions,
-        "restriction_id",
-        Restriction,
-        _list_changed(connection, restrictions, since),
-        _is_not_lifted,
-    )
-    asleep = _replace_rows(last.asleep, "grant_id", Grant, granted, _is_asleep)
+    skills = _patch_skills(known.skills, _list_changed(connection, skill_records, since))
     reports = {**known.reports, **map_by_unit(_read_reported_since(connection, since))}
     latest, raised = group_reports_by_subject(reports, None)
     view = StateView(
-        version,
-        list_agent_states(known_agents, ALL_ORGANIZATIONS),
-        MappingProxyType(given),
-        MappingProxyType(capped),
-        MappingProxyType(results),
-        MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
-        MappingProxyType(expired),
-        latest,
-        raised,
-        MappingProxyType(asleep),
-        _merge_all(skills),
+        version=version,
+        agents=list_agent_states(known_agents, ALL_ORGANIZATIONS),
+        # Revoked or used-up records are dropped; a clock that is set back must not bring them back.
+        grants=MappingProxyType(_replace_rows(last.grants, "grant_id", Grant, granted, _is_given)),
+        restrictions=MappingProxyType(
+            _replace_rows(
+                last.restrictions,
+                "restriction_id",
+                Restriction,
+                _list_changed(connection, restrictions, since),
+                _is_not_lifted,
+            )
+        ),
+        results=MappingProxyType(
+            _patch_results(last.results, _list_changed(connection, qualification_results, since))
+        ),
+        locks=MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
+        # But a caller that misses a grant needs to know that it was used up.
+        expired=MappingProxyType(_replace_rows(last.expired, "grant_id", Grant, granted, _is_used_up)),
+        reports=latest,
+        raised=raised,
+        asleep=MappingProxyType(_replace_rows(last.asleep, "grant_id", Grant, granted, _is_asleep)),
+        skills=_merge_all(skills),
     )
     crews = patch_crews(known.crews, connection, since)
     claims = patch_claims(known.claims, read_changed_claims(connection, since))
@@ -366,7 +314,21 @@ def _refresh(held: _Held, connection: Connection, version: int) -> _Held:
         view, all_claims=tuple(claims[each] for each in sorted(claims) if claims[each])
     )
     questions = patch_questions(known.questions, connection, since)
-    return _Held(view, locks, reports, known_agents, skills, crews, claims, questions)
+    return _CachedViews(view, locks, reports, known_agents, skills, crews, claims, questions)
+
+
+def _patch_results(
+    old: Mapping[str, tuple[QualificationResult, ...]], rows: Iterable[Any]
+) -> dict[str, tuple[QualificationResult, ...]]:
+    """The results of each agent, in the order of their ids. A result that was invalidated stays in its place."""
+    changed: dict[str, dict[int, QualificationResult | None]] = {}
+    for row in rows:
+        result = decode_record(QualificationResult, row)
+        changed.setdefault(result.agent_id, {})[result.result_id] = result
+    patched = dict(old)
+    for agent_id, records in changed.items():
+        patched[agent_id] = tuple(_merge_rows(patched.get(agent_id, ()), attrgetter("result_id"), records))
+    return patched
 
 
 def _merge_all(skills: SkillsByOrganization) -> Mapping[str, tuple[SkillRecord, ...]]:
@@ -398,14 +360,14 @@ def _patch_skills(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrg
 
 
 def _is_given(row: Any) -> bool:
-    return _is_held(row) and row.asleep_since is None
+    return _is_in_force(row) and row.asleep_since is None
 
 
 def _is_asleep(row: Any) -> bool:
-    return _is_held(row) and row.asleep_since is not None
+    return _is_in_force(row) and row.asleep_since is not None
 
 
-def _is_held(row: Any) -> bool:
+def _is_in_force(row: Any) -> bool:
     return row.revoked_at is None and not row.expiry_noted
 
 

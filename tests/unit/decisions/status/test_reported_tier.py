@@ -17,7 +17,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import REPORT_COUNTS_FOR, PaceTierName, StateView, StoredReport
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.state.view import group_reports_by_subject, map_by_unit
+from orgkernel.state.report_order import group_reports_by_subject, map_by_unit
 from tests.support.salute import salute
 
 NOW = 1_000_000.0
