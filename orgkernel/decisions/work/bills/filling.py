@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.reasons import Reason, cite_place
+from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.decisions.work.bills.fitness import find_misfits, read_bill
 from orgkernel.decisions.work.bills.flow import read_count
 from orgkernel.decisions.work.bills.instance import BillAssignment, BillRoleVacancy, FilledBillRole
@@ -31,19 +31,19 @@ def fill_bill_roles(
         bill_role: {agent: find_misfits(view, state, document, bill_role, agent, now) for agent in agents}
         for bill_role in bill.roles
     }
-    able = {
-        bill_role: [agent for agent, misfit_reasons in each.items() if not misfit_reasons]
-        for bill_role, each in misfits.items()
+    fitting = {
+        bill_role: [agent for agent, reasons in misfits_by_agent.items() if not reasons]
+        for bill_role, misfits_by_agent in misfits.items()
     }
-    counts = {bill_role: read_count(wanted.count) or (0, 0) for bill_role, wanted in bill.roles.items()}
+    counts = {bill_role: read_count(spec.count) or (0, 0) for bill_role, spec in bill.roles.items()}
     # A maximum matching instead of a greedy choice: an agent that fits two bill roles must not leave one of them vacant.
-    chosen = match_seats({bill_role: least for bill_role, (least, _) in counts.items()}, able)
+    chosen = match_seats({bill_role: least for bill_role, (least, _) in counts.items()}, fitting)
     taken_by = {agent: bill_role for bill_role, each in chosen.items() for agent in each}
     bill_roles, vacancies = [], []
     for bill_role, (least, most) in counts.items():
         place = cite_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True))
         taken = chosen[bill_role]
-        others = tuple(agent for agent in able[bill_role] if agent not in taken)
+        others = tuple(agent for agent in fitting[bill_role] if agent not in taken)
         text = (
             f"{listing(taken)} could take bill role {quote(bill_role)}"
             if taken
@@ -55,24 +55,9 @@ def fill_bill_roles(
                 reasons=(Reason("BILL_ROLE_PROPOSED", text, (place,)),),
             )
         )  # fmt: skip
+        # A count that cannot be read is (0, 0): ORG639 reports it, and the bill role is never filled by accident.
         if not most or len(taken) < least:
-            reasons = [
-                Reason(
-                    "BILL_ROLE_SHORT",
-                    f"bill role {quote(bill_role)} takes at least {max(least, 1)} and gets {len(taken)}",
-                    (place,),
-                )
-            ]
-            elsewhere = [agent for agent in others if agent in taken_by]
-            if elsewhere:
-                held = listing(f"{agent} in {taken_by[agent]}" for agent in elsewhere)
-                reasons.append(
-                    Reason(
-                        "NEEDED_IN_ANOTHER_BILL_ROLE",
-                        f"others that could take it are needed elsewhere: {held}",
-                        (place,),
-                    )
-                )
+            reasons = _explain_vacancy(bill_role, max(least, 1), len(taken), others, taken_by, place)
             reasons += _explain_misfits(misfits[bill_role])
             vacancies.append(
                 BillRoleVacancy(
@@ -90,6 +75,24 @@ def fill_bill_roles(
         snapshot=view.digest,
         state_version=state.version,
     )
+
+
+def _explain_vacancy(
+    bill_role: str,
+    least: int,
+    taken_count: int,
+    others: Iterable[str],
+    taken_by: Mapping[str, str],
+    place: Why,
+) -> list[Reason]:
+    """How many agents a bill role lacks, and which agents that fit are proposed for another bill role."""
+    text = f"bill role {quote(bill_role)} takes at least {least} and gets {taken_count}"
+    reasons = [Reason("BILL_ROLE_SHORT", text, (place,))]
+    elsewhere = [f"{agent} in {taken_by[agent]}" for agent in others if agent in taken_by]
+    if elsewhere:
+        text = f"others that could take it are needed elsewhere: {listing(elsewhere)}"
+        reasons.append(Reason("NEEDED_IN_ANOTHER_BILL_ROLE", text, (place,)))
+    return reasons
 
 
 def _explain_misfits(misfits: Mapping[str, tuple[Reason, ...]]) -> list[Reason]:
