@@ -88,79 +88,99 @@ def resolve_paths(
     and next to the folder of their organization, so that an organization means the same from every folder.
     """
     reader = shown_from or folder
-    left: list[str] = []
-    roots: list[Root] = []
-    context: list[Root] = []
-    selection: set[str] = set()
-    formats: set[str] = set()
-    sources: list[SourceFound] = []
-    left_out: list[LeftOut] = []
-    real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
+    real_links = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
+    resolved: list[_ResolvedPath] = []
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
         if not os.path.lexists(full):
             raise NothingToRead(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
-        name = format_relative_path(full, reader)
-        foreign = _find_foreign_roots(full, reader, real, read_as)
-        left_out += foreign.left_out
-        sources += foreign.sources
-        if foreign.roots:
-            roots += foreign.roots
-            formats.update(root.format for root in foreign.roots)
-            first = foreign.roots[0]
-            is_inside = first.union is None and len(foreign.roots) == 1
-            selection.add(
-                os.path.normpath(os.path.join(first.name, os.path.relpath(full, first.path)))
-                if is_inside
-                else name
-            )
-            continue
-        home = _find_home(full, real, top if top is not None and _is_in(full, top) else None)
-        # File names are shown below their root folder, which is shown in full if it is above the reader's folder.
-        selection.add(
-            name
-            if home is None
-            else os.path.normpath(
-                os.path.join(format_relative_path(home, reader), os.path.relpath(full, home))
-            )
-        )
-        alone = not full.endswith(MARKDOWN) and does_mention(full, ORGANIZATION)
-        if home in (None, full) or alone:
-            # An organization that is named by its file is read alone, without its neighbors in a flat folder.
-            roots.append(Root(full, name, links=real))
-        if home is not None and home != full:
-            only = () if alone else _list_seen_folders(full, home, real)
-            (context if alone else roots).append(
-                Root(home, format_relative_path(home, reader), context=alone, links=real, only=only)
-            )
-        if home is not None:
-            beside = _list_roots_beside(home, format_relative_path(home, reader), real)
-            if top is not None and _is_in(full, top) and not _is_in(os.path.dirname(home), top):
-                left += (
-                    os.path.relpath(root.path, reader)
-                    for root in beside
-                    if _does_hold_documents(root.path, real)
-                )
-            else:
-                context += beside
+        # A project limits only its own paths. A path outside of it is read with all that its organization sees.
+        limit = top if top is not None and _is_in(full, top) else None
+        resolved.append(_resolve_path(full, reader, real_links, limit, read_as))
+    roots = [root for each in resolved for root in each.roots]
+    context = [root for each in resolved for root in each.context]
+    formats = {root.format for root in roots if root.format}
     catalogs = [get_host_catalog(each) for each in sorted(formats) if FORMATS[each].catalog]
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
+    # Agents in other formats have the catalog of their host instead of the shared ontology.
     if not formats or any(not root.areas for root in own):
         catalogs.append(get_shared_ontology())
-    detected = bool(formats) and read_as is None
     return Request(
-        (*own, *catalogs),
-        frozenset(selection),
-        detected,
-        tuple(left),
-        (sources_in or folder,),
-        sources_in is not None,
-        reader,
-        tuple(sources),
-        tuple(left_out),
+        roots=(*own, *catalogs),
+        asked=frozenset(each.selected for each in resolved),
+        detected=bool(formats) and read_as is None,
+        left=tuple(name for each in resolved for name in each.left),
+        sources_in=(sources_in or folder,),
+        is_project=sources_in is not None,
+        shown_from=reader,
+        sources=tuple(source for each in resolved for source in each.sources),
+        left_out=tuple(one for each in resolved for one in each.left_out),
     )
+
+
+class _ResolvedPath(NamedTuple):
+    """What is read for one path of the user."""
+
+    selected: str
+    """The shown name of the file or folder whose findings are reported."""
+    roots: Sequence[Root]
+    context: Sequence[Root] = ()
+    """Roots that are read only because the path needs them."""
+    left: Sequence[str] = ()
+    """Names of documents next to the organization that are outside the project, and so not read."""
+    sources: Sequence[SourceFound] = ()
+    left_out: Sequence[LeftOut] = ()
+
+
+def _resolve_path(
+    full: str, reader: str, links: tuple[str, ...], top: str | None, read_as: str | None
+) -> _ResolvedPath:
+    """Resolve an existing path, in another format or with orgkernel documents."""
+    name = format_relative_path(full, reader)
+    foreign = _find_foreign_roots(full, reader, links, read_as)
+    if not foreign.roots:
+        resolved = _resolve_own_path(full, name, reader, links, top)
+        return resolved._replace(sources=foreign.sources, left_out=foreign.left_out)
+    first = foreign.roots[0]
+    if first.union is None and len(foreign.roots) == 1:
+        # The path can be inside the source, whose files are shown below the source's own folder.
+        name = os.path.normpath(os.path.join(first.name, os.path.relpath(full, first.path)))
+    return _ResolvedPath(name, foreign.roots, sources=foreign.sources, left_out=foreign.left_out)
+
+
+def _resolve_own_path(
+    full: str, name: str, reader: str, links: tuple[str, ...], top: str | None
+) -> _ResolvedPath:
+    """Resolve a path of orgkernel documents, with the organization that contains it and what that organization sees."""
+    home = _find_home(full, links, top)
+    # An organization that is named by its file is read alone, without its neighbors in a flat folder.
+    is_organization_file = not full.endswith(MARKDOWN) and does_mention(full, ORGANIZATION)
+    roots: list[Root] = []
+    context: list[Root] = []
+    if home in (None, full) or is_organization_file:
+        roots.append(Root(full, name, links=links))
+    if home is None:
+        return _ResolvedPath(name, roots)
+    home_name = format_relative_path(home, reader)
+    if home != full:
+        only = () if is_organization_file else _list_seen_folders(full, home, links)
+        (context if is_organization_file else roots).append(
+            Root(home, home_name, context=is_organization_file, links=links, only=only)
+        )
+    neighbors = _list_neighbors(home, home_name, links)
+    left: list[str] = []
+    # The neighbors are in the folder above the organization: outside the project if the organization is its folder.
+    if top is not None and not _is_in(os.path.dirname(home), top):
+        left = [
+            os.path.relpath(root.path, reader) for root in neighbors if _does_hold_documents(root.path, links)
+        ]
+    else:
+        context += neighbors
+    # File names are shown below their root folder, which is shown in full if it is above the reader's folder.
+    selected = os.path.normpath(os.path.join(home_name, os.path.relpath(full, home)))
+    return _ResolvedPath(selected, roots, context, left)
 
 
 class _ForeignRoots(NamedTuple):
@@ -369,8 +389,7 @@ def _list_seen_folders(path: str, home: str, links: tuple[str, ...]) -> tuple[st
             names = sorted(os.listdir(folder))
         except OSError:
             names = []
-        beside = (os.path.join(folder, name) for name in names if not name.startswith("."))
-        for each in beside:
+        for each in (os.path.join(folder, name) for name in names if not name.startswith(".")):
             if os.path.isdir(each) and does_stay_inside(each, links):
                 own = list_documents_in(each, links)
                 if any(does_mention(file, PREFIX) for file in own) and not does_hold_organization(
@@ -382,7 +401,7 @@ def _list_seen_folders(path: str, home: str, links: tuple[str, ...]) -> tuple[st
         folder = os.path.dirname(folder)
 
 
-def _list_roots_beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
+def _list_neighbors(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
     """The `roles/`, `skills/`, `standing_orders/` and the catalogs of an organization's parent folder."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
     roots = []
