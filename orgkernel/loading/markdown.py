@@ -36,25 +36,37 @@ class ParsedMarkdown(NamedTuple):
     refusals: list[Refusal]
 
 
+class FrontMatterParts(NamedTuple):
+    """A Markdown file, split at the end of its front matter."""
+
+    front: str
+    """The text between the dashes."""
+    body: str
+    body_line: int
+    """The line on which the body begins, from 1."""
+
+
 def parse_markdown(source: SourceText) -> ParsedMarkdown:
     """The values of a Markdown document. None if it cannot be read."""
     kind = get_markdown_kind(source.path)
     assert kind is not None
-    return _parse(source, kind)
+    if kind == "standing_order":
+        return _refuse_long(source, kind) or _read_order(source)
+    return parse_skill(source, split_front_matter(source.text))
 
 
-def parse_skill(source: SourceText, ending: re.Pattern[str] | None = None) -> ParsedMarkdown:
-    """The values of a SKILL.md at any place. With `ending`, its front matter ends at the first match."""
-    return _parse(source, "cognitive_skill", ending)
+def parse_skill(source: SourceText, parts: FrontMatterParts | None) -> ParsedMarkdown:
+    """The values of a SKILL.md at any place, split as its host does; `parts` is None if it has no front matter."""
+    return _refuse_long(source, "cognitive_skill") or _read_skill(parts)
 
 
-def _parse(source: SourceText, kind: str, ending: re.Pattern[str] | None = None) -> ParsedMarkdown:
+def _refuse_long(source: SourceText, kind: str) -> ParsedMarkdown | None:
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         return ParsedMarkdown(
             kind, None, _FIRST, [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files next to it")]
         )
-    return _read_order(source) if kind == "standing_order" else _read_skill(source, ending)
+    return None
 
 
 def _read_order(source: SourceText) -> ParsedMarkdown:
@@ -80,8 +92,7 @@ def _find_audience(path: str) -> tuple[str, str]:
     return (stem, "") if stem in ("federation", "organization") else ("unknown", stem)
 
 
-def _read_skill(source: SourceText, ending: re.Pattern[str] | None) -> ParsedMarkdown:
-    parts = split_front_matter(source.text, ending)
+def _read_skill(parts: FrontMatterParts | None) -> ParsedMarkdown:
     if parts is None:
         help = "write `name` and `description` between two lines `---` at its beginning"
         refusal = Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
@@ -116,8 +127,8 @@ def build_skill(fields: dict[str, Any], marks: Marks, body: str, body_mark: int)
     return ParsedMarkdown("cognitive_skill", value, (mark, below), refusals)
 
 
-def split_front_matter(text: str, ending: re.Pattern[str] | None = None) -> tuple[str, str, int] | None:
-    """The front matter, the text after it, and the line on which that text begins.
+def split_front_matter(text: str, ending: re.Pattern[str] | None = None) -> FrontMatterParts | None:
+    """Split a Markdown file. None if it has no front matter.
 
     With `ending`, the front matter ends at its first match, as in hosts that do not look for a whole line.
     """
@@ -131,13 +142,13 @@ def split_front_matter(text: str, ending: re.Pattern[str] | None = None) -> tupl
         if match is None:
             return None
         line = 1 + sum(1 for _ in LINE_BREAK.finditer(text, 0, match.end()))
-        return text[first.end() : match.start()], text[match.end() :], line
+        return FrontMatterParts(text[first.end() : match.start()], text[match.end() :], line)
     at, line = first.end(), 2
     while at <= len(text):
         end = LINE_BREAK.search(text, at)
         stop, after = (end.start(), end.end()) if end else (len(text), len(text))
         if _FENCE.match(text[at:stop]):
-            return text[first.end() : at], text[after:], line + 1
+            return FrontMatterParts(text[first.end() : at], text[after:], line + 1)
         if end is None:
             return None
         at, line = after, line + 1

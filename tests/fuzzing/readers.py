@@ -17,7 +17,7 @@ from orgkernel.loading.files import decode
 from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
-from orgkernel.loading.markdown import parse_skill
+from orgkernel.loading.markdown import parse_skill, split_front_matter
 from orgkernel.loading.parsed import ParsedText
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.runtime.trigger_parser import parse_trigger
@@ -41,7 +41,8 @@ def _read_parsed(parse: Callable[[str], ParsedText], content: bytes) -> object:
 
 
 def _read_skill(content: bytes) -> object:
-    parsed = parse_skill(decode("SKILL.md", "SKILL.md", content))
+    file = decode("SKILL.md", "SKILL.md", content)
+    parsed = parse_skill(file, split_front_matter(file.text))
     return tuple(each.row.code for each in parsed.refusals), len(parsed.value or ())
 
 

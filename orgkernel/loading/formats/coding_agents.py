@@ -17,14 +17,10 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from orgkernel.documents.records import (
-    AccessPolicies,
     ChainOfCommand,
     HandoffRights,
     HierarchyEntry,
-    Match,
     Permissions,
-    Policy,
-    Principal,
     Requirements,
     RoleProfile,
     StandingOrder,
@@ -46,6 +42,12 @@ from orgkernel.loading.formats.servers import (
     filter_server_tools,
 )
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS
+from orgkernel.loading.formats.tool_policies import (
+    ToolPolicy,
+    build_access_policies,
+    build_role_policy_id,
+    place_policies,
+)
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.parsed import Refusal
@@ -300,6 +302,7 @@ def complete_agents(
     project_rules = [rule for each in catalogs for rule in get_rules(each)]
     removed = _list_removed(catalogs, built_in, names)
     made: list[SourceDocument] = []
+    # The tools that any agent could have. Servers list no tools, so those that rules name are taken as declared.
     known = dict.fromkeys(tool for each in (*built_in, *catalogs) for tool in list_declared_tools(each))
     servers = _list_servers(known)
     for catalog in catalogs:
@@ -333,17 +336,7 @@ def complete_agents(
             tools |= dict.fromkeys(list_declared_tools(catalog))
             made.append(drop_declared_tools(catalog, declared_servers))
         equipment = _Equipment(list(tools), role.marks[0], has_every_tool=INHERITS in kept)
-        for rule in project_rules:
-            if not names.is_project_final:
-                equipment.apply(rule._replace(mark=role.marks[0]), names, own_names)
-        undeclared = [
-            f"{RULES} {number}"
-            for number, rule in enumerate(get_rules(role))
-            if not equipment.apply(rule, names, own_names) and EVERY not in rule.tool
-        ]
-        if names.is_project_final:
-            for rule in project_rules:
-                equipment.apply(rule._replace(mark=role.marks[0]), names, own_names)
+        undeclared = _apply_rules(equipment, role, project_rules, names, own_names)
         for tool in removed:
             equipment.effects.pop(tool, None)
         equipment.open_parts(names)
@@ -355,6 +348,31 @@ def complete_agents(
     shown = os.path.dirname(roles[0].name) or os.curdir
     made.append(build_organization(roles[0], root.path, get_organization_name(root), hierarchy, name=shown))
     return Completion(instead, tuple(made))
+
+
+def _apply_rules(
+    equipment: _Equipment,
+    role: SourceDocument,
+    project_rules: Iterable[ToolRule],
+    names: ToolNames,
+    servers: Sequence[str],
+) -> list[str]:
+    """Apply the rules of a project and of an agent. Returns the agent's rules that name no declared tool."""
+    # A project's rule is in another file than the role, so the role itself is its place.
+    shared_rules = [rule._replace(mark=role.marks[0]) for rule in project_rules]
+    if not names.is_project_final:
+        for rule in shared_rules:
+            equipment.apply(rule, names, servers)
+    undeclared = [
+        f"{RULES} {number}"
+        for number, rule in enumerate(get_rules(role))
+        if not equipment.apply(rule, names, servers) and EVERY not in rule.tool
+    ]
+    # The last matching rule decides, so the rules that win are applied last.
+    if names.is_project_final:
+        for rule in shared_rules:
+            equipment.apply(rule, names, servers)
+    return undeclared
 
 
 def _list_removed(
@@ -461,15 +479,15 @@ def _build_policies(role: SourceDocument, equipment: _Equipment, names: ToolName
                 statements.append((rule.effect, tool, command, rule.mark))
     if not statements:
         return None
-    policies, places = {}, {}
-    for number, (effect, tool, command, mark) in enumerate(dict.fromkeys(statements), 1):
-        policy_id = f"{record.role_id[:80]}_{effect}_{number}"
-        policies[policy_id] = Policy(
-            description=f"{effect} {tool}{f' ({command})' if command else ''}",
-            effect=effect,
-            match=Match(principal=Principal(role=record.role_id)),
-            permissions=Permissions(tools=(tool,), commands=(command,) if command else ()),
+    policies, marks = build_access_policies(
+        ToolPolicy(
+            build_role_policy_id(record.role_id, effect, number),
+            effect,
+            f"{effect} {tool}{f' ({command})' if command else ''}",
+            Permissions(tools=(tool,), commands=(command,) if command else ()),
+            mark,
+            record.role_id,
         )
-        places[policy_id] = (mark, (mark, dict.fromkeys(("effect", "permissions"), (mark, mark))))
-    marks = (_FIRST, {"policies": (_FIRST, (_FIRST, places))})
-    return complete_with(role, "access_policies", AccessPolicies(policies=policies), marks)
+        for number, (effect, tool, command, mark) in enumerate(dict.fromkeys(statements), 1)
+    )
+    return complete_with(role, PROTECTING, policies, place_policies(_FIRST, marks))

@@ -11,13 +11,9 @@ from typing import Literal, NamedTuple
 
 from orgkernel.documents.records import (
     USER,
-    AccessPolicies,
     ChainOfCommand,
     HierarchyEntry,
-    Match,
     Permissions,
-    Policy,
-    Principal,
     Requirements,
     RoleProfile,
     StandingOrder,
@@ -39,6 +35,13 @@ from orgkernel.loading.formats.roles import (
     place_role,
 )
 from orgkernel.loading.formats.servers import drop_declared_tools
+from orgkernel.loading.formats.tool_policies import KIND as POLICIES
+from orgkernel.loading.formats.tool_policies import (
+    ToolPolicy,
+    build_access_policies,
+    build_role_policy_id,
+    place_policies,
+)
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks
 from orgkernel.loading.parsed import Refusal
@@ -141,20 +144,20 @@ def _build_asking(
     source: SourceText, root: Root, role_id: str, asking: Sequence[tuple[str, int]], start: int
 ) -> SourceDocument:
     """The policies that ask a person before an agent uses some tools."""
-    policies: dict[str, Policy] = {}
-    places: dict[str, tuple[int, int]] = {}
-    for number, (name, mark) in enumerate(asking, 1):
-        if (tool := build_tool_id_from_name(name)) is not None:
-            policy_id = f"{role_id[:80]}_ask_{number}"
-            policies[policy_id] = Policy(
-                description=f"The tool {name} requires an approval.",
-                effect="ask",
-                match=Match(principal=Principal(role=role_id)),
-                permissions=Permissions(tools=(tool,)),
-            )
-            places[policy_id] = (mark, mark)
-    marks = (start, {"policies": (start, (start, places))})
-    return read_as(source, root, "access_policies", AccessPolicies(policies=policies), marks)
+    policies = (
+        ToolPolicy(
+            build_role_policy_id(role_id, "ask", number),
+            "ask",
+            f"The tool {name} requires an approval.",
+            Permissions(tools=(tool,)),
+            mark,
+            role_id,
+        )
+        for number, (name, mark) in enumerate(asking, 1)
+        if (tool := build_tool_id_from_name(name)) is not None
+    )
+    record, marks = build_access_policies(policies)
+    return read_as(source, root, POLICIES, record, place_policies(start, marks))
 
 
 def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:

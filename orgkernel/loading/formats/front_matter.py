@@ -13,7 +13,7 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import listing, quote, suggest
 from orgkernel.loading.files import MARKDOWN, NOTES, SourceText
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS
-from orgkernel.loading.markdown import MAX_CHARACTERS, split_front_matter
+from orgkernel.loading.markdown import MAX_CHARACTERS, FrontMatterParts, split_front_matter
 from orgkernel.loading.marks import LINE_BREAK, PLAIN, STYLE_MASK, Marks, pack_mark, start_of, unpack_within
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
@@ -112,7 +112,7 @@ def read_front_matter(
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         help = "move parts into files that the agent reads"
         return Front({}, {}, 0, [Refusal(row.TOO_LARGE, _FIRST, message, help)])
-    parts = split_front_matter(source.text, ending.pattern if ending else None)
+    parts, early_endings = split_for_host(source.text, ending)
     if ending is not None and not ending.has_space_after_opening and source.text[3:4] in (" ", "\t"):
         parts = None
     if parts is None:
@@ -122,19 +122,30 @@ def read_front_matter(
         help = "write `name` and `description` between two lines `---` at its beginning, or move the file elsewhere"
         return Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])
     front = _read_parts(parts, lists, fields)
-    front.refusals.extend(find_cut(source.text, ending))
+    front.refusals.extend(early_endings)
     return front
 
 
-def find_cut(text: str, ending: FrontMatterEnding | None) -> Iterator[Refusal]:
-    """The warning that a host ends the front matter before the line that ends it for its author."""
-    if ending is None or (parts := split_front_matter(text, ending.pattern)) is None:
-        return
-    read, whole = parts[0], split_front_matter(text)
-    if whole is not None and len(whole[0]) <= len(read):
+def split_for_host(
+    text: str, ending: FrontMatterEnding | None
+) -> tuple[FrontMatterParts | None, list[Refusal]]:
+    """Split a file as its host does, and warn if the host ends the front matter earlier than its author meant."""
+    if ending is None:
+        return split_front_matter(text), []
+    parts = split_front_matter(text, ending.pattern)
+    if parts is None:
+        return None, []
+    return parts, list(_find_early_ending(parts.front, split_front_matter(text), ending))
+
+
+def _find_early_ending(
+    read: str, whole: FrontMatterParts | None, ending: FrontMatterEnding
+) -> Iterator[Refusal]:
+    """The warning that a host reads only a part of the front matter, because dashes in a value look like its end."""
+    if whole is not None and len(whole.front) <= len(read):
         return
     lines = LINE_BREAK.split(read)
-    rest = LINE_BREAK.split(whole[0][len(read) :])[1:] if whole is not None else []
+    rest = LINE_BREAK.split(whole.front[len(read) :])[1:] if whole is not None else []
     unread = [match[1] for line in rest if (match := _LINE.match(line))]
     message = f"for {ending.host}, the front matter ends at this `---`"
     if unread:
@@ -144,7 +155,7 @@ def find_cut(text: str, ending: FrontMatterEnding | None) -> Iterator[Refusal]:
     yield Refusal(row.CUT_FRONT_MATTER, mark, message, help)
 
 
-def _read_parts(parts: tuple[str, str, int], lists: Sequence[str], fields: Collection[str]) -> Front:
+def _read_parts(parts: FrontMatterParts, lists: Sequence[str], fields: Collection[str]) -> Front:
     text, body, line = parts
     body_mark = pack_mark(line, 1)
     # The fence is kept as the first line, so line numbers match the file.

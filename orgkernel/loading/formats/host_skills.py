@@ -9,7 +9,12 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import add_text
-from orgkernel.loading.formats.front_matter import ENDINGS, FrontMatterEnding, find_cut, read_front_matter
+from orgkernel.loading.formats.front_matter import (
+    ENDINGS,
+    FrontMatterEnding,
+    read_front_matter,
+    split_for_host,
+)
 from orgkernel.loading.markdown import ParsedMarkdown, build_skill, parse_skill
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import SKILL_KEY_PREFIXES, ReadFile, get_skill_name
@@ -33,11 +38,12 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
     if source.refusal is not None:
         return read_broken(source, _KIND, [source.refusal])
     ending = ENDINGS.get(root.format)
-    parsed = parse_skill(source, ending.pattern if ending else None)
+    parts, early_endings = split_for_host(source.text, ending)
+    parsed = parse_skill(source, parts)
     if parsed.value is None and parsed.refusals[0].row is row.BAD_YAML:
         parsed = _read_loosely(source, ending) or parsed
     else:
-        parsed.refusals.extend(find_cut(source.text, ending))
+        parsed.refusals.extend(early_endings)
     raw: dict[str, Any] = {}
     if parsed.value is not None:
         raw = {key: [each.casefold()] for key in _OPEN_TO if isinstance(each := parsed.value.get(key), str)}

@@ -45,8 +45,9 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.claude_code.parts import COMMAND_TOOL, FILE_TOOLS, parse_tool_part
-from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, iterate_rule_tools
+from orgkernel.loading.formats.claude_code.permissions import EFFECTS, iterate_rule_tools
 from orgkernel.loading.formats.names import MCP
+from orgkernel.loading.formats.tool_policies import KIND
 from orgkernel.rules.hosts.foreign_agents import list_documents_of_kind
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 

@@ -13,10 +13,8 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import (
-    AccessPolicies,
     ChainOfCommand,
     Permissions,
-    Policy,
     Requirements,
     RoleProfile,
     StandingOrder,
@@ -31,6 +29,8 @@ from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.roles import build_tool_id_from_name
+from orgkernel.loading.formats.tool_policies import KIND as POLICIES
+from orgkernel.loading.formats.tool_policies import ToolPolicy, build_access_policies, place_policies
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
@@ -277,17 +277,17 @@ class _Reader:
 
     def _ask(self, start: int, confirmations: dict[str, int]) -> SourceDocument:
         """Build `ask` policies for tools that require a confirmation."""
-        policies = {
-            _build_policy_id(tool, number): Policy(
-                description=f"The tool {tool} requires a confirmation.",
-                effect="ask",
-                permissions=Permissions(tools=(tool,)),
+        record, marks = build_access_policies(
+            ToolPolicy(
+                _build_policy_id(tool, number),
+                "ask",
+                f"The tool {tool} requires a confirmation.",
+                Permissions(tools=(tool,)),
+                mark,
             )
-            for number, tool in enumerate(confirmations, 1)
-        }
-        places = dict(zip(policies, ((mark, mark) for mark in confirmations.values()), strict=True))
-        marks = (start, {"policies": (start, (start, places))})
-        return read_as(self._source, self._root, "access_policies", AccessPolicies(policies=policies), marks)
+            for number, (tool, mark) in enumerate(confirmations.items(), 1)
+        )
+        return read_as(self._source, self._root, POLICIES, record, place_policies(start, marks))
 
     def _refuse(self, component: _Found, key: str, row: row.Row, text: str) -> None:
         marks = component.marks[1]

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.documents.records import AccessPolicies, Permissions, Policy
+from orgkernel.documents.records import AccessPolicies, Permissions
 from orgkernel.loading.documents import build_diagnostic, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, replace_document
@@ -26,12 +26,12 @@ from orgkernel.loading.formats.claude_code.parts import get_whole_tool, parse_to
 from orgkernel.loading.formats.front_matter import find_misspelled
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
+from orgkernel.loading.formats.tool_policies import KIND, ToolPolicy, build_access_policies
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
 
-KIND = "access_policies"
 FIELD, _HOOKS = "permissions", "hooks"
 EFFECTS: tuple[Literal["deny", "ask"], ...] = ("deny", "ask")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
@@ -55,8 +55,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
         return read_broken(source, KIND, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
     of = "local" if os.path.basename(source.path) == "settings.local.json" else "settings"
     refusals += find_effectless(rules, marks)
-    policies: dict[str, Policy] = {}
-    below: dict[str, tuple[int, Marks]] = {}
+    policies: list[ToolPolicy] = []
     raw: dict[str, Any] = {}
     for effect in EFFECTS:
         raw[effect] = []
@@ -74,14 +73,12 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
                 if part is None
                 else Permissions(tools=part.tools, paths=part.paths, commands=part.commands)
             )
-            policies[policy_id] = Policy(
-                description=f"{effect} {word}", effect=effect, permissions=permissions
-            )
-            below[policy_id] = (mark, (mark, dict.fromkeys(("effect", "permissions"), (mark, mark))))
+            policies.append(ToolPolicy(policy_id, effect, f"{effect} {word}", permissions, mark))
     if not policies and not refusals:
         return ReadFile(skipped=True)
+    record, below = build_access_policies(policies)
     full = (mapping.start, {"policies": (start_of(marks), (start_of(marks), below)), **marks[1]})
-    document = read_as(source, root, KIND, AccessPolicies(policies=policies), full, raw)
+    document = read_as(source, root, KIND, record, full, raw)
     return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
 
 

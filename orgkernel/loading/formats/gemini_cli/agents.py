@@ -71,9 +71,9 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
 def _list_remote_agents(source: SourceText) -> Iterator[Front]:
     """The entries of front matter that is a list of remote agents."""
     parts = None if source.refusal is not None else split_front_matter(source.text, GEMINI_CLI.pattern)
-    if parts is None or not parts[0].lstrip().startswith("-"):
+    if parts is None or not parts.front.lstrip().startswith("-"):
         return
-    parsed = parse_yaml("\n" + parts[0], as_text=True, merges=True)
+    parsed = parse_yaml("\n" + parts.front, as_text=True, merges=True)
     if parsed.refusals or len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, tuple):
         return
     document = parsed.documents[0]
