@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping
 from functools import cached_property
 from typing import Any
 from weakref import ref
@@ -41,7 +42,7 @@ class AccessTables:
         self.order = order
         self.subjects: dict[str, Subject] = {}
         """Declared subjects that were used so far, by name."""
-        self.resources: dict[str, Resource] = {}
+        self.resources: MutableMapping[str, Resource] = {}
         """Declared resources that were used so far, by name."""
         self.undeclared = build_undeclared_subject(view)
         self.reasons: dict[tuple[str, ...], tuple[Reason, ...]] = {}
@@ -118,6 +119,8 @@ class AccessTables:
             if identity is None:
                 return None
             subject = Subject(self.view, self.policies, identity, self.tool_resources)
+            # A subject can be written in several ways. Only its own name is a key, so names of callers cannot fill the
+            # table.
             if subject_name == subject.subject:
                 self.subjects[subject_name] = subject
         return subject
@@ -155,5 +158,7 @@ class AccessTables:
     def copy_without_policies(self, policies: frozenset[str]) -> AccessTables:
         """The same tables without some policies. Remedies assume this."""
         tables = AccessTables(self.view, self.policies.copy_without(policies), self.order)
-        tables.resources = self.resources
+        # INVARIANT: a resource that is first used with fewer policies is kept apart. Whether a policy is about a part of
+        # it depends on the policies, and a decision with all of them must not find the smaller answer.
+        tables.resources = ChainMap({}, self.resources)
         return tables

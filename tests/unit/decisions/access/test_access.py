@@ -284,3 +284,38 @@ def test_a_limit_nobody_wrote_is_told_where_the_other_limits_are(tmp_path: Path)
         assert reasons["DEPTH_EXCEEDED"].text == (
             f"role `one` is at depth 4 of the run, and the limit {said.replace('max_spawn_depth', '`max_spawn_depth` is')}"
         )
+
+
+PART_POLICY = {
+    "org.yaml": "_schema: orgkernel:organization\norg_id: shop\nhierarchy: {boss: {}}\n",
+    "roles/boss.yaml": """
+_schema: orgkernel:role_profile
+role_id: boss
+role_type: commander
+capabilities: {tools_primary: [write]}
+""",
+    "tools.yaml": """
+_schema: orgkernel:tool_catalog
+tools:
+  write:
+    name: Write
+    type: deterministic_function
+    description: Writes a file.
+    path_arguments: [path]
+    input_schema: {type: object, properties: {path: {type: string}}}
+""",
+    "policies.yaml": """
+_schema: orgkernel:access_policies
+policies:
+  no_secrets: {effect: deny, match: {principal: {role: boss}}, permissions: {tools: [write], paths: ["secret/**"]}}
+""",
+}
+
+
+def test_a_list_without_a_policy_changes_no_later_decision(tmp_path: Path) -> None:
+    """The tables without a policy are made for one question, and share with the others only what does not depend on it."""
+    write_tree(tmp_path, PART_POLICY)
+    view = Kernel.open(tmp_path).organization("shop").snapshot.index
+    assert what_can(view, "role:boss", without=frozenset({"no_secrets"}))
+    decision = decide_access(view, AccessRequest("role:boss", "use", "tool:write:secret/a"))
+    assert (decision.outcome, decision.code) == ("deny", "POLICY_DENY")
