@@ -22,7 +22,7 @@ _SOURCES = FilesByContent(_FILES, _NAMES, _PROMPT, 2 * 1024)
 
 
 def is_prompt(text: str) -> bool:
-    """Whether a file that cannot be read is an agent.
+    r"""Whether a file that cannot be read is an agent.
 
     >>> is_prompt("name: a\nkind: prompt\nx: ["), is_prompt("kind: Agent\nspec: [")
     (True, False)
