@@ -22,7 +22,7 @@ def first_key(place: StoreLocation) -> str:
     return new_key(place, ["admin"])
 
 
-ORGS = ("household", "shop", "starship", "software_dev")
+ORGS = ("household", "press", "shop", "software_dev", "starship", "suite", "ship")
 """The organizations of the tests that have one."""
 
 

@@ -483,7 +483,9 @@ def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, file: Stor
 def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, file: StoreLocation) -> None:
     """Its claim says whose it is; `admin` in it does not count."""
     first_key(file)
-    agent = bearer(token(scope="orgkernel:grant orgkernel:admin", orgkernel_agent="butler"))
+    agent = bearer(
+        token(scope="orgkernel:grant orgkernel:admin", orgkernel_agent="butler", orgkernel_org="household")
+    )
     problem(
         trusting.post("/v1/orgs/active/grants", json={**GRANT, "subject": "agent:butler"}, headers=agent),
         403,
@@ -502,9 +504,30 @@ def test_a_token_of_a_person_has_the_rights_of_that_person(
 ) -> None:
     """The claim names somebody the directory declares; a token without it is that of an operator."""
     first_key(file)
-    said = bearer(token(scope="orgkernel:rank", orgkernel_person=person))
+    said = bearer(token(scope="orgkernel:rank", orgkernel_person=person, orgkernel_org=["household", "shop"]))
     answer = trusting.post("/v1/orgs/active/agents/clerk/rank", json={"rank": "senior"}, headers=said)
     assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [
+        ({}, "UNBOUND_CREDENTIAL"), ({"orgkernel_org": []}, "UNBOUND_CREDENTIAL"), ({"orgkernel_org": "shop"}, "WRONG_ORGANIZATION"),
+    ],
+)  # fmt: skip
+def test_a_token_of_a_person_is_good_for_the_organizations_it_names(
+    trusting: TestClient, file: StoreLocation, claims: dict[str, Any], code: str
+) -> None:
+    """Without one for none; a token that names neither an agent nor a person is good for all, unless it names some."""
+    first_key(file)
+    owner = bearer(token(scope="orgkernel:rank orgkernel:read", orgkernel_person="owner", **claims))
+    problem(
+        trusting.post("/v1/orgs/active/agents/clerk/rank", json={"rank": "senior"}, headers=owner), 403, code
+    )
+    problem(trusting.get("/v1/orgs/household/manifest", headers=owner), 403, code)
+    operator = bearer(token(**claims))
+    expected = 403 if claims.get("orgkernel_org") else 200
+    assert trusting.get("/v1/orgs/household/manifest", headers=operator).status_code == expected
 
 
 @pytest.mark.parametrize(
@@ -512,7 +535,8 @@ def test_a_token_of_a_person_has_the_rights_of_that_person(
     [
         {"iss": "https://other.invalid"}, {"aud": "another"}, {"aud": None}, {"exp": time.time() - 120}, {"exp": None},
         {"sub": None}, {"sub": ""}, {"sub": "x" * 300}, {"nbf": time.time() + 86_400}, {"exp": "soon"}, {"iss": None},
-        {"orgkernel_agent": 7}, {"orgkernel_person": 7}, {"orgkernel_person": ""}, {"exp": True},
+        {"orgkernel_agent": 7}, {"orgkernel_person": 7}, {"orgkernel_person": ""}, {"orgkernel_org": 7}, {"orgkernel_org": [7]},
+        {"orgkernel_org": ""}, {"orgkernel_org": {"shop": True}}, {"exp": True},
         {"exp": 10**400}, {"exp": 1e300}, {"exp": float("inf")}, {"nbf": -(10**400)}, {"nbf": float("nan")},
     ],
 )  # fmt: skip

@@ -17,4 +17,3 @@ def upgrade() -> None:
     """
     words = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     op.add_column("api_keys", sa.Column("org_ids", words, nullable=False, server_default="[]"))
-    op.execute("UPDATE state_version SET version = version + 1 WHERE version > 0")
