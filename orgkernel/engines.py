@@ -21,6 +21,7 @@ ENGINES = {
     "http_client": "calls of tools of HTTP servers, sent without a session of the MCP SDK",
     "json_reader": "JSON in the hook of Claude Code without the `json` package",
     "digests": "digests in the hook of Claude Code without `hashlib`",
+    "light_start": "writes and commands in the hook of file owners, without the libraries of the full program",
     "glob_matcher": "plain paths and globs in the hook of Claude Code without regular expressions",
 }
 """What each engine does, by its name."""

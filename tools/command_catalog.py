@@ -45,8 +45,9 @@ def render_command_catalog() -> str:
     for pattern in (*words["safeguards"], *words["trial_marks"]):
         re.compile(pattern)
     shared = {**words, "readers": sorted(READERS), "names": dict(sorted(compile_names(programs).items()))}
+    assert not shared.keys() & programs.keys(), "a program has the name of a field"
     head = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in shared.items())
-    return f'{{{head},\n"programs": {{\n{rows}\n}}}}\n'
+    return f'{{\n{head},\n"programs": {{\n{rows}\n}}}}\n'
 
 
 def _refuse_repeated_names(programs: Mapping[str, Any]) -> None:

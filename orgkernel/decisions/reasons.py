@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
-from orgkernel.diagnostics import Place
-from orgkernel.graph.schema import Edge
+if TYPE_CHECKING:
+    from orgkernel.diagnostics import Place
+    from orgkernel.graph.schema import Edge
 
 
 class Why(msgspec.Struct, frozen=True, gc=False):

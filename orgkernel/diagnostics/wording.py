@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
-from orgkernel.runtime.secret_shapes import mask_secrets
 
 _MAX_QUOTE_LENGTH = 80
 LISTED = 5
@@ -23,7 +22,7 @@ _CONTROL = lazy_pattern(
 _UNSEEN = lazy_pattern(_CONTROL.pattern.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f", 1))
 
 
-_SUGGESTION = re.compile(r"did you mean `([^`]+)`\?\Z")
+_SUGGESTION = lazy_pattern(r"did you mean `([^`]+)`\?\Z")
 
 
 def quote(text: object) -> str:
@@ -55,6 +54,8 @@ def _escape_character(match: re.Match[str]) -> str:
 
 def clean(text: str) -> str:
     """Text on one line, with control characters escaped and secrets masked."""
+    from orgkernel.runtime.secret_shapes import mask_secrets  # many messages of a hook quote nothing
+
     return printable(mask_secrets(text))
 
 

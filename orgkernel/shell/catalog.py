@@ -109,6 +109,11 @@ class CommandPrograms:
         self._own_names = dict(_list_names(self._own))
         self._trees: dict[str, Node] = {}
 
+    @property
+    def own(self) -> Mapping[str, Facts]:
+        """The entries of the organization."""
+        return self._own
+
     def find(self, name: str) -> Facts | None:
         """The entry of a program by one of its names."""
         own = self._own_names.get(name)
@@ -132,28 +137,45 @@ def read_shipped_programs() -> CommandPrograms:
 
 
 @cache
-def _read_compiled() -> Mapping[str, Any]:
-    with open(os.path.join(os.path.dirname(__file__), COMPILED), encoding="utf-8") as file:
-        compiled: Mapping[str, Any] = json.load(file)
-    return compiled
+def _read_compiled() -> bytes:
+    """The compiled catalog: each field and each program has a line of its own."""
+    with open(os.path.join(os.path.dirname(__file__), COMPILED), "rb") as file:
+        return file.read()
+
+
+@cache
+def _read_line(name: str) -> Any:
+    """The value of a field or a program. Only its line is parsed, because most commands need few of them."""
+    compiled = _read_compiled()
+    key = b"\n%b: " % json.dumps(name).encode()
+    start = compiled.index(key) + len(key)
+    end = compiled.index(b"\n", start)
+    return json.loads(compiled[start:end].removesuffix(b","))
 
 
 def find_shipped(name: str) -> Facts | None:
     """The shipped entry of a program by one of its names."""
     compiled = _read_compiled()
-    entry = compiled["names"].get(name)
-    return None if entry is None else compiled["programs"][entry]
+    line = compiled.index(b'\n"names": ')
+    key = b"%b: " % json.dumps(name).encode()
+    start = compiled.find(key, line + len(b'\n"names": '), compiled.index(b"\n", line + 1))
+    if start < 0:
+        return None
+    start += len(key)
+    facts: Facts = _read_line(json.loads(compiled[start : compiled.index(b'"', start + 1) + 1]))
+    return facts
 
 
+@cache
 def list_shipped_programs() -> Mapping[str, Facts]:
     """The entries of the shipped catalog by the name of the program."""
-    programs: Mapping[str, Facts] = _read_compiled()["programs"]
+    programs: Mapping[str, Facts] = json.loads(_read_compiled())["programs"]
     return programs
 
 
 @cache
 def _compile_safeguards() -> re.Pattern[str]:
-    return re.compile("|".join(_read_compiled()["safeguards"]), re.IGNORECASE)
+    return re.compile("|".join(_read_line("safeguards")), re.IGNORECASE)
 
 
 def is_safeguard(name: str) -> bool:
@@ -163,7 +185,7 @@ def is_safeguard(name: str) -> bool:
 
 def find_provider(host: str, url: str) -> str:
     """The operation that a request which sends data to a host does, if the host is that of a provider."""
-    for provider in _read_compiled()["providers"]:
+    for provider in _read_line("providers"):
         is_host = any(fnmatchcase(f".{host}", f"*.{pattern}") for pattern in provider["hosts"])
         if is_host and re.fullmatch(provider.get("path", ".*"), url, re.DOTALL):
             return str(provider["operation"])
@@ -172,7 +194,7 @@ def find_provider(host: str, url: str) -> str:
 
 @cache
 def _compile_trial_marks() -> re.Pattern[str]:
-    return re.compile("|".join(_read_compiled()["trial_marks"]), re.IGNORECASE)
+    return re.compile("|".join(_read_line("trial_marks")), re.IGNORECASE)
 
 
 def is_trial(text: str) -> bool:
@@ -185,7 +207,7 @@ def read_words(name: str) -> frozenset[str]:
     """The `risky_words`, `plain_words`, `doubtful_options` or `fast_readers` of the shipped catalog, or the `readers` that entries
     can name.
     """
-    return frozenset(_read_compiled()[name])
+    return frozenset(_read_line(name))
 
 
 def lay_over(shipped: Facts, own: Facts) -> Facts:

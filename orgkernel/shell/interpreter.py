@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import (
     HARMLESS,
     CatalogEntry,
@@ -58,11 +59,11 @@ _CHANGING: Final = (
     "folder_filled",
 )
 # An option with such a word that an entry does not state is not taken for harmless.
-_DOUBTFUL: Final = re.compile(
+_DOUBTFUL: Final = lazy_pattern(
     r"(^|-)(delete|destroy|erase|drop|prune|purge|wipe|nuke|overwrite|remove|uninstall|unpublish|shred|revoke)(-|d$|$)"
 )
 _NOT_GIVEN: Final = ("false", "none", "no", "0", "never", "off")
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_]\w*=")
 
 
 class _Outcome(NamedTuple):
@@ -342,14 +343,16 @@ def _make(call: ProgramCall, facts: Facts, options: Options) -> None:
 
 
 def _report(call: ProgramCall, entry: CatalogEntry, outcome: _Outcome) -> None:
-    operand = "" if outcome.operand is None else quote(shown(outcome.operand.text))
-    at = outcome.operand if "{operand}" in outcome.message and outcome.operand is not None else None
-    message = outcome.message.replace("{operand}", operand or "what it names")
-    name = quote(entry.name)
+    at, message = None, outcome.message
+    if "{operand}" in message:
+        at = outcome.operand
+        operand = "what it names" if at is None else quote(shown(at.text))
+        message = message.replace("{operand}", operand)
     if outcome.operation:
-        call.found(outcome.operation, message or _DONE.get(outcome.effect, f"does {name}"), at)
+        text = message or _DONE.get(outcome.effect) or f"does {quote(entry.name)}"
+        call.found(outcome.operation, text, at)
     elif outcome.effect not in HARMLESS:
-        call.unread(message or _UNREAD[outcome.effect].format(name=name), at)
+        call.unread(message or _UNREAD[outcome.effect].format(name=quote(entry.name)), at)
 
 
 def _doubt_options(

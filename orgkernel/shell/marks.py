@@ -5,8 +5,9 @@ The characters are in a private range of Unicode. A command that itself contains
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
+
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 UNKNOWN: Final = "\ue000"
 """Unknown text within one word."""
@@ -31,7 +32,7 @@ CLOSE: Final = "\ue00b"
 ROOT: Final = "\ue00c"
 """The directory the command is run in."""
 
-PRIVATE: Final = re.compile("[\ue000-\ue0ff]")
+PRIVATE: Final = lazy_pattern("[\ue000-\ue0ff]")
 _SHOWN: Final = str.maketrans(
     {
         UNKNOWN: "…",

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.marks import PRIVATE
 from orgkernel.shell.options import names_in
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = lazy_pattern(
     r"""(?P<space>\s+|--[^\n]*|\#[^\n]*|/\*(?!!).*?(?:\*/|\Z)|/\*!\d*|\*/)
     |(?P<text>'(?:[^'\\]|\\.|'')*(?:'|\Z))
     |(?P<body>\$(?P<tag>\w*)\$.*?(?:\$(?P=tag)\$|\Z))

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.reader import MOST_CHARACTERS, parse_script
 
 _PASSES: Final = frozenset(
@@ -37,8 +38,8 @@ _VALUED: Final = {
     "stdbuf": {"-i", "-o", "-e"}, "exec": {"-a"},
 }  # fmt: skip
 _ABOUT: Final = frozenset({"--version", "--help", "-V", "-h", "-version", "-help"})
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_SENTENCE: Final = re.compile(r"[A-Z][a-z]+(?: [A-Za-z,'’]+){2,}[ A-Za-z,'’]*[.!]?\Z")
+_ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*=")
+_SENTENCE: Final = lazy_pattern(r"[A-Z][a-z]+(?: [A-Za-z,'’]+){2,}[ A-Za-z,'’]*[.!]?\Z")
 _FILE_TESTS: Final = frozenset("-" + letter for letter in "abcdefghkprstuvwxGLNORS") | {"-nt", "-ot", "-ef"}
 _COMPARES: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "=": str.__eq__, "==": str.__eq__, "!=": str.__ne__, "-eq": str.__eq__, "-ne": str.__ne__,

@@ -90,7 +90,7 @@ def _audit_commit() -> list[OwnershipAudit]:
     changed = read_staged()
     if not changed.files:
         return []
-    own, others = find_workers_here()
+    own, others, _ = find_workers_here()
     if len(own) > 1:
         raise UsageError(
             "ORGKERNEL_BRIEF names several briefs, so the committing worker is unknown", "name one brief"
@@ -113,7 +113,7 @@ def _audit_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
             continue
         base = find_pushed_base(local, remote, remote_name)
         if base is not None:
-            own, _ = find_workers_here()
+            own = find_workers_here().own
             git_range = read_range(".", base, local)
             refused += _list_refused_audits(git_range.changed, own, git_range)
     return refused

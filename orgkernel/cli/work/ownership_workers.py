@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from math import inf
+from typing import NamedTuple
 
 from orgkernel.cli.stores import is_there, open_current_store
 from orgkernel.cli.work.contract_files import read_brief
@@ -14,8 +16,18 @@ from orgkernel.operations.claims import list_claims
 BRIEF_FILE = os.path.join(".orgkernel", "brief.yaml")
 
 
-def find_workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
-    """The workers of this work tree, by brief or by claims, and the workers whose claims are also current."""
+class WorkersHere(NamedTuple):
+    """The workers of this work tree, by brief or by claims."""
+
+    own: list[AuditedWorker]
+    others: list[AuditedWorker]
+    """The workers whose claims are also current."""
+    until: float
+    """The time at which the first of the claims expires."""
+
+
+def find_workers_here() -> WorkersHere:
+    """The workers of this work tree. Raises `UsageError` if there is none."""
     own = [AuditedWorker(each, read_brief(each)) for each in list_named_briefs()]
     holder, session = os.environ.get("ORGKERNEL_HOLDER"), os.environ.get("ORGKERNEL_SESSION")
     claims: tuple[FileClaim, ...] = ()
@@ -32,7 +44,7 @@ def find_workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
         for each in claims
         if each not in mine
     ]
-    return own, others
+    return WorkersHere(own, others, min((each.expires_at for each in claims), default=inf))
 
 
 def list_named_briefs() -> list[str]:

@@ -108,18 +108,25 @@ def audit_changes(
     `root` is the folder of the project, for absolute paths in briefs. With `is_union`, commits are not attributed to workers.
     """
     case = _Audit(changes, workers, sacred or SacredFiles(), root, is_union)
-    findings = sorted(case.find(), key=lambda each: not each.is_violation)
+    findings = case.list_findings()
     violated = any(each.is_violation for each in findings)
     return OwnershipAudit(
         outcome="violations" if violated else "cannot_tell" if findings else "clean",
         code=findings[0].code if findings else None,
-        findings=tuple(map(_truncate_finding, findings)),
+        findings=tuple(findings),
         files=tuple(map(case.build_file, changes.files)),
         workers=tuple(map(case.build_work, workers)),
         unowned=tuple(format_path(each) for each in case.touched if not case.owners[each]),
         overlaps=find_ownership_overlaps(workers),
         restored=tuple(sorted(format_path(each) for each in case.commits_of if each not in case.owners)),
     )
+
+
+def list_ownership_findings(
+    changes: ChangedFiles, workers: Sequence[AuditedWorker], *, sacred: SacredFiles, root: str
+) -> list[OwnershipFinding]:
+    """The findings of an audit alone: all that a hook needs before a write."""
+    return _Audit(changes, workers, sacred, root, is_union=False).list_findings()
 
 
 class _Audit:
@@ -146,6 +153,10 @@ class _Audit:
         for commit in changes.commits:
             for path in commit.paths:
                 self.commits_of[path].append(commit)
+
+    def list_findings(self) -> list[OwnershipFinding]:
+        """All findings, violations first."""
+        return [*map(_truncate_finding, sorted(self.find(), key=lambda each: not each.is_violation))]
 
     def find(self) -> Iterator[OwnershipFinding]:
         for change in self.changed.files:

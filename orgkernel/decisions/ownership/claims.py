@@ -6,7 +6,6 @@ equals what `do_owned_paths_overlap` returns for every claim.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -15,9 +14,10 @@ import msgspec
 
 from orgkernel.decisions.ownership.overlap import OwnedPath, do_parsed_paths_overlap, read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath, Key
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.paths import get_fixed_names
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./-]+")
+_PLAIN: Final = lazy_pattern(r"[A-Za-z0-9_./-]+")
 """Characters of paths that can be compared without parsing."""
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from orgkernel.decisions.ownership.paths import Key
-from orgkernel.runtime.bounded_toml import parse_bounded_toml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _NPM: Final = (
@@ -80,6 +79,8 @@ def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _read_pyproject(text: str) -> Mapping[str, Any]:
+    from orgkernel.runtime.bounded_toml import parse_bounded_toml
+
     document = parse_bounded_toml(text)
     project, tool = _get_table(document.get("project", {})), _get_table(document.get("tool", {}))
     blocks: dict[str, Any] = {
@@ -114,6 +115,8 @@ def _find_named_dependencies(value: Any, place: str = "") -> Iterator[tuple[str,
 
 
 def _read_cargo(text: str) -> Mapping[str, Any]:
+    from orgkernel.runtime.bounded_toml import parse_bounded_toml
+
     document = parse_bounded_toml(text)
     blocks = dict(_pick(document, (*_CARGO, *_CARGO_ROOT)))
     workspace = _pick(_get_table(document.get("workspace", {})), _CARGO)

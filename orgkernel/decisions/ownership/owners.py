@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from orgkernel.decisions.ownership.changes import RangeCommit
-from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath, Key
-from orgkernel.documents.records import Brief, BriefScope, BriefSpec
 from orgkernel.errors import UsageError
 from orgkernel.runtime.paths import are_names_inside, fold, may_names_be_inside
+
+if TYPE_CHECKING:
+    from orgkernel.decisions.ownership.claims import FileClaim
+    from orgkernel.documents.records import Brief
 
 # Compared in folded form. The last one is another name of the first on some file systems.
 _NEVER = frozenset(["", ".git", "git~1"])
@@ -87,6 +90,8 @@ def require_different(workers: Sequence[AuditedWorker]) -> None:
 
 def build_claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:
     """The holder of claims as a worker with a brief that owns the claimed paths."""
+    from orgkernel.documents.records import Brief, BriefScope, BriefSpec
+
     owned = tuple(path for each in claims for path in each.paths)
     return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=BriefScope(files_owned=owned))))
 
@@ -119,6 +124,8 @@ def remove_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
 
 def find_ownership_overlaps(workers: Sequence[AuditedWorker]) -> tuple[OwnershipOverlap, ...]:
     """Owned paths of two workers that could match one file, whether or not it was touched."""
+    from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
+
     overlaps: list[OwnershipOverlap] = []
     before: list[FileClaim] = []
     for number, worker in enumerate(remove_parents(workers)):

@@ -8,15 +8,15 @@ access to the disk resolve links first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.paths import MOST_CHARACTERS, MOST_NAMES, fold
 
 Key = tuple[str, ...]
 """The names of a path as they are compared."""
-_DRIVE_OR_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_DRIVE_OR_SCHEME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class ProjectPath(NamedTuple):

@@ -7,7 +7,7 @@ migrations. Fails closed: a scope that cannot be compared with paths leaves the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from orgkernel.decisions.ownership.changes import format_path
 from orgkernel.decisions.ownership.dependency_blocks import did_dependencies_change, has_dependency_block
@@ -15,9 +15,11 @@ from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, 
 from orgkernel.decisions.ownership.paths import Key
 from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import quote
-from orgkernel.documents.records import Brief, SacredScope
-from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.paths import fold, may_names_be_inside, read_path
+
+if TYPE_CHECKING:
+    from orgkernel.documents.records import Brief, SacredScope
+    from orgkernel.loading.sources import SourceDocument
 
 _BY_A_PERSON: Final = "undo the change; a person can make it outside of a hand-off"
 _OF_DEPENDENCIES: Final = "allow_dependency_change"
@@ -60,6 +62,16 @@ class SacredFiles:
         self._changed = changed
         self._document = document
         self._roots: tuple[str | None, ...] = tuple(each for each in roots if read_path(".", each)) or (None,)
+
+    @property
+    def scopes(self) -> Mapping[str, SacredScope]:
+        """The declared scopes by id."""
+        return self._scopes
+
+    @property
+    def roots(self) -> tuple[str | None, ...]:
+        """The project folders. None if no folder is known."""
+        return self._roots
 
     def find_doubts(self) -> Iterator[SacredTouch]:
         """Reasons why the sacred files cannot be determined."""

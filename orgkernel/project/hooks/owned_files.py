@@ -1,4 +1,5 @@
-"""Write the files that the hook of a coding agent passes without starting orgkernel: patterns, and the files they depend on.
+"""Write down what the hook of a coding agent needs to decide without starting orgkernel: patterns of files that it passes, the rules
+for other calls, and the files that both depend on.
 
 Patterns of owned files match less than their globs and patterns of held files match more, so the hook never passes a file that
 orgkernel would refuse.
@@ -11,11 +12,13 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
+from typing import Any, Final
 
 from orgkernel.decisions.ownership.file_kinds import MANIFESTS
-from orgkernel.project.hooks.write_hook import OWNED_FILES, VARIABLES, stamp
+from orgkernel.project.hooks.claude_hook.engine.digests import sha256_hex
+from orgkernel.project.hooks.quick_answers import HEAD, OWNED_FILES, VARIABLES, stamp
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.paths import fold
 
@@ -31,18 +34,32 @@ _ALWAYS_HELD: Final = (
 )  # fmt: skip
 
 
-def write_owned_files(root: str, owned: Sequence[str], held: Iterable[str], files: Iterable[str]) -> None:
-    """Write the patterns for a project. A change of one of the watched `files` makes the patterns invalid."""
+def write_owned_files(
+    root: str,
+    owned: Sequence[str],
+    held: Iterable[str],
+    files: Iterable[str],
+    rules: Mapping[str, Any] | None = None,
+    until: float = inf,
+) -> None:
+    """Write the patterns and the rules for a project. They become invalid at a time, and when one of the watched `files`
+    changes.
+    """
+    now = time.time()
     patterns = [each for glob in held for each in _list_held_patterns(glob, root)]
     owned_files = {
         "python": sys.executable,
-        "until": time.time() + LASTS,
+        "since": now,
+        "until": min(until, now + LASTS),
         "said": [os.environ.get(name) for name in VARIABLES],
         "files": {each: stamp(each) for each in files},
         "owned": [each for glob in owned for each in _list_owned_patterns(glob)],
         "held": [*_ALWAYS_HELD, *dict.fromkeys(patterns)],
+        "rules": rules,
     }
-    replace_file(os.path.join(root, OWNED_FILES), json.dumps(owned_files).encode())
+    content = json.dumps(owned_files).encode()
+    digest = sha256_hex(content).encode()
+    replace_file(os.path.join(root, OWNED_FILES), HEAD + digest + b'", ' + content[1:])
 
 
 def _list_owned_patterns(glob: str) -> Iterator[str]:

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from glob import glob
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
-from orgkernel.decisions.ownership.dependency_blocks import has_dependency_block
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
-from orgkernel.documents.records import Brief
 from orgkernel.errors import UsageError
-from orgkernel.loading.files import MAX_BYTES
 from orgkernel.runtime.paths import fold
 from orgkernel.shell.catalog import CommandPrograms
 from orgkernel.shell.check import find_writes
 from orgkernel.shell.marks import GLOB, ONE, PRIVATE, shown
 from orgkernel.shell.ownership import Ground
+
+if TYPE_CHECKING:
+    from orgkernel.documents.records import Brief
 
 _PATH_OF: Final = {
     "Write": "file_path",
@@ -118,7 +117,11 @@ def _expand(path: str) -> list[str] | None:
     pattern = path.replace(GLOB, "*").replace(ONE, "?")
     if PRIVATE.search(pattern):
         return None
-    return [path] if pattern == path else glob(pattern, include_hidden=True)
+    if pattern == path:
+        return [path]
+    from glob import glob
+
+    return glob(pattern, include_hidden=True)
 
 
 def _list_paths(path: str, root: str) -> tuple[list[str], bool]:
@@ -141,6 +144,8 @@ def _build_change(path: str, root: str, given: Mapping[str, Any]) -> FileChange:
     where = os.path.join(root, path)
     exists = os.path.lexists(where)
     before = after = None
+    from orgkernel.decisions.ownership.dependency_blocks import has_dependency_block
+
     if has_dependency_block(tuple(map(fold, path.split("/")))):
         before = _read_text(where) if exists else None
         after = _compute_text_after(before, given)
@@ -150,6 +155,8 @@ def _build_change(path: str, root: str, given: Mapping[str, Any]) -> FileChange:
 
 
 def _read_text(path: str) -> str | None:
+    from orgkernel.loading.files import MAX_BYTES
+
     try:
         with open(path, "rb") as file:
             return file.read(MAX_BYTES).decode("utf-8", "surrogateescape")

@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.marks import UNKNOWN
 from orgkernel.shell.reader import Program, ProgramCall
 
-_DEBUGGER_SHELLS: Final = re.compile(r"\s*(!|shell|platform shell|python|script|source)")
+_DEBUGGER_SHELLS: Final = lazy_pattern(r"\s*(!|shell|platform shell|python|script|source)")
 
 
 def _debugger(call: ProgramCall) -> str | None:

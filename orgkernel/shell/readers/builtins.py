@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.marks import GLOB, HOME, MANY, PLAIN, ROOT, UNKNOWN
 from orgkernel.shell.options import read_options
 from orgkernel.shell.ownership import join
@@ -51,7 +52,7 @@ def _printf(call: ProgramCall) -> str:
             return "".join(printed)
 
 
-_DIRECTIVE: Final = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
+_DIRECTIVE: Final = lazy_pattern(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
 
 
 def _filled(pattern: str, values: list[str]) -> str:

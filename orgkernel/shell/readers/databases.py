@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.marks import GLOB, ONE, PRIVATE, UNKNOWN, ShellWord
 from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.sql import read_sql
 
-_REACHES_OUT: Final = re.compile(
+_REACHES_OUT: Final = lazy_pattern(
     r"(?i)\b(load_extension|writefile|edit|lo_unlink|lo_export|pg_file_\w+|dblink_exec|xp_cmdshell|sys_exec|sys_eval)\s*\("
 )
 
 
-_EXPORTED: Final = re.compile(r"(?is)\bcopy\b[^;]*?\bto\s+'([^']+)'")
+_EXPORTED: Final = lazy_pattern(r"(?is)\bcopy\b[^;]*?\bto\s+'([^']+)'")
 
 
 def _read_text(call: ProgramCall, text: ShellWord) -> None:

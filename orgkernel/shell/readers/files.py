@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import is_safeguard
 from orgkernel.shell.marks import GLOB, ONE, TEMPORARY, UNKNOWN, ShellWord, shown
 from orgkernel.shell.options import read_options
@@ -425,7 +426,7 @@ def change_file(call: ProgramCall, target: ShellWord) -> None:
         call.unread("what this changes in a file of another owner cannot be seen", target)
 
 
-_SED_WRITES: Final = re.compile(
+_SED_WRITES: Final = lazy_pattern(
     r"(?:^|[;{}\n])\s*(?:(?:\d+|\$|/(?:\\.|[^/\n])*/)[,!\s]*)*"
     r"(?:[wW]|s([^\w\s])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1[gpiImM0-9]*w)[ \t]+([^\n;}]+)"
 )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.marks import PRIVATE, UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.readers.files import change_file, delete_tree
 from orgkernel.shell.readers.messages import fill_folder
 from orgkernel.shell.readers.wrappers import judge_script, run_file
+
+if TYPE_CHECKING:
+    import ast
 
 LONGEST_CODE: Final = 8_000
 _PLAIN_NAMES: Final = ("__version__", "__file__", "__doc__", "__name__")
@@ -122,6 +125,8 @@ def _remake_folders(call: ProgramCall, args: list[ShellWord]) -> None:
 
 
 def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
+    import ast  # few commands have code of Python
+
     text = code.text
     if len(text) > LONGEST_CODE or is_unclear(text) or PRIVATE.search(text):
         call.unread("this code is not known until the command runs", code)
@@ -157,6 +162,8 @@ def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
 
 def _python_call(call: ProgramCall, code: ShellWord, node: ast.Call) -> bool:
     """Record the effect of a call. Returns whether the call is harmless."""
+    import ast
+
     name = (
         node.func.attr
         if isinstance(node.func, ast.Attribute)
@@ -203,7 +210,7 @@ def _python_call(call: ProgramCall, code: ShellWord, node: ast.Call) -> bool:
     return True
 
 
-_RUNS_SHELL: Final = re.compile(
+_RUNS_SHELL: Final = lazy_pattern(
     r"\b(?:system|exec|execSync|spawnSync|shell_exec|passthru|popen|qx)\s*\(?\s*(?:'([^'\\]*)'|\"([^\"\\]*)\"|\{([^}]*)\})|`([^`]*)`"
 )
 _JS_WORDS: Final = names_in(

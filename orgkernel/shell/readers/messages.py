@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import find_provider, is_trial
 from orgkernel.shell.marks import UNKNOWN, ShellWord, is_unclear
 from orgkernel.shell.options import read_options
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.readers.files import is_own_root
 
-_LOCAL: Final = re.compile(
+_LOCAL: Final = lazy_pattern(
     r"^(localhost|127(\.\d+){3}|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal|[\w-]+\.(localhost|test|local))$"
 )
 _WRITING: Final = frozenset({"POST", "PUT", "PATCH"})

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import read_words
 from orgkernel.shell.marks import MANY, UNKNOWN, ShellWord
 from orgkernel.shell.options import names_in, read_options
@@ -261,7 +262,7 @@ def _parallel(call: ProgramCall) -> str | None:
     return None
 
 
-_RUNNING_SETTINGS: Final = re.compile(
+_RUNNING_SETTINGS: Final = lazy_pattern(
     r"\s*(proxycommand|(permit)?localcommand|knownhostscommand|pkcs11provider|securitykeyprovider|match|include"
     r"|xauthlocation|remotecommand)\b",
     re.IGNORECASE,

@@ -8,18 +8,18 @@ run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from orgkernel.decisions.work.contracts.findings import is_same_id
-from orgkernel.decisions.work.contracts.preflights import BEFORE, find_missing_steps
 from orgkernel.diagnostics.wording import quote
-from orgkernel.documents.records import Brief, Preflight
 from orgkernel.shell.catalog import CommandPrograms
 from orgkernel.shell.check import check_command
 from orgkernel.shell.ownership import Ground
 from orgkernel.shell.verdict import CommandCheck
+
+if TYPE_CHECKING:
+    from orgkernel.documents.records import Brief, Preflight
 
 Permission = Literal["allow", "deny", "cannot_tell"]
 
@@ -90,6 +90,8 @@ def _refuse(
             message=_say_refused(operation, clause),
             help="list the operation in `spec.scope.destructive` of the brief, or report it as pending",
         )
+    from orgkernel.decisions.work.contracts.preflights import BEFORE
+
     own = [
         each for each in preflights if each.operation == operation and each.command.strip() == command.strip()
     ]
@@ -108,6 +110,9 @@ def _refuse(
 
 def _find_problem(preflight: Preflight, brief: Brief) -> tuple[str, str] | None:
     """The first step that is missing before the operation, and the reason. None if it may be carried out."""
+    from orgkernel.decisions.work.contracts.findings import is_same_id
+    from orgkernel.decisions.work.contracts.preflights import BEFORE, find_missing_steps
+
     for finding in find_missing_steps(preflight):
         return str(finding.route[0]), finding.message
     named = preflight.authorization.brief if preflight.authorization else None

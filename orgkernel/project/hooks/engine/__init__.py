@@ -1,0 +1,1 @@
+"""The engine of the hook that a coding agent runs before each write (`orgkernel.engines`)."""

@@ -1,0 +1,132 @@
+"""Decide whether a tool call of a coding agent may write what it is about to write.
+
+The full program and the light start of the hook call the same function. The values that it needs are plain, so one call of the
+full program can write them down for the next calls of the hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from msgspec.structs import replace
+
+from orgkernel.decisions.ownership.audit import list_ownership_findings
+from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.decisions.ownership.sacred import SacredFiles
+from orgkernel.diagnostics.wording import quote
+from orgkernel.project.hooks.tool_calls import PlannedWrites, read_tool_call
+from orgkernel.shell.catalog import CommandPrograms
+
+if TYPE_CHECKING:
+    from orgkernel.documents.records import Brief, SacredScope
+
+_OF_THE_RULES: Final = (".git", ".orgkernel", ".claude")
+
+
+class WriteRules(NamedTuple):
+    """The values that decide which files a worker may write."""
+
+    workers: tuple[AuditedWorker, ...]
+    """The writing worker, and then those whose claims are current."""
+    sacred: SacredFiles
+    programs: CommandPrograms
+    """The programs that the organization knows."""
+
+
+class WriteAnswer(NamedTuple):
+    """The reasons why a call is denied, and the questions that a person has to answer."""
+
+    denied: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+def decide_write(call: Mapping[str, Any], root: str, rules: WriteRules) -> WriteAnswer:
+    """The answer to a call. Raises `UsageError` for a call that cannot be understood."""
+    worker = rules.workers[0]
+    planned = read_tool_call(call, root, worker.brief.files_owned, worker.brief, rules.programs)
+    by = replace(planned.changed.commits[0], briefs=((worker.brief.id or "").lower(),))
+    changed = replace(planned.changed, commits=(by,))
+    findings = list_ownership_findings(changed, rules.workers, sacred=rules.sacred, root=root)
+    denied = (
+        *_render_refusals(planned),
+        *(f"{each.code}: {each.text}. {each.help}" for each in findings if each.is_violation),
+    )
+    return WriteAnswer(denied, (*planned.unseen, *(each.text for each in findings if not each.is_violation)))
+
+
+def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
+    for path in planned.outside:
+        yield f"WRITE_NOT_OWNED: {quote(path)} is outside the project. Write to a file that the brief owns."
+    for path in dict.fromkeys(path for each in planned.changed.files for path in each.touched):
+        if any(name in _OF_THE_RULES for name in path.lower().split("/")):
+            yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to the checks of orgkernel. Only a person can change it."
+    if planned.command is not None:
+        yield from (f"{each.code}: {each.message}. {each.help}" for each in planned.command.refusals)
+
+
+def render_answer(answer: WriteAnswer) -> dict[str, Any]:
+    """What Claude Code reads: an allowed call prints nothing."""
+    if not answer.denied and not answer.unknown:
+        return {}
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny" if answer.denied else "ask",
+            "permissionDecisionReason": "\n".join(answer.denied or answer.unknown),
+        }
+    }
+
+
+class _BriefValues(NamedTuple):
+    """The values of a brief that the decision reads."""
+
+    id: str | None
+    parent: str | None
+    files_owned: tuple[str, ...]
+    destructive: tuple[str, ...]
+    audit_gates: tuple[str, ...]
+    allow_billing: bool
+    allow_dependency_change: bool
+
+
+class _ScopeValues(NamedTuple):
+    """The values of a sacred scope that the decision reads."""
+
+    paths: tuple[str, ...]
+    unlocked_by: str | None
+    unlocked_with_gate: str | None
+    new_files_only: bool
+
+
+def pack_rules(rules: WriteRules) -> dict[str, Any]:
+    """The rules as plain values."""
+    return {
+        "workers": [
+            [each.name, [getattr(each.brief, name) for name in _BriefValues._fields]]
+            for each in rules.workers
+        ],
+        "scopes": {
+            scope_id: [getattr(scope, name) for name in _ScopeValues._fields]
+            for scope_id, scope in rules.sacred.scopes.items()
+        },
+        "roots": [each for each in rules.sacred.roots if each is not None],
+        "programs": rules.programs.own,
+    }
+
+
+def unpack_rules(values: Mapping[str, Any]) -> WriteRules:
+    """The rules that `pack_rules` wrote. Raises TypeError, ValueError or KeyError for values that it did not write."""
+    workers = tuple(
+        AuditedWorker(name, cast("Brief", _BriefValues(*map(_freeze, brief))))
+        for name, brief in values["workers"]
+    )
+    scopes = {
+        scope_id: cast("SacredScope", _ScopeValues(*map(_freeze, scope)))
+        for scope_id, scope in values["scopes"].items()
+    }
+    return WriteRules(workers, SacredFiles(scopes, values["roots"]), CommandPrograms(values["programs"]))
+
+
+def _freeze(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
