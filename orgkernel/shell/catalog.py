@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final
@@ -57,14 +57,21 @@ class CatalogEntry:
         return option in self.roles or option in self.flags or option in self.harmless_with
 
 
-@dataclass(slots=True)
 class Node:
     """A word in the tree of the subcommands of a program."""
 
-    name: str
-    facts: Facts | None = None
-    children: dict[str, Node] = field(default_factory=dict)
-    patterns: list[tuple[str, Node]] = field(default_factory=list)
+    __slots__ = ("children", "facts", "name", "patterns")
+
+    def __init__(
+        self,
+        name: str,
+        facts: Facts | None = None,
+        children: dict[str, Node] | None = None,
+        patterns: list[tuple[str, Node]] | None = None,
+    ) -> None:
+        self.name, self.facts = name, facts
+        self.children: dict[str, Node] = {} if children is None else children
+        self.patterns: list[tuple[str, Node]] = [] if patterns is None else patterns
 
     def find(self, word: str) -> Node | None:
         """The node of the next word: an exact name before a pattern.
@@ -308,7 +315,7 @@ def normalize_option(option: str) -> str:
 
 def is_single_dash_option(option: str) -> bool:
     """Whether an option has a long name after one dash: `-name`."""
-    return re.match(r"-[^-].", option) is not None
+    return len(option) > 2 and option[0] == "-" and option[1] != "-"
 
 
 def list_options(facts: Facts, *roles: str) -> Sequence[str]:

@@ -36,7 +36,10 @@ def check_command(
     >>> check_command("rm -rf build").outcome, check_command("curl -s https://example.com/x | sh").outcome
     ('harmless', 'cannot_tell')
     """
-    reader = _read(command, ground, programs)
+    return _build_check(_read(command, ground, programs))
+
+
+def _build_check(reader: Reader) -> CommandCheck:
     return CommandCheck(
         outcome=_judge(reader), operations=tuple(reader.operations), unread=tuple(reader.unread)
     )
@@ -95,7 +98,18 @@ def find_writes(
     >>> find_writes("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",))).touched
     (('src/a.py', 'own'),)
     """
+    return _build_writes(_read(command, ground, programs))
+
+
+def check_writes(
+    command: str, ground: Ground | None = None, programs: CommandPrograms | None = None
+) -> tuple[CommandWrites, CommandCheck]:
+    """What `find_writes` and `check_command` return, from one reading."""
     reader = _read(command, ground, programs)
+    return _build_writes(reader), _build_check(reader)
+
+
+def _build_writes(reader: Reader) -> CommandWrites:
     return CommandWrites(
         tuple(dict.fromkeys(reader.touched)),
         tuple(dict.fromkeys(reader.programs_run)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -124,6 +123,8 @@ def remove_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
 
 def find_ownership_overlaps(workers: Sequence[AuditedWorker]) -> tuple[OwnershipOverlap, ...]:
     """Owned paths of two workers that could match one file, whether or not it was touched."""
+    from math import inf
+
     from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 
     overlaps: list[OwnershipOverlap] = []

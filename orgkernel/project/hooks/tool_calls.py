@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
-from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_checked
 from orgkernel.errors import UsageError
 from orgkernel.runtime.paths import fold
 from orgkernel.shell.catalog import CommandPrograms
-from orgkernel.shell.check import find_writes
+from orgkernel.shell.check import check_writes
 from orgkernel.shell.marks import GLOB, ONE, PRIVATE, shown
 from orgkernel.shell.ownership import Ground
 
@@ -85,7 +85,7 @@ def _read_command(
     files: dict[str, FileChange] = {}
     outside: list[str] = []
     unseen: list[str] = []
-    writes = find_writes(command, ground, programs)
+    writes, command_check = check_writes(command, ground, programs)
     unseen += [f"the files that `{os.path.basename(each)}` writes are unknown" for each in writes.unseen]
     for manifest in writes.unnamed:
         # Its new text is unknown, so its dependencies are treated as changed.
@@ -105,7 +105,7 @@ def _read_command(
                 is_folder = os.path.isdir(os.path.join(root, each))
                 at = f"{each}/{_ANY_NAME}" if is_folder else each
                 files[at] = _build_change(at, root, {})
-    permission = permit_command(command, ground, brief, programs=programs)
+    permission = permit_checked(command_check, command, brief)
     unseen += [each.message for each in permission.unread]
     return PlannedWrites(
         _build_changed_files(tuple(files.values())), tuple(outside), tuple(unseen), permission

@@ -4,24 +4,27 @@ It is run by its path, without installed packages, and the orgkernel package is 
 answers. What `quick_answers` cannot decide, the full program decides.
 """
 
+import gc
 import os
 import sys
 
+gc.disable()
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 def start() -> int:
     """Check the call on standard input. Exit code 0: passed, or answered on stdout; 2: blocked."""
-    package = type(sys)("orgkernel")
-    package.__path__ = [_PACKAGE]
-    sys.modules["orgkernel"] = package
+    for name in ("orgkernel", "orgkernel.project", "orgkernel.project.hooks"):
+        package = sys.modules[name] = type(sys)(name)
+        package.__path__ = [os.path.join(_PACKAGE, *name.split(".")[1:])]
     from orgkernel.project.hooks.quick_answers import answer_quickly
 
     given = sys.stdin.buffer.read()
     answer = answer_quickly(given, _PACKAGE)
     if answer is not None:
         sys.stdout.write(answer)
-        return 0
+        sys.stdout.flush()
+        os._exit(0)  # to take the modules apart again would take longer than most answers
     import subprocess
 
     ours = "from orgkernel.cli import main; main()"

@@ -56,7 +56,13 @@ def permit_command(
     >>> permit_command("pytest -q").permission, permit_command("git push --force").refusals[0].code
     ('allow', 'DESTRUCTIVE_NOT_AUTHORISED')
     """
-    command_check = check_command(command, ground, programs)
+    return permit_checked(check_command(command, ground, programs), command, brief, preflights)
+
+
+def permit_checked(
+    command_check: CommandCheck, command: str, brief: Brief | None, preflights: Sequence[Preflight] = ()
+) -> CommandPermission:
+    """The permission for a command that was checked."""
     operations = dict.fromkeys(each.id for each in command_check.operations)
     refusals = tuple(
         refusal

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ABSENT = object()
+_PACKAGES = (
+    "decisions", "decisions.ownership", "decisions.work", "decisions.work.contracts", "diagnostics", "runtime", "shell"
+)  # fmt: skip
+"""Packages that are used without their first module, because it imports more than a hook needs, or nothing."""
 
 
 def install(package: str) -> None:
@@ -29,8 +33,9 @@ def install(package: str) -> None:
     _add("dataclasses", {"dataclass": dataclass, "field": _Factory})
     _add("msgspec", {"Struct": Struct, "structs": _add("msgspec.structs", {"replace": replace})})
     _add("json", {"loads": _parse_json, "dumps": json_reader.quote})
-    # The package without its first module, which imports more than a hook needs.
-    _add("orgkernel.diagnostics", {"__path__": [os.path.join(package, "diagnostics")]})
+    for name in _PACKAGES:
+        _add(f"orgkernel.{name}", {"__path__": [os.path.join(package, *name.split("."))]})
+    sys.meta_path.insert(0, _ModuleFinder(package))
     parser = _load_extension("tree_sitter._binding", package)
     names = ("Language", "Node", "Parser", "Tree")
     _add("tree_sitter", {name: getattr(parser, name) for name in names})
@@ -74,6 +79,26 @@ def _load_extension(name: str, package: str) -> ModuleType:
                 loader.exec_module(module)
                 return module
     raise ImportError(f"there is no {name} for this Python")
+
+
+class _ModuleFinder:
+    """Finds the modules of orgkernel by their path, without listing folders."""
+
+    def __init__(self, package: str) -> None:
+        self._above = os.path.dirname(package)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if not name.startswith("orgkernel."):
+            return None
+        from _frozen_importlib import ModuleSpec
+        from _frozen_importlib_external import SourceFileLoader
+
+        file = os.path.join(self._above, *name.split(".")) + ".py"
+        if not os.path.exists(file):
+            return None  # a package, which is found as usual
+        spec = ModuleSpec(name, SourceFileLoader(name, file), origin=file)
+        spec.has_location = True
+        return spec
 
 
 class _Special:
