@@ -13,11 +13,9 @@ import msgspec
 from orgkernel.documents.records import CommandCatalog, ProgramEntry
 from orgkernel.loading.marks import Marks, find_mark, unpack_mark
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.project.hooks.write_hook import READING_PROGRAMS
 from orgkernel.runtime.commands import PLAIN_PROGRAMS
 from orgkernel.shell.catalog import COMPILED, compile_names, list_shipped_programs
 from orgkernel.shell.readers import READERS
-from orgkernel.shell.writing_options import list_harmless_programs
 
 REPOSITORY = Path(__file__).parents[1]
 DOCUMENTS = REPOSITORY / "ontology/commands"
@@ -98,15 +96,6 @@ def render_plain_programs() -> str:
             elif "reader" not in facts:
                 names |= {f"{each} {word}" for word in _list_plain_subcommands(subcommands)}
     return json.dumps(sorted(names), indent=0) + "\n"
-
-
-READING_TARGET = f"orgkernel/project/hooks/{READING_PROGRAMS}"
-
-
-def render_reading_programs() -> str:
-    """The harmless programs that change no file, and the options with which they do, one row in a line."""
-    rows = ",\n".join(json.dumps(row) for row in list_harmless_programs())
-    return f"[\n{rows}\n]\n"
 
 
 def _list_plain_subcommands(subcommands: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -22,10 +22,8 @@ from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
 from tools.command_catalog import (
     PLAIN_TARGET,
-    READING_TARGET,
     render_command_catalog,
     render_plain_programs,
-    render_reading_programs,
 )
 from tools.command_catalog import TARGET as COMMANDS
 from tools.host_names import render_catalogs
@@ -56,7 +54,6 @@ def generated_files() -> dict[str, str]:
     files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
     files[COMMANDS] = render_command_catalog()
     files[PLAIN_TARGET] = render_plain_programs()
-    files[READING_TARGET] = render_reading_programs()
     return files
 
 

@@ -211,7 +211,7 @@ def is_trial(text: str) -> bool:
 
 @cache
 def read_words(name: str) -> frozenset[str]:
-    """The `risky_words`, `plain_words`, `doubtful_options` or `fast_readers` of the shipped catalog, or the `readers` that entries
+    """The `risky_words`, `plain_words` or `doubtful_options` of the shipped catalog, or the `readers` that entries
     can name.
     """
     return frozenset(_read_line(name))

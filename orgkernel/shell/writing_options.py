@@ -88,38 +88,6 @@ def _does_read(name: str, facts: Facts) -> bool:
     return (is_read or name.startswith("git ")) and facts.get("reader", "cat") in _STATED_READERS
 
 
-def list_harmless_programs() -> Sequence[Mapping[str, Any]]:
-    """The `fast_readers` of the shipped catalog that are harmless, unless one of their `writing` options is given."""
-    fast = read_words("fast_readers")
-    return _group(lambda name, facts: name in fast and _is_harmless(name))
-
-
-def _is_harmless(name: str) -> bool:
-    """Whether a program, or a program with a subcommand, is harmless without an option that says otherwise."""
-    program, _, word = name.partition(" ")
-    facts = find_shipped(program)
-    if facts is None:
-        return False
-    if word:
-        node = build_tree(program, facts).find(word)
-        if node is None or node.children or node.patterns or node.facts is None:
-            return False
-        facts = node.facts
-    elif facts.get("subcommands"):
-        return False
-    return (
-        facts.get("effect") in HARMLESS
-        and facts.get("reader", "cat") in _READING_READERS
-        and not facts.get("files")
-        and not facts.get("piped")
-        and not any(
-            _changes(case)
-            for case in facts.get("cases", ())
-            if not case.get("options") and "at_least" not in case
-        )
-    )
-
-
 def _walk(root: Node, facts: Facts) -> Iterator[tuple[str, Node, list[Facts]]]:
     """The program, and its subcommands of one word."""
     yield root.name, root, [facts]

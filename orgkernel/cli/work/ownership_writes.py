@@ -67,8 +67,7 @@ def _decide(call: dict[str, object]) -> WriteAnswer:
     )
     rules = WriteRules((own[0], *others), find_sacred_files(kernel, ACTIVE, root), programs)
     answer = decide_write(call, root, rules)
-    if list_named_briefs():
-        _note_for_next_time(rules, kernel, root, until)
+    _note_for_next_time(rules, kernel, root, until)
     return answer
 
 

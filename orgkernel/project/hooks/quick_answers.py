@@ -81,7 +81,7 @@ def _decide(call: dict[str, Any], root: str, owned_files: dict[str, Any], packag
 
 def _render(value: object) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_render(name)}: {_render(each)}" for name, each in value.items()) + "}"
+        return "{" + ",".join(f"{_render(name)}:{_render(each)}" for name, each in value.items()) + "}"
     return json_reader.quote(str(value))
 
 

@@ -27,6 +27,8 @@ _PACKAGES = (
 
 def install(package: str) -> None:
     """Put the stand-ins in place. `package` is the folder of orgkernel. Raises ImportError if there is no parser."""
+    if isinstance(sys.meta_path[0], _ModuleFinder):
+        return
     _add("typing", {name: _Special() for name in ("Any", "AnyStr", "Final", "Literal")}).__dict__.update(
         NamedTuple=NamedTuple, Protocol=object, TYPE_CHECKING=False, cast=lambda _, value: value
     )
