@@ -13,6 +13,7 @@ from unittest import mock
 
 import pytest
 
+from orgkernel.project.hooks.quick_answers import is_surely_allowed, read_current
 from tests.support.contracts import as_text, changed
 from tests.support.in_process import run_here
 from tests.support.trees import copy_template
@@ -242,51 +243,10 @@ def test_what_was_passed_once_is_passed_quickly_until_something_changes(project:
     assert project.writes("src/b/two.py", content="")[0] == "allow"
 
 
-READING = [
-    "ls -la src", "git status", "git log --oneline -5", "git diff HEAD", "grep -rn 'x' src | head -5", "cat src/a/one.py", "pytest -q src", "find src -name x",
-    "wc -l src/a/one.py 2>/dev/null", "rg -n x src 2>&1 | sort | uniq -c", "cd src && ls", "git -C src status", "sed -n 1,5p a", "ls *.py",
-    "git add src/a/one.py", "git commit -m 'Say what changed'", "cargo build --release", "docker ps -a", "pip install -r requirements.txt", "npm ci",
-]  # fmt: skip
-CHANGING = [
-    "git log --output=x", "git log -p --ext-diff", "sort -o src/b/x a", "sort -osrc/b/x a", "git branch x", "git branch -D x", "echo x > src/b/two.py", "ls >> a",
-    "rg --pre sh x", "find . -delete", "find . -exec rm {} +", "less -o x a", "uniq a src/b/two.py", "tee a", "ls; rm -rf /srv", "ls | xargs rm", "ls $(rm x)",
-    "cat <(rm x)", "env rm x", "ls && git push -f", "date -s x", "hostname x", "tree -o x", "xxd -r a b", "FOO=x ls", "git status;\nrm x", "grep x a &>src/b/two.py",
-    "ls # '\nrm src/b/two.py #'", "cat <<E\n\tE\ncat <<'X'\nE\nrm a\nX\n", 'cat <<E\n$(echo "a)" ; rm a)\nE\n', 'echo "5$"; rm a; echo "b"', "echo \"$'$(rm a)'\"",
-    "ls >&1x", "cat a 2>&1x", "ls >&12x", "export GIT_PAGER='rm a' && git log", "export PATH=/x", "declare -x GIT_EXTERNAL_DIFF=x && git diff", "test -v 'a[$(rm a)]'", "let 'a[$(rm a)]=1'", "printf -v 'a[$(rm a)]' x",
-    "enable -f ./x ls", "hash -p ./x ls", "complete -C 'rm a' ls", "compgen -C 'rm a'", "bind -x '\"a\": rm a'", "op run -- rm a", "aws-vault exec x -- rm a", "kitty rm a",
-    "gnome-terminal -- rm a", "jc rm a", "bat --pager='rm a' a", "less +!rm a", "man -C a ls", "tar xf a.tgz", "tar tf a --to-command='rm a'", "tar -I 'rm a' -tf a",
-    "echo '!rm a' | dc", "echo '.shell rm a' | sqlite3 a", "psql -f a", "mysql < a", "git ls-remote 'ext::rm a'", "git ls-remote --upload-pack='rm a' .", "pytest --junitxml=src/b/two.py",
-    "coverage html -d src/b", "shuf -o src/b/two.py a", "xlsx2csv a src/b/two.py", "jsonnet -m src/b a", "ag --pager='rm a' x", "go list -exec ./x", "at now < a", "perf script -s a",
-    "unheard-of", "git unheard-of", "npm install x", "black src/b", "cp a b", "git -c core.pager=x log", "setenforce 0", "python -c 'x'", "ls > /dev/nullx",
-    "echo 'drop table x' | psql shop", "psql -c 'drop table x'", "npm publish", "npm run deploy", "make deploy", "git commit -am x --exec y; rm x", "docker run x rm y",
-    "kubectl delete pod x", "git push --force", "pip uninstall x", "systemctl stop auditd", "docker rm -f x", "cargo publish", "git stash drop", "git gc --prune=now",
-]  # fmt: skip
-
-
-def test_the_script_passes_commands_that_only_read(shared: AgentProject) -> None:
-    """At once, and never one that the whole hook would not allow."""
-    from orgkernel.project.hooks import write_hook
-
-    assert shared.writes("src/a/one.py", content="")[0] == "allow"
-    root = str(shared.folder)
-    passed = [each for each in READING if write_hook.does_surely_read(each, root)]
-    assert len(passed) >= 8
-    assert not [each for each in CHANGING if write_hook.does_surely_read(each, root)]
-    for each in passed:
-        assert shared.asks("Bash", {"command": each})[0] == "allow", each
-    (shared.folder / ".orgkernel/owned-files.json").unlink()
-    with pytest.raises(FileNotFoundError):
-        write_hook.does_surely_read("ls", root)
-
-
 def _script_passes(project: AgentProject, name: str) -> bool:
-    from orgkernel.project.hooks import write_hook
-
-    before = os.getcwd()
-    try:
-        return write_hook.is_surely_allowed(str(project.folder / name), str(project.folder))
-    finally:
-        os.chdir(before)
+    root = str(project.folder)
+    owned_files = read_current(root)
+    return owned_files is not None and is_surely_allowed(str(project.folder / name), root, owned_files)
 
 
 def test_without_a_brief_a_person_is_asked_and_without_python_nothing_passes(project: AgentProject) -> None:

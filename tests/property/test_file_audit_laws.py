@@ -16,7 +16,7 @@ from orgkernel.decisions.ownership.owners import AuditedWorker, OwnedPaths
 from orgkernel.decisions.ownership.sacred import SacredFiles, TouchedFile
 from orgkernel.documents.records import Brief, BriefScope, BriefSpec, SacredScope
 from orgkernel.project.hooks.owned_files import write_owned_files
-from orgkernel.project.hooks.write_hook import OWNED_FILES
+from orgkernel.project.hooks.quick_answers import OWNED_FILES
 
 NAME = st.sampled_from(
     ["a", "b", "A", "a.py", "b.py", ".env", "x-y", "é", "$a", "[a]", "migrations", "go.mod", "a b"]
