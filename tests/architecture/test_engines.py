@@ -85,7 +85,7 @@ def test_a_process_without_engines_gives_the_same_answers(tmp_path: Path) -> Non
         "import json, sys\n"
         "from orgkernel import Kernel, engines\n"
         "from orgkernel.decisions.access.listing import who_can\n"
-        "from orgkernel.project.hooks.claude_hook.engine import digests, json_reader\n"
+        "from orgkernel.project.hooks.engine import digests, json_reader\n"
         "value = json_reader.parse(b'{\"a\": [1, 2.5, null]}')\n"
         "index = Kernel.open().organization('software_dev').snapshot.index\n"
         "rows = who_can(index, 'use', 'tool:text_editor')\n"

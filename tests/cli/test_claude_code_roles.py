@@ -801,9 +801,9 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
     assert ours == {
         "orgkernel.engines", "orgkernel.project", "orgkernel.project.hooks", "orgkernel.project.hooks.claude_hook",
         "orgkernel.project.hooks.claude_hook.activated", "orgkernel.project.hooks.claude_hook.answering",
-        "orgkernel.project.hooks.claude_hook.deciding", "orgkernel.project.hooks.claude_hook.engine",
-        "orgkernel.project.hooks.claude_hook.engine.digests", "orgkernel.project.hooks.claude_hook.engine.glob_matcher",
-        "orgkernel.project.hooks.claude_hook.engine.json_reader", "orgkernel.project.hooks.claude_hook.prefixes",
+        "orgkernel.project.hooks.claude_hook.deciding", "orgkernel.project.hooks.engine",
+        "orgkernel.project.hooks.engine.digests", "orgkernel.project.hooks.engine.glob_matcher",
+        "orgkernel.project.hooks.engine.json_reader", "orgkernel.project.hooks.claude_hook.prefixes",
         "orgkernel.project.hooks.claude_hook.protected", "orgkernel.runtime", "orgkernel.runtime.lazy_patterns",
         "orgkernel.runtime.paths",
     }  # fmt: skip

@@ -31,8 +31,8 @@ from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.hooks.claude_hook.activated import Activated
 from orgkernel.project.hooks.claude_hook.deciding import HANDOFF_TOOLS, PATH_ARGUMENTS, decide_call
-from orgkernel.project.hooks.claude_hook.engine import json_reader
-from orgkernel.project.hooks.claude_hook.engine.glob_matcher import match_plain
+from orgkernel.project.hooks.engine import json_reader
+from orgkernel.project.hooks.engine.glob_matcher import match_plain
 from orgkernel.runtime.commands import read_words
 from orgkernel.runtime.paths import is_inside
 from tests.reference.organizations import build_tree, build_views, trees

@@ -7,6 +7,7 @@ orgkernel would refuse.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -17,7 +18,6 @@ from math import inf
 from typing import Any, Final
 
 from orgkernel.decisions.ownership.file_kinds import MANIFESTS
-from orgkernel.project.hooks.claude_hook.engine.digests import sha256_hex
 from orgkernel.project.hooks.quick_answers import HEAD, OWNED_FILES, VARIABLES, stamp
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.paths import fold
@@ -58,7 +58,7 @@ def write_owned_files(
         "rules": rules,
     }
     content = json.dumps(owned_files).encode()
-    digest = sha256_hex(content).encode()
+    digest = hashlib.sha256(content).hexdigest().encode()
     replace_file(os.path.join(root, OWNED_FILES), HEAD + digest + b'", ' + content[1:])
 
 

@@ -12,8 +12,8 @@ import sys
 import time
 
 from orgkernel.engines import is_on
-from orgkernel.project.hooks.claude_hook.engine import json_reader
-from orgkernel.project.hooks.claude_hook.engine.digests import sha256_hex
+from orgkernel.project.hooks.engine import json_reader
+from orgkernel.project.hooks.engine.digests import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

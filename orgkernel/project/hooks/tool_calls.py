@@ -29,6 +29,8 @@ _PATH_OF: Final = {
 }
 # A file of unknown name in a folder.
 _ANY_NAME: Final = "0any0name0"
+# Of a package manifest.
+_MOST_BYTES: Final = 16 * 1024 * 1024
 
 
 class PlannedWrites(NamedTuple):
@@ -155,11 +157,9 @@ def _build_change(path: str, root: str, given: Mapping[str, Any]) -> FileChange:
 
 
 def _read_text(path: str) -> str | None:
-    from orgkernel.loading.files import MAX_BYTES
-
     try:
         with open(path, "rb") as file:
-            return file.read(MAX_BYTES).decode("utf-8", "surrogateescape")
+            return file.read(_MOST_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return None
 

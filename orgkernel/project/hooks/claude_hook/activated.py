@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.project.hooks.claude_hook.engine import json_reader
-from orgkernel.project.hooks.claude_hook.engine.digests import sha256_hex
+from orgkernel.project.hooks.engine import json_reader
+from orgkernel.project.hooks.engine.digests import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import os
 import sys
 
 from orgkernel.project.hooks.claude_hook.activated import HookFault, NotUnderstood, find_project, read_active
-from orgkernel.project.hooks.claude_hook.engine import json_reader
+from orgkernel.project.hooks.engine import json_reader
 
 LARGEST_CALL = 64 * 1024 * 1024
 _LONGEST = 300

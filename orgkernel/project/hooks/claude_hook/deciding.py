@@ -10,9 +10,9 @@ import os
 import time
 
 from orgkernel.project.hooks.claude_hook.activated import Activated, NotUnderstood
-from orgkernel.project.hooks.claude_hook.engine.glob_matcher import match_plain
 from orgkernel.project.hooks.claude_hook.prefixes import does_write
 from orgkernel.project.hooks.claude_hook.protected import find_protected
+from orgkernel.project.hooks.engine.glob_matcher import match_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

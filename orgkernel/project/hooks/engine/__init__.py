@@ -1,1 +1,3 @@
-"""The engine of the hook that a coding agent runs before each write (`orgkernel.engines`)."""
+"""Engines of the hooks (`orgkernel.engines`). The standard library, `orgkernel.runtime` and the full program say the same, and are
+imported later.
+"""

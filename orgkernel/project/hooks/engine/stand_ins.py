@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from orgkernel.project.hooks.claude_hook.engine import json_reader
+from orgkernel.project.hooks.engine import json_reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
