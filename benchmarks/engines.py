@@ -27,6 +27,7 @@ from benchmarks.decisions import ORG, open_governed
 from benchmarks.gateway import CLIENTS, Way
 from benchmarks.gateway_servers import create_keys, gateway, upstream, write_config, write_organization
 from benchmarks.governed import is_wide
+from benchmarks.hook_commands import build_owner_processes, make_owned_project, measure_processes, note_rules
 from benchmarks.http import compare, serving
 from benchmarks.load_generator import fetch
 from benchmarks.serving import ASKED
@@ -137,6 +138,20 @@ def engine_hook(folder: Path) -> dict[str, Any]:
                         taken.setdefault(off or "on", []).append(used * 1e3)
             found[kind] = {name: median(times) for name, times in taken.items()}
     return found
+
+
+def engine_light_start(folder: Path) -> dict[str, Any]:
+    """A whole process of the hook of file owners, milliseconds: a command, with the rules that were written down."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        project = Path(os.path.realpath(place)) / "project"
+        make_owned_project(project)
+        note_rules(project)
+        processes = {
+            name: build_owner_processes(project, off)["npm test"]
+            for name, off in (("on", ""), ("off", "light_start"))
+        }
+        medians = measure_processes(processes, 7)
+        return {"command": {name: used * 1e3 for name, (_, used) in medians.items()}}
 
 
 def _processor_seconds(

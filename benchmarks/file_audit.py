@@ -18,7 +18,7 @@ import yaml
 
 FILES, COMMITS, WORKERS, ROUNDS, STARTS = 2_000, 20, 4, 5, 15
 _ID = "6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c000{}"
-_HOOK = Path(__file__).parents[1] / "orgkernel" / "project" / "write_hook.py"
+_HOOK = Path(__file__).parents[1] / "orgkernel" / "project" / "hooks" / "write_hook.py"
 _ORGKERNEL = (sys.executable, "-P", "-c", "from orgkernel.cli import main; main()")
 
 

@@ -134,6 +134,7 @@ _ENGINES: tuple[Row, ...] = (
     Row("engine row_inserts: a row alone", ("engine_row_inserts", "alone.on"), "µs", ("engine_row_inserts", "alone.off"), 0.87, sizes=(0, 1_000), once=True),
     Row("engine json_reader: a call of the hook", ("engine_hook", "call.on"), "ms", ("engine_hook", "call.json_reader"), 0.87, sizes=(0, 1_000), once=True),
     Row("engine digests: a call of the hook", ("engine_hook", "call.on"), "ms", ("engine_hook", "call.digests"), 0.87, sizes=(0, 1_000), once=True),
+    Row("engine light_start: a command in the hook of file owners", ("engine_light_start", "command.on"), "ms", ("engine_light_start", "command.off"), 0.87, sizes=(0, 1_000), once=True),
     Row("engine glob_matcher: a write in the hook", ("engine_hook", "write.on"), "ms", ("engine_hook", "write.glob_matcher"), 0.87, sizes=(0, 1_000), once=True),
 )  # fmt: skip
 
