@@ -143,6 +143,7 @@ ProgramName = Annotated[str, msgspec.Meta(pattern='^[!-.0-~]{1,99}\\Z')]
 SubcommandName = Annotated[str, msgspec.Meta(pattern='^[!-~]{1,99}( [!-~]{1,99}){0,5}\\Z')]
 CommandPattern = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 CommandEffect = Literal['reads', 'adds', 'writes', 'changes', 'deletes', 'sends', 'publishes', 'runs', 'changes_rights', 'disables_safeguard', 'needs_somebody', 'unknown']
+ProgramOutput = Literal['unknown', 'word', 'nothing', 'input', 'changed_input', 'made']
 WordRole = Literal['text', 'host', 'url', 'path_read', 'path_added', 'path_written', 'path_changed', 'path_deleted', 'tree_deleted', 'folder_filled', 'folder', 'command', 'package', 'shell', 'shell_words', 'script', 'task', 'sql', 'sql_file', 'code']
 CommandOperation = Literal['delete_directory', 'destroy_data', 'delete_resource', 'force_push', 'discard_changes', 'delete_branch', 'rewrite_history', 'drop_table', 'unbounded_delete', 'send_email', 'send_sms', 'make_payment', 'force_kill', 'disable_safeguard', 'publish']
 
@@ -176,6 +177,9 @@ class CommandCase(Record, frozen=True, kw_only=True):
     files: tuple[PathGlob, ...] = ()
     makes: str | None = None
     removes: str | None = None
+    named_by: tuple[CommandOption, ...] = ()
+    prints: ProgramOutput | None = None
+    in_memory: bool | None = None
 
 
 class CommandFields(Record, frozen=True, kw_only=True):
@@ -193,12 +197,13 @@ class CommandFields(Record, frozen=True, kw_only=True):
     cases: tuple[CommandCase, ...] = ()
     elsewhere: bool = False
     piped: WordRole | None = None
-    prints: Literal['unknown', 'word', 'nothing', 'input', 'changed_input'] = 'unknown'
+    prints: ProgramOutput = 'unknown'
     reader: str | None = None
     unseen: bool = False
     files: tuple[PathGlob, ...] = ()
     makes: str | None = None
     removes: str | None = None
+    named_by: tuple[CommandOption, ...] = ()
 
 
 class SubcommandEntry(CommandFields, frozen=True, kw_only=True):

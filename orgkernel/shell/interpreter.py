@@ -24,10 +24,11 @@ from orgkernel.shell.catalog import (
     is_safeguard,
     normalize_option,
 )
-from orgkernel.shell.marks import PLAIN, UNKNOWN, ShellWord, is_unclear, shown
+from orgkernel.shell.marks import MADE, PLAIN, UNKNOWN, ShellWord, is_unclear, shown
 from orgkernel.shell.options import Options, read_options
 from orgkernel.shell.ownership import join
-from orgkernel.shell.reader import Program, ProgramCall
+from orgkernel.shell.reader import PATH, MadeThing, Program, ProgramCall
+from orgkernel.shell.sql import may_leave_memory
 from orgkernel.shell.verdict import ProgramReading, WordUse
 
 # The operation of an effect that is always a destructive one.
@@ -74,6 +75,8 @@ class _Outcome(NamedTuple):
     message: str
     operand: ShellWord | None
     removes: str = ""
+    named_by: tuple[str, ...] = ()
+    """The options whose values name what is deleted, if no operand does."""
 
 
 class CatalogedPrograms:
@@ -103,10 +106,12 @@ def interpret(call: ProgramCall, tree: Node) -> str | None:
         _touch_files(call, entry, options, args)
         inner = call.with_args(args) if entry.name.count(" ") else call
         inner.place = entry.place
-        return call.reader.programs.readers[reader](inner)
+        printed = call.reader.programs.readers[reader](inner)
+        is_made = _find_output(entry, _list_cases(call, entry, options, args)) == "made"
+        return f"{MADE}\n" if is_made else printed
     if any(_is_given(options, name) for name in entry.harmless_with):
         _note(call, entry, [_Outcome("reads", "", "", None)], [])
-        return _print(call, entry)
+        return _print(call, entry, ())
     with _folder(call, entry, options):
         return _apply(call, entry, options, args)
 
@@ -130,7 +135,7 @@ def _touch_files(call: ProgramCall, entry: CatalogEntry, options: Options, args:
                 call.owner(word)
     _record_unnamed(call, entry, cases)
     for facts in cases:
-        _make(call, facts, options)
+        _make(call, entry, facts, options)
 
 
 def _list_cases(
@@ -204,8 +209,19 @@ def _find_entry(call: ProgramCall, root: Node) -> tuple[CatalogEntry, Options, t
         _collect(before, options)
         entry = build_entry(child.name, child.facts or {"at": entry.place}, entry)
         args, node = tuple(options.operands[1:]), child
+    _forget_other_meanings(before, entry)
     _collect(options, before)
     return entry, options, args
+
+
+def _forget_other_meanings(before: Options, entry: CatalogEntry) -> None:
+    """In `git -C FOLDER branch NAME`, the folder is not the option `-C` of `git branch`."""
+    conditions = {
+        normalize_option(option) for case in entry.outer_cases for option in case.get("options", ())
+    }
+    for flag in map(normalize_option, entry.facts.get("flags", ())):
+        if flag not in conditions and flag not in entry.roles:
+            before.values.pop(flag, None)
 
 
 def _has_harmless(entry: CatalogEntry, args: Sequence[ShellWord]) -> bool:
@@ -283,7 +299,7 @@ def _apply(call: ProgramCall, entry: CatalogEntry, options: Options, args: Seque
     cases = _list_cases(call, entry, options, args)
     outcomes = [_judge(entry, case, options) for case in cases] or [_judge(entry, entry.facts, options)]
     uses = _list_uses(entry, cases, options)
-    outcomes = [each for each in outcomes if not _removes_own(call, each, options)]
+    outcomes = [each for each in outcomes if not _removes_own(call, entry, each, options)]
     outcomes += [_judge(entry, case, options) for case in _list_outer_cases(call, entry, options, args)]
     _note(call, entry, outcomes, uses)
     for outcome in outcomes:
@@ -292,8 +308,12 @@ def _apply(call: ProgramCall, entry: CatalogEntry, options: Options, args: Seque
         _doubt_options(call, entry, options, args)
     _record_unnamed(call, entry, cases)
     for facts in cases or [entry.facts]:
-        _make(call, facts, options)
-    return _use_words(call, entry, uses, options)
+        _make(call, entry, facts, options)
+    call.is_in_memory = any(case.get("in_memory") for case in cases) and not any(
+        may_leave_memory(text) for text in (*(word.text for word in args), call.stdin or "")
+    )
+    printed = _use_words(call, entry, uses, options)
+    return printed if printed is not None else _print(call, entry, cases)
 
 
 def _judge(entry: CatalogEntry, facts: Facts, options: Options) -> _Outcome:
@@ -315,6 +335,7 @@ def _judge(entry: CatalogEntry, facts: Facts, options: Options) -> _Outcome:
         facts.get("message", "") or entry.facts.get("message", ""),
         operand,
         facts.get("removes") or entry.facts.get("removes", ""),
+        tuple(facts.get("named_by", ()) or entry.facts.get("named_by", ())),
     )
 
 
@@ -324,22 +345,50 @@ def _default_effect(entry: CatalogEntry, options: Options) -> str:
     return "unknown"
 
 
-def _removes_own(call: ProgramCall, outcome: _Outcome, options: Options) -> bool:
+def _removes_own(call: ProgramCall, entry: CatalogEntry, outcome: _Outcome, options: Options) -> bool:
     """Whether a use only deletes what the command itself made."""
-    names = [each.text for each in options.operands]
+    names = [each.text for each in options.operands or _list_named(outcome.named_by, options)]
+    context = _find_context(call, entry)
     return bool(outcome.removes and names) and all(
-        (outcome.removes, name) in call.reader.made for name in names
+        name == MADE or MadeThing(outcome.removes, name, context) in call.reader.made for name in names
     )
 
 
-def _make(call: ProgramCall, facts: Facts, options: Options) -> None:
+def _make(call: ProgramCall, entry: CatalogEntry, facts: Facts, options: Options) -> None:
+    """Record what a use makes."""
     kind = facts.get("makes")
     if kind is None:
         return
-    names = [value for option in facts.get("options", ()) for value in _values_of(options, option)]
-    for word in names or options.operands[:1]:
+    words = _list_named(facts.get("options", ()), options)
+    if not words:
+        position = facts.get("position", 1)
+        words = options.operands if kind == PATH else options.operands[position - 1 : position]
+    for word in words:
         if word.is_known:
-            call.reader.made.add((kind, word.text))
+            name = join(call.reader.folder, word.text) if kind == PATH else word.text
+            call.reader.made.add(MadeThing(kind, name, () if kind == PATH else _find_context(call, entry)))
+
+
+def _list_named(names: Sequence[str], options: Options) -> Sequence[ShellWord]:
+    return [value for name in names for value in _values_of(options, name)]
+
+
+def _find_context(call: ProgramCall, entry: CatalogEntry) -> tuple[object, ...]:
+    """What decides in which place a name is looked for: the program, its folder, the words before the subcommand, and variables."""
+    steps = entry.name.split(" ")[1:]
+    before = []
+    for word in call.args if steps else ():
+        if fnmatchcase(word.text, steps[0]):
+            break
+        before.append(word.text)
+    settings = {name: value for name, value in call.reader.variables.items() if name.isupper()}
+    return (
+        call.name,
+        call.reader.folder,
+        *before,
+        *sorted(settings.items()),
+        *sorted(call.reader.assigned.items()),
+    )
 
 
 def _report(call: ProgramCall, entry: CatalogEntry, outcome: _Outcome) -> None:
@@ -486,7 +535,7 @@ def _use_words(call: ProgramCall, entry: CatalogEntry, uses: Sequence[_Use], opt
             printed = call.script(_join(shell_words))
         elif call.stdin and "piped" in entry.facts and not _has_sql(uses):
             printed = _USES[entry.facts["piped"]](call, call.word.but(call.stdin)) or printed
-    return printed if printed is not None else _print(call, entry)
+    return printed
 
 
 def _has_sql(uses: Sequence[_Use]) -> bool:
@@ -537,8 +586,15 @@ def _folder(call: ProgramCall, entry: CatalogEntry, options: Options) -> Iterato
         call.reader.folder = before
 
 
-def _print(call: ProgramCall, entry: CatalogEntry) -> str | None:
-    kind = entry.facts.get("prints")
+def _find_output(entry: CatalogEntry, cases: Sequence[Facts]) -> str:
+    stated = (case["prints"] for case in reversed(cases) if "prints" in case)
+    return str(next(stated, entry.facts.get("prints", "unknown")))
+
+
+def _print(call: ProgramCall, entry: CatalogEntry, cases: Sequence[Facts]) -> str | None:
+    kind = _find_output(entry, cases)
+    if kind == "made":
+        return f"{MADE}\n"
     if kind == "word":
         return PLAIN + "\n"
     if kind == "nothing":
@@ -586,7 +642,8 @@ def _is_own_folder(word: ShellWord) -> bool:
 def _fill_folder(call: ProgramCall, word: ShellWord) -> None:
     if _is_remote(word.text):
         return
-    if call.owner(word) in ("foreign", "variable") and not _is_own_folder(word):
+    is_foreign = call.owner(word) in ("foreign", "variable") and not call.reader.has_made(word.text)
+    if is_foreign and not _is_own_folder(word):
         call.unread("whether this overwrites files of another owner cannot be seen", word)
 
 

@@ -31,6 +31,8 @@ COMMA: Final = "\ue00a"
 CLOSE: Final = "\ue00b"
 ROOT: Final = "\ue00c"
 """The directory the command is run in."""
+MADE: Final = "\ue00d"
+"""The id of a thing that the command itself made, such as a container."""
 
 PRIVATE: Final = lazy_pattern("[\ue000-\ue0ff]")
 _SHOWN: Final = str.maketrans(
@@ -43,6 +45,7 @@ _SHOWN: Final = str.maketrans(
         TEMPORARY: "…",
         PLAIN: "…",
         OWN_PROCESS: "$!",
+        MADE: "…",
         ROOT: ".",
     }
 )

@@ -15,6 +15,7 @@ from orgkernel.runtime.paths import is_inside
 from orgkernel.shell.marks import (
     GLOB,
     HOME,
+    MADE,
     MANY,
     ONE,
     PLAIN,
@@ -59,7 +60,7 @@ def owner_of(path: str, ground: Ground, *, is_elsewhere: bool = False) -> Owners
     first = path[:1]
     if first == TEMPORARY:
         return "own" if ".." not in path.split("/") else "foreign"
-    if first in (UNKNOWN, MANY):
+    if first in (UNKNOWN, MANY, MADE):
         return "variable"
     if first == PLAIN and is_elsewhere:
         return "foreign"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Tree
@@ -78,6 +78,11 @@ _KNOWN_VARIABLES: Final = {
 _EXPANSIONS: Final = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
 )
+# Constructs whose parts are run or not.
+_BRANCHING: Final = frozenset(
+    {"if_statement", "elif_clause", "else_clause", "case_statement", "case_item", "while_statement", "for_statement",
+    "c_style_for_statement", "negated_command"}
+)  # fmt: skip
 _SILENT: Final = frozenset(
     {"comment", "heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "test_operator"}
 )
@@ -94,6 +99,19 @@ _SYSTEM: Final = (
     "/root/",
 )
 _DEVICE: Final = lazy_pattern(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-|md|loop)")
+
+PATH: Final = "path"
+"""The kind of a file or folder that a command made."""
+
+
+class MadeThing(NamedTuple):
+    """A thing that a command made, such as a branch."""
+
+    kind: str
+    name: str
+    context: tuple[object, ...] = ()
+    """The program, the folder, and what else decides in which place the name is looked for."""
+
 
 Program = Callable[["ProgramCall"], str | None]
 """Simulates a program: records its operations, and returns its output as far as it is known."""
@@ -139,6 +157,8 @@ class ProgramCall:
     """Standard input: text with marks, or None for nothing."""
     place: str = ""
     """The file and line of its entry in the catalog."""
+    is_in_memory: bool = False
+    """Whether its SQL acts on a database in memory only."""
 
     def found(self, operation: str, message: str, at: ShellWord | None = None) -> None:
         self.reader.found(operation, message, (self.word, *self.args), at or self.word, self.place)
@@ -148,18 +168,34 @@ class ProgramCall:
 
     def with_args(self, args: Sequence[ShellWord]) -> ProgramCall:
         """The same program with other words."""
-        return ProgramCall(self.reader, self.name, tuple(args), self.word, self.stdin, self.place)
+        return ProgramCall(
+            self.reader, self.name, tuple(args), self.word, self.stdin, self.place, self.is_in_memory
+        )
 
-    def run(self, words: Sequence[ShellWord], *, stdin: str | None = None, through: str = "") -> str:
-        """Another program that this one starts."""
+    def run(
+        self,
+        words: Sequence[ShellWord],
+        *,
+        stdin: str | None = None,
+        through: str = "",
+        passes_status: bool = False,
+    ) -> str:
+        """Another program that this one starts. `passes_status`: this one fails if the other fails."""
+        made = set(self.reader.made)
         with self.reader.through(through or self.name):
-            return self.reader.execute(tuple(words), stdin if stdin is not None else self.stdin)
+            printed = self.reader.execute(tuple(words), stdin if stdin is not None else self.stdin)
+        if not passes_status:
+            self.reader.made = made
+        return printed
 
     def script(self, text: ShellWord | str, *, through: str = "", args: Sequence[ShellWord] = ()) -> str:
         """Read a script that this program runs."""
         word = text if isinstance(text, ShellWord) else self.word.but(text)
+        made = set(self.reader.made)
         with self.reader.through(through or self.name):
-            return self.reader.run_text(word, args, self.stdin)
+            printed = self.reader.run_text(word, args, self.stdin)
+        self.reader.made = made
+        return printed
 
     def owner(self, path: ShellWord | str) -> Ownership:
         """The ownership of a path that the program changes."""
@@ -190,12 +226,18 @@ class Reader:
     """Files that the programs change, although their words do not name them."""
     read_paths: list[str] = field(default_factory=list)
     """Paths that the programs read, as far as their words name them."""
-    made: set[tuple[str, str]] = field(default_factory=set)
-    """The things that the command itself made: their kinds and names."""
+    made: set[MadeThing] = field(default_factory=set)
+    """The things that the command itself certainly made, if control comes here."""
+    ends_on_failure: bool = False
+    """Whether the shell ends when a command fails: `set -e`."""
     readings: list[ProgramReading] = field(default_factory=list)
     """How each program was read, in order."""
     folder: str = ""
     is_elsewhere: bool = False
+    is_fresh: bool = False
+    """Whether the files are those of a container that the command started, with nothing of others in it."""
+    assigned: Mapping[str, str] = field(default_factory=dict)
+    """The variables that are set for the present program only: `DOCKER_HOST=tcp://a docker ps`."""
     _given: bytes = b""
     _script: Script = field(default_factory=lambda: Script(b"", 0, 0, is_exact=True))
     _scripts: dict[str, Script] = field(default_factory=dict)
@@ -298,9 +340,9 @@ class Reader:
             word = ShellWord("", script.start, script.end)
             self.not_read("the script is too long", (), word)
             return UNKNOWN
-        before = self._script
+        before, ends_on_failure = self._script, self.ends_on_failure
         positional = self._bind(args)
-        self._script = script
+        self._script, self.ends_on_failure = script, False
         self._depth += 1
         try:
             tree = None if self._steps > MOST_STEPS else parse_script(script.source)
@@ -315,7 +357,7 @@ class Reader:
             return self._visit(tree.root_node, stdin)
         finally:
             self._depth -= 1
-            self._script = before
+            self._script, self.ends_on_failure = before, ends_on_failure
             self._unbind(positional)
 
     def _bind(self, args: Sequence[ShellWord]) -> dict[str, str]:
@@ -341,8 +383,20 @@ class Reader:
             self.touched.append((join(self.folder, path), ownership))
         return ownership
 
+    def has_made(self, path: str) -> bool:
+        """Whether the command itself made a file or folder, or one above it."""
+        name = join(self.folder, path)
+        if not marks.is_known(name) or ".." in name.split("/"):
+            return False
+        parts = name.rstrip("/").split("/")
+        return any(
+            MadeThing(PATH, "/".join(parts[:number])) in self.made for number in range(1, len(parts) + 1)
+        )
+
     def owner(self, path: str) -> Ownership:
         """The ownership of a path."""
+        if self.is_fresh:
+            return "own"
         ownership = owner_of(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
         if (
             ownership == "foreign"
@@ -355,23 +409,24 @@ class Reader:
         return ownership
 
     @contextmanager
-    def elsewhere(self) -> Iterator[None]:
-        """Another machine or a container, where nothing is own and no variable is known."""
-        before = self.folder, self.is_elsewhere, self.variables, self.functions
-        self.folder, self.is_elsewhere, self.functions = "", True, {}
+    def elsewhere(self, *, is_fresh: bool = False) -> Iterator[None]:
+        """Another machine or a container, where no variable is known, and nothing is own unless it `is_fresh`."""
+        before = self.folder, self.is_elsewhere, self.variables, self.functions, self.made, self.is_fresh
+        self.folder, self.is_elsewhere, self.functions, self.made = "", True, {}, set()
+        self.is_fresh = is_fresh
         self.variables = {"PWD": UNKNOWN}
         try:
             yield
         finally:
-            self.folder, self.is_elsewhere, self.variables, self.functions = before
+            self.folder, self.is_elsewhere, self.variables, self.functions, self.made, self.is_fresh = before
 
     @contextmanager
     def _subshell(self) -> Iterator[None]:
-        folder, variables = self.folder, dict(self.variables)
+        folder, variables, ends_on_failure = self.folder, dict(self.variables), self.ends_on_failure
         try:
             yield
         finally:
-            self.folder, self.variables = folder, variables
+            self.folder, self.variables, self.ends_on_failure = folder, variables, ends_on_failure
 
     # Statements
 
@@ -408,7 +463,54 @@ class Reader:
     def _sequence(self, node: Node, stdin: str | None) -> str:
         if node.is_error or node.is_missing:
             self._not_understood(node, "this is not shell syntax that is understood here")
-        return _cut("".join(self._visit(child, stdin) for child in node.children))
+        if node.type == "list":
+            return _cut(self._visit_before_last(node, stdin) + self._visit_last(node, stdin))
+        printed = []
+        for child in node.children:
+            if child.is_named:
+                before, ends_on_failure = set(self.made), self.ends_on_failure
+                if node.type in _BRANCHING:
+                    self.ends_on_failure = False
+                printed.append(self._visit(child, stdin))
+                if node.type in _BRANCHING:
+                    self.made = before
+                    self.ends_on_failure |= ends_on_failure
+                elif self._may_go_on_after_failure(child):
+                    self.made = before
+            else:
+                self._visit(child, stdin)
+        return _cut("".join(printed))
+
+    def _may_go_on_after_failure(self, statement: Node) -> bool:
+        """Whether what is behind a statement is reached although it failed, so that what it makes may not be made by it.
+
+        The status of the last statement is that of the whole, which an `&&` behind it tests.
+        """
+        after = statement.next_sibling
+        if after is not None and _source(after) == "&":
+            return True
+        while after is not None and (not after.is_named or after.type in _SILENT):
+            after = after.next_sibling
+        return after is not None and not self.ends_on_failure
+
+    def _visit_before_last(self, node: Node, stdin: str | None) -> str:
+        """The first part of `a && b` or `a || b`, in which `set -e` has no effect."""
+        before, ends_on_failure = set(self.made), self.ends_on_failure
+        self.ends_on_failure = False
+        printed = self._visit(node.children[0], stdin)
+        self.ends_on_failure |= ends_on_failure
+        if any(_source(child) == "||" for child in node.children):
+            self.made = before
+        return printed
+
+    def _visit_last(self, node: Node, stdin: str | None) -> str:
+        """The second part of `a && b` or `a || b`, which is run or not."""
+        before, ends_on_failure = set(self.made), self.ends_on_failure
+        printed = "".join(self._visit(child, stdin) for child in node.children[1:])
+        self.ends_on_failure &= ends_on_failure
+        if any(_source(child) == "||" for child in node.children):
+            self.made = before
+        return printed
 
     def _in_subshell(self, node: Node, stdin: str | None) -> str:
         with self._subshell():
@@ -417,7 +519,9 @@ class Reader:
     def _branches(self, node: Node, stdin: str | None) -> str:
         """Branches of which some are run, possibly repeatedly. A variable stays known only if no branch changes it."""
         before, folder = dict(self.variables), self.folder
+        made, ends_on_failure = set(self.made), self.ends_on_failure
         printed = self._sequence(node, stdin)
+        self.made, self.ends_on_failure = made, ends_on_failure and self.ends_on_failure
         for name in {*before, *self.variables}:
             if before.get(name) != self.variables.get(name):
                 old, new = before.get(name), self.variables.get(name)
@@ -483,12 +587,20 @@ class Reader:
 
     def _pipeline(self, node: Node, stdin: str | None) -> str:
         for child in node.named_children:
+            before = set(self.made)
             with self._subshell():
                 stdin = self._visit(child, stdin)
+            if child != node.named_children[-1]:
+                self.made = before
         return stdin or ""
 
     def _redirected(self, node: Node, stdin: str | None) -> str:
-        body = node.child_by_field_name("body")
+        body = target = node.child_by_field_name("body")
+        earlier = ""
+        if target is not None and target.type == "list" and target.named_child_count > 1:
+            # The grammar takes `a && b > c` for `(a && b) > c`.
+            earlier = self._visit_before_last(target, stdin)
+            target = target.named_children[-1]
         following: list[tuple[Node, bool]] = []
         extra: list[ShellWord] = []
         writes: list[tuple[str, ShellWord]] = []
@@ -496,12 +608,15 @@ class Reader:
             if child == body:
                 continue
             stdin = self._redirect(child, stdin, following, extra, writes)
-        if body is None:
+        made = set(self.made)
+        if target is None:
             printed = ""
-        elif body.type == "command":
-            printed = self._command(body, stdin, extra)
+        elif target.type == "command":
+            printed = self._command(target, stdin, extra)
         else:
-            printed = self._visit(body, stdin)
+            printed = self._visit(target, stdin)
+        if following or (body is not None and any(_source(child) == "||" for child in body.children)):
+            self.made = made
         for operator, target in writes:
             self.write(
                 target, printed, appends=operator in (">>", "&>>"), is_empty=body is None or not printed
@@ -514,7 +629,7 @@ class Reader:
                         passed = self._visit(stage, passed)
             else:
                 passed += self._visit(each, None)
-        return passed
+        return earlier + passed
 
     def _redirect(
         self,
@@ -598,7 +713,7 @@ class Reader:
             self.found("destroy_data", f"overwrites the device {quote(shown(path))}", (target,), target)
             return
         owner = self.touch(path)
-        if owner in ("own", "temporary") or (owner == "unclear" and not appends):
+        if owner in ("own", "temporary") or (owner == "unclear" and not appends) or self.has_made(path):
             return
         if owner == "foreign":
             if appends and not path.startswith("/dev/"):
@@ -643,6 +758,7 @@ class Reader:
             self.variables.update(assigned)
             return ""
         printed = self.execute(tuple(words), stdin, assigned)
+        self.assigned = {}
         for operator, target in writes:
             self.write(target, printed, appends=operator in (">>", "&>>"), is_empty=not printed)
         for each, _ in following:
@@ -668,7 +784,10 @@ class Reader:
             self.programs_run.append(tuple(word.text for word in words))
         for name, value in (assigned or {}).items():
             self.follow_variable(name, first.but(value), words)
-        if first.text in self.functions:
+        self.assigned = assigned or self.assigned
+        function = self.functions.get(first.text)
+        # An alias is not expanded again in its own text: `alias rm='rm -i'`.
+        if function is not None and not (isinstance(function, str) and first.text in self._running):
             return self._call_function(first, args, stdin)
         name = first.text
         if self._nesting >= MOST_NODES:
@@ -817,12 +936,16 @@ class Reader:
         if kind in ("simple_expansion", "expansion"):
             return self._variable(node, is_quoted=is_quoted)
         if kind == "command_substitution":
+            made = set(self.made)
             with self._subshell(), self.through("$( )"):
                 printed = self._sequence(node, None).rstrip("\n")
+            self.made = made
             return printed if is_quoted else _as_fields(printed)
         if kind == "process_substitution":
+            made = set(self.made)
             with self._subshell(), self.through("<( )"):
                 printed = self._sequence(node, None)
+            self.made = made
             path = f"/dev/fd/{63 - len(self.written) % 60}"
             self.written[path] = printed
             return path
@@ -991,7 +1114,7 @@ def _as_script(text: str) -> str:
     """A text with marks as shell source: an unknown part becomes a variable that is never set."""
     for mark, source in (
         (UNKNOWN, "${__unknown}"), (MANY, "${__unknown}"), (GLOB, "*"), (ONE, "?"), (HOME, "~"), (FIELD, " "), (ROOT, "${PWD}"),
-        (OWN_PROCESS, "$!"), (PLAIN, "${RANDOM}"), (marks.TEMPORARY, "${__unknown}"),
+        (OWN_PROCESS, "$!"), (PLAIN, "${RANDOM}"), (marks.TEMPORARY, "${__unknown}"), (marks.MADE, "${__unknown}"),
     ):  # fmt: skip
         text = text.replace(mark, source)
     return text

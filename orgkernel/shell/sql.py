@@ -36,6 +36,17 @@ _HARMLESS: Final = names_in(
 )
 
 
+# What opens or writes a file from a database in memory.
+_LEAVING: Final = re.compile(
+    r"(?i)\b(attach|load|install|export|import|copy)\b|\.(open|restore|read|load|archive|ar|save|backup|clone)\b"
+)
+
+
+def may_leave_memory(text: str) -> bool:
+    """Whether statements for a database in memory can act on another one, or on a file."""
+    return _LEAVING.search(text) is not None or PRIVATE.search(text) is not None
+
+
 class SqlFinding(NamedTuple):
     """The effect of a statement. Without an operation, the part of it that cannot be determined."""
 

@@ -112,6 +112,17 @@ def test_held_out_commands_keep_their_outcomes() -> None:
     assert wrong == []
 
 
+def test_commands_remove_what_they_made() -> None:
+    """A command may remove what it certainly made itself when control comes to the removal, and nothing else."""
+    wrong = [
+        (command, outcome, found)
+        for outcome, commands in read_yaml_file(FOLDER / "own_things.yaml").items()
+        for command in commands
+        if (found := check_command(command).outcome) != outcome
+    ]
+    assert wrong == []
+
+
 def test_everyday_commands_that_may_begin_with_rm() -> None:
     """A rule about `rm` concerns few of the everyday commands that do not run it."""
     trades = read_yaml_file(FOLDER / "held_out.yaml")

@@ -37,6 +37,10 @@ words name. `changes`: something whose earlier state is lost, such as a setting.
 `disables_safeguard` are destructive operations. `runs`: code or a command that the words do not show. `changes_rights`:
 permissions or owners. `needs_somebody`: a person has to answer. `unknown`: the effect cannot be told."""
 
+ProgramOutput = Literal["unknown", "word", "nothing", "input", "changed_input", "made"]
+"""What is known about the output of a program: one `word` without separators, `nothing`, its `input`, text that is empty if its input
+is (`changed_input`), or the id of the thing that it `made`."""
+
 WordRole = Literal[
     "text",
     "host",
@@ -140,10 +144,17 @@ class CommandCase(Record):
     files: tuple[PathGlob, ...] = ()
     """Files of the project that it changes, although its words do not name them, such as `package.json`."""
     makes: str | None = None
-    """The kind of thing that this use makes, such as `branch`: the first operand, or the value of one of `options`, is
-    its name. The same command may delete it again."""
+    """The kind of thing that this use makes, such as `branch`. It must fail if the thing exists. The value of one of
+    `options` is its name, otherwise the operand at `position`, or the first one. All operands are if the kind is `path`.
+    The same command may delete it again."""
     removes: str | None = None
     """The kind of thing that this use deletes. If the command itself made all of them, the use is harmless."""
+    named_by: tuple[CommandOption, ...] = ()
+    """Options whose value names what this use deletes, if no operand does."""
+    prints: ProgramOutput | None = None
+    """What is known about the output of this use."""
+    in_memory: bool | None = None
+    """Whether its SQL acts on a database in memory, which ends with the program."""
 
 
 class CommandFields(Record):
@@ -175,9 +186,8 @@ class CommandFields(Record):
     """Whether the commands that it runs are run on another machine or in a container."""
     piped: WordRole | None = None
     """What text is that is piped into the program. SQL that is given by words or files counts instead of piped SQL."""
-    prints: Literal["unknown", "word", "nothing", "input", "changed_input"] = "unknown"
-    """What is known about its output: one `word` without separators, `nothing`, its `input`, or text that is empty if
-    its input is."""
+    prints: ProgramOutput = "unknown"
+    """What is known about its output."""
     reader: str | None = None
     """The name of the part of orgkernel that reads this program, because its words are a language of their own."""
     unseen: bool = False
@@ -186,9 +196,12 @@ class CommandFields(Record):
     files: tuple[PathGlob, ...] = ()
     """Files of the project that it changes, although its words do not name them, such as `package.json`."""
     makes: str | None = None
-    """The kind of thing that it makes, such as `branch`. The first operand is its name."""
+    """The kind of thing that it makes, such as `branch`. It must fail if the thing exists. The first operand is its
+    name, or all of them if the kind is `path`."""
     removes: str | None = None
     """The kind of thing that it deletes. If the command itself made all of them, it is harmless."""
+    named_by: tuple[CommandOption, ...] = ()
+    """Options whose value names what it deletes, if no operand does."""
 
 
 class SubcommandEntry(CommandFields):

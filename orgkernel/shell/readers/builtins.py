@@ -140,6 +140,13 @@ def _set(call: ProgramCall) -> str:
     words = list(call.args)
     if [word.text for word in words[:2]] == ["+o", "history"]:
         call.unread("whether the record of commands is still needed cannot be seen")
+    for number, word in enumerate(words):
+        if re.fullmatch(r"-[a-zA-Z]*e[a-zA-Z]*", word.text) or (
+            word.text == "errexit" and number and words[number - 1].text == "-o"
+        ):
+            call.reader.ends_on_failure = True
+        elif re.fullmatch(r"\+[a-zA-Z]*e[a-zA-Z]*", word.text) or word.text == "errexit":
+            call.reader.ends_on_failure = False
     if words and words[0].text == "--":
         for number, word in enumerate(words[1:], 1):
             call.reader.variables[str(number)] = word.text

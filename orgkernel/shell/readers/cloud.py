@@ -20,13 +20,30 @@ _RUN_VALUED: Final = (
 )  # fmt: skip
 
 
+# Options with which a new container shares something with others.
+_SHARING: Final = (
+    "v", "volume", "mount", "volumes-from", "privileged", "device", "pid", "ipc", "userns", "cap-add", "security-opt", "rootfs",
+    "replace", "pod", "runtime", "cgroupns", "group-add",
+)  # fmt: skip
+
+
 def _run_in_container(call: ProgramCall) -> str | None:
-    """`docker run` and `docker exec`: options, the image or the container, and a command."""
+    """`docker exec`: options, the container, and a command."""
+    return _run_there(call, is_new=False)
+
+
+def _run_in_new_container(call: ProgramCall) -> str | None:
+    """`docker run`: options, the image, and a command."""
+    return _run_there(call, is_new=True)
+
+
+def _run_there(call: ProgramCall, *, is_new: bool) -> str | None:
     options = read_options(call.args, valued="euvwpmlhnac", long_valued=_RUN_VALUED, first_operand_ends=True)
     program = options.value("entrypoint")
+    words = options.operands[1:]
     if program is not None and program.text:
-        return in_container(call, [program, *options.operands[1:]])
-    return in_container(call, options.operands[1:])
+        words = [program, *words]
+    return in_container(call, words, is_fresh=is_new and not options.is_open and not options.has(*_SHARING))
 
 
 def _ask_web_api(call: ProgramCall) -> str | None:
@@ -61,4 +78,8 @@ def _read_graphql(call: ProgramCall, fields: list[str]) -> None:
             call.unread("what this request changes cannot be seen")
 
 
-READERS: Final[Mapping[str, Program]] = {"container": _run_in_container, "web_api": _ask_web_api}
+READERS: Final[Mapping[str, Program]] = {
+    "container": _run_in_container,
+    "new_container": _run_in_new_container,
+    "web_api": _ask_web_api,
+}

@@ -9,7 +9,7 @@ from typing import Final
 from orgkernel.diagnostics.wording import quote
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import is_safeguard
-from orgkernel.shell.marks import GLOB, ONE, TEMPORARY, UNKNOWN, ShellWord, shown
+from orgkernel.shell.marks import GLOB, HOME, ONE, TEMPORARY, UNKNOWN, ShellWord, shown
 from orgkernel.shell.options import read_options
 from orgkernel.shell.ownership import is_sink
 from orgkernel.shell.reader import Program, ProgramCall
@@ -18,7 +18,7 @@ from orgkernel.shell.reader import Program, ProgramCall
 def delete_tree(call: ProgramCall, target: ShellWord) -> None:
     """Delete a directory with everything in it."""
     owner, name = call.owner(target), quote(shown(target.text))
-    if owner == "own":
+    if owner == "own" or call.reader.has_made(target.text):
         return
     if owner in ("temporary", "unclear"):
         call.unread(f"whether {name} is the task's own cannot be seen", target)
@@ -45,6 +45,8 @@ def _zip(call: ProgramCall) -> None:
 def delete_file(call: ProgramCall, target: ShellWord) -> None:
     """Delete one file. It is destructive if the file is certainly not the task's own."""
     owner, name = call.owner(target), quote(shown(target.text))
+    if call.reader.has_made(target.text):
+        return
     is_folder_of_root = not shown(target.text).strip("*./")
     if owner == "foreign" and is_folder_of_root and ".." not in target.text:
         call.unread(f"which files {name} names cannot be seen", target)
@@ -103,29 +105,30 @@ def _erase_device(call: ProgramCall) -> None:
 
 def _copy(call: ProgramCall) -> None:
     """`cp`, `mv`, `install`, `ln -f`: the files that they can overwrite, and the files that `mv` removes."""
+    name = call.name.removeprefix("g")  # GNU programs on other systems: `gmv`
+    keeping = ("b", "backup", "i", "interactive", "help", "version")
+    # `ln -n` is about links to folders.
+    keeping += () if name == "ln" else ("n", "no-clobber")
     options = read_options(
         call.args,
         valued="tSmog",
         long_valued=("target-directory", "suffix", "mode", "owner", "group"),
         longs=("no-clobber", "force"),
     )
-    if (
-        options.has("n", "no-clobber", "b", "backup", "i", "interactive", "help", "version")
-        and call.name != "mv"
-    ):
+    if options.has(*keeping) and name != "mv":
         return
-    if call.name == "install" and options.has("d", "directory"):
+    if name == "install" and options.has("d", "directory"):
         return
     operands = list(options.operands)
     folder = options.value("t", "target-directory")
     target = folder or (operands.pop() if len(operands) > 1 else None)
-    if call.name == "mv":
+    if name == "mv":
         for source in operands:
             owner = call.owner(source)
-            if owner == "foreign" and source.text.startswith("/"):
+            if owner == "foreign" and source.text.startswith(("/", HOME, "../")):
                 call.unread(f"whether {quote(shown(source.text))} may be moved away cannot be seen", source)
     if target is None or is_sink(target.text):
-        if call.name == "mv" and target is not None and target.text == "/dev/null":
+        if name == "mv" and target is not None and target.text == "/dev/null":
             call.found("destroy_data", "moves a file onto /dev/null, which deletes it", target)
         return
     if target.text.startswith("/dev/"):
@@ -139,14 +142,15 @@ def _copy(call: ProgramCall) -> None:
         )
     elif (
         owner in ("foreign", "variable")
+        and not call.reader.has_made(target.text)
         and not is_own_root(target.text)
-        and not (call.name == "ln" and not options.has("f", "force"))
+        and not (name == "ln" and not options.has("f", "force"))
     ):
         call.unread(
             f"whether {quote(shown(target.text))} overwrites a file of another owner cannot be seen",
             target,
         )
-    elif call.name == "cp" and len(operands) == 1:
+    elif name == "cp" and len(operands) == 1:
         call.reader.write(target, call.reader.read_file(operands[0].text), appends=False)
 
 

@@ -18,7 +18,7 @@ def _nice(call: ProgramCall) -> str | None:
     """`nice -n 5 PROGRAM`, and `nice -5 PROGRAM`."""
     args = call.args[1:] if call.args and re.fullmatch(r"-\d+", call.args[0].text) else call.args
     words = read_options(args, valued="n", long_valued=("adjustment",), first_operand_ends=True).operands
-    return call.run(words) if words else None
+    return call.run(words, passes_status=True) if words else None
 
 
 def _flock(call: ProgramCall) -> str | None:
@@ -72,11 +72,11 @@ def _env(call: ProgramCall) -> str | None:
 def _in_folder(call: ProgramCall, folder: ShellWord | None, words: Sequence[ShellWord]) -> str | None:
     """A program in another directory."""
     if folder is None:
-        return call.run(words)
+        return call.run(words, passes_status=True)
     before = call.reader.folder
     call.reader.folder = join(before, folder.text)
     try:
-        return call.run(words)
+        return call.run(words, passes_status=True)
     finally:
         call.reader.folder = before
 
@@ -290,9 +290,9 @@ def _ssh(call: ProgramCall) -> str | None:
     return None
 
 
-def in_container(call: ProgramCall, words: Sequence[ShellWord]) -> str | None:
-    """A program in a container."""
-    with call.reader.elsewhere():
+def in_container(call: ProgramCall, words: Sequence[ShellWord], *, is_fresh: bool = False) -> str | None:
+    """A program in a container. `is_fresh`: the container is new, and shares no files with others."""
+    with call.reader.elsewhere(is_fresh=is_fresh):
         return call.run(words) if words else None
 
 
