@@ -93,6 +93,8 @@ def render_plain_programs() -> str:
         for each in (name, *facts.get("also", ())):
             if is_plain and all(map(_is_plain, subcommands)):
                 names.add(each)
+            elif not subcommands and (conditions := _find_conditions(facts)):
+                names.add(f"{each} unless {conditions}")
             elif "reader" not in facts:
                 names |= {f"{each} {word}" for word in _list_plain_subcommands(subcommands)}
     return json.dumps(sorted(names), indent=0) + "\n"
@@ -126,6 +128,37 @@ def _is_plain(facts: Mapping[str, Any]) -> bool:
     if reader is not None:
         effects -= {"unknown"}
     return not roles & _RUNNING_ROLES and not effects & _RUNNING_EFFECTS
+
+
+# Readers of programs that run something only by some options, and what a word contains if it could run something, too.
+_CONDITIONAL_READERS = {"grep": "", "awk": r"[|@]|system|getline"}
+
+
+def _find_conditions(facts: Mapping[str, Any]) -> str:
+    """The options without which a program takes its words for data, and what its words must not contain. Empty if its words
+    are commands or code anyway.
+    """
+    pattern = _CONDITIONAL_READERS.get(facts.get("reader", ""))
+    if pattern is None:
+        return ""
+    cases = facts.get("cases", ())
+    closed = [
+        case
+        for case in cases
+        if case.get("effect", "reads") in _RUNNING_EFFECTS or not _is_plain({**case, "effect": "reads"})
+    ]
+    others = {**facts, "values": {}, "cases": [case for case in cases if case not in closed]}
+    if pattern:
+        others = {**others, "operands": "text", "reader": "grep", "cases": []}
+    if not _is_plain(others) or (not pattern and any(not case.get("options") for case in closed)):
+        return ""
+    options = {
+        option
+        for role, names in facts.get("values", {}).items()
+        if role in _RUNNING_ROLES
+        for option in names
+    } | {option for case in closed for option in case.get("options", ())}
+    return " ".join([*sorted(options), *(["words", pattern] if pattern else [])])
 
 
 def _list_roles(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -12,6 +12,7 @@ Standard library only: this module also runs inside hosts.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from .lazy_patterns import lazy_pattern
@@ -19,6 +20,7 @@ from .lazy_patterns import lazy_pattern
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from re import Pattern
 
 MOST_CHARACTERS = 10_000
 PLAIN_PROGRAMS = "plain_programs.json"
@@ -88,8 +90,17 @@ class _UnreadableCommand(Exception):
 class SimpleCommand:
     """The words of a program, and its text from here-documents."""
 
-    def __init__(self, words: tuple[str, ...], quoted: frozenset[int], *, is_piped: bool = False) -> None:
+    def __init__(
+        self,
+        words: tuple[str, ...],
+        quoted: frozenset[int],
+        *,
+        is_piped: bool = False,
+        spelled: tuple[str, ...] = (),
+    ) -> None:
         self.words = words
+        self.spelled = spelled or words
+        """The words with their capital letters, because those of options matter."""
         self.quoted = quoted
         """The numbers of the words that are quoted texts of several words."""
         self.is_piped = is_piped
@@ -98,7 +109,7 @@ class SimpleCommand:
     def find_plain_program(self) -> str | None:
         """The program, if it takes all its words for data, so that none of them begins another command."""
         words = self.list_behind_keywords()
-        return words[0] if words and words[0].rpartition("/")[2] in _read_plain_programs() else None
+        return words[0] if words and self._is_plain_program(words) else None
 
     def list_behind_keywords(self) -> list[str]:
         """The words from the program on."""
@@ -113,8 +124,22 @@ class SimpleCommand:
         if words[0] in ("for", "select", "case"):
             return True
         program = words[0].rpartition("/")[2]
-        plain = _read_plain_programs()
-        return program in plain or (len(words) > 1 and f"{program} {words[1]}" in plain)
+        return self._is_plain_program(words) or (
+            len(words) > 1 and f"{program} {words[1]}" in _read_plain_programs()
+        )
+
+    def _is_plain_program(self, words: list[str]) -> bool:
+        program = words[0].rpartition("/")[2]
+        if program in _read_plain_programs():
+            return True
+        conditions = _read_conditions().get(program)
+        if conditions is None:
+            return False
+        options, pattern = conditions
+        behind = self.spelled[self.words.index(words[0]) + 1 :]
+        return not any(_may_be_option(word, options) for word in behind) and not (
+            pattern and any(pattern.search(word) for word in behind)
+        )
 
     def list_words(self) -> Iterator[str]:
         """The words that could be a program or its words, in order."""
@@ -256,6 +281,39 @@ def _read_plain_programs() -> frozenset[str]:
         return frozenset()
 
 
+@lru_cache(maxsize=1)
+def _read_conditions() -> dict[str, tuple[tuple[str, ...], Pattern[str] | None]]:
+    """The programs that take their words for data unless one of some options is given or a word matches a pattern: rows
+    such as `rg unless --pre` and `awk unless -f words system`.
+    """
+    conditions = {}
+    for row in _read_plain_programs():
+        name, _, rest = row.partition(" unless ")
+        if rest:
+            options, _, pattern = rest.partition(" words ")
+            conditions[name] = tuple(options.split()), re.compile(pattern, re.IGNORECASE) if pattern else None
+    return conditions
+
+
+def _may_be_option(word: str, options: tuple[str, ...]) -> bool:
+    """Whether a word is, abbreviates or contains one of some options, or could be one that only a run shows."""
+    if word[:1] == _UNKNOWN:
+        return True
+    if word[:1] != "-":
+        return False
+    if _UNKNOWN in word:
+        return True
+    name = word.lstrip("-").partition("=")[0]
+    for option in options:
+        bare = option.lstrip("-")
+        if len(bare) == 1:
+            if word[1:2] != "-" and bare in word:
+                return True
+        elif name and (bare.startswith(name) or name.startswith(bare)):
+            return True
+    return False
+
+
 class _Reader:
     """Reads the simple commands of a text."""
 
@@ -330,7 +388,8 @@ class _Reader:
         """End a simple command."""
         if self._words:
             words = tuple(word.casefold() for word in self._words)
-            command = SimpleCommand(words, frozenset(self._quoted), is_piped=is_piped)
+            spelled = tuple(self._words)
+            command = SimpleCommand(words, frozenset(self._quoted), is_piped=is_piped, spelled=spelled)
             self.commands.append(_read_xargs(command))
         self._words, self._quoted = [], set()
 

@@ -124,22 +124,45 @@ def test_commands_remove_what_they_made() -> None:
 
 
 def test_everyday_commands_that_may_begin_with_rm() -> None:
-    """A rule about `rm` concerns few of the everyday commands that do not run it."""
-    trades = read_yaml_file(FOLDER / "held_out.yaml")
+    """A rule about `rm` concerns at most 2 % of the everyday commands that do not run it."""
     plain = [
         command
-        for name, trade in trades.items()
-        if name not in ("own_files", "outside_the_catalog")
+        for file in ("held_out", "held_out_2")
+        for name, trade in read_yaml_file(FOLDER / f"{file}.yaml").items()
+        if name not in ("own_files", "outside_the_catalog", "borderline")
         for command in trade.get("harmless", ())
     ]
-    assert len(plain) == 246
-    assert [command for command in plain if may_begin(command, "rm")] == [
-        r"rg -n 'class \w+' src",
-        "awk '{print $1}' access.log | sort | uniq -c | sort -rn | head",
+    assert len(plain) > 400
+    concerned = [command for command in plain if may_begin(command, "rm")]
+    assert concerned == [
         "cat <<'EOF' | python3 -m json.tool\n{\"a\": 1}\nEOF",
         "fd -e py",
         "source .venv/bin/activate",
+        'docker run --rm -v "$PWD":/src -w /src node:22 npm test',
+        "duckdb -c \"select * from 'data.parquet' limit 5\"",
     ]
+    assert len(concerned) <= 0.02 * len(plain)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rg --pre rm x",
+        "rg --pr=rm x",
+        "rg $options rm",
+        'rg "$pattern" rm',
+        "rg -n 'a b' && rm x",
+        "rg x | xargs rm",
+        "awk 'BEGIN{system(\"rm x\")}'",
+        "awk '{print | \"rm x\"}'",
+        "awk -f rm.awk",
+        "awk -W exec rm",
+        "awk $options rm",
+    ],
+)
+def test_readers_of_text_that_may_run_another_program(command: str) -> None:
+    """`rg` and `awk` take their words for data, except with an option or in a program that runs one."""
+    assert may_begin(command, "rm")
 
 
 @pytest.mark.parametrize("case", [*read_cases()], ids=lambda case: case["name"])
