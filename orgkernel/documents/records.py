@@ -829,6 +829,7 @@ class Tool(Record, frozen=True, kw_only=True):
     action_argument: str = ''
     path_arguments: tuple[str, ...] | None = None
     command_arguments: tuple[str, ...] = ()
+    command_lists: Literal['words', 'commands'] | None = None
     names: dict[Id, str] = msgspec.field(default_factory=dict)
     enabled: bool = True
     departments: tuple[Id, ...] = ()

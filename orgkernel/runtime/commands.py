@@ -19,8 +19,9 @@ from .lazy_patterns import lazy_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from re import Pattern
+    from typing import Any
 
 MOST_CHARACTERS = 10_000
 PLAIN_PROGRAMS = "plain_programs.json"
@@ -80,6 +81,8 @@ _SUBSCRIPT = lazy_pattern(r"\[.*(?:\$\(|`|\$\{)")
 _RUN_VARIABLE = lazy_pattern(
     r"(?:\w*(?:pager|editor|visual|command|less|ssh|diff|browser|preload|askpass)\w*|\w*_env|env|ps4)\+?="
 )
+# Arguments with more words of the command beside them.
+_WORDS_OF_COMMANDS = frozenset({"args", "arguments", "argv", "flags", "options", "parameters", "params"})
 _XARGS_VALUED = "nIPLdEsaJR"
 
 
@@ -189,6 +192,63 @@ def _may_begin_so(command: SimpleCommand, names: list[str]) -> bool:
         if not any(_is_in(name, word, is_whole=True) for word in rest):
             return False
     return any(_is_in(names[-1], word, is_whole=False) for word in rest)
+
+
+def list_stated_commands(
+    arguments: Iterable[str], tool_input: Mapping[str, Any], lists: str | None = None
+) -> tuple[str | None, ...]:
+    """The shell commands in the input of a tool, given the arguments that contain them. None for one that is not text.
+
+    A list is the words of one command if `lists` is `words`, and several commands if it is `commands`. Otherwise it is
+    read both ways, because a caller chooses its form. A program in one argument and its words in another are one command.
+
+    >>> list_stated_commands(["argv"], {"argv": ["git", "push"]}, "words")
+    ('git push',)
+    >>> list_stated_commands(["argv"], {"argv": ["git", "push"]})
+    ('git', 'push', 'git push')
+    >>> list_stated_commands(["command"], {"command": "git", "args": ["push", "a b"]})
+    ('git', "git push 'a b'")
+    """
+    names = tuple(arguments)
+    values = [tool_input[name] for name in names if name in tool_input]
+    if not values:
+        return (None,)
+    commands: list[str | None] = []
+    for value in values:
+        if not isinstance(value, list | tuple):
+            commands.append(value if isinstance(value, str) else None)
+        elif lists != "words" or len(values) > 1:
+            commands += [each if isinstance(each, str) else None for each in value] or [None]
+    if lists != "commands":
+        commands += _join_values(values)
+    first = values[0]
+    for name, value in tool_input.items():
+        is_more = isinstance(value, list | tuple) or name.casefold() in _WORDS_OF_COMMANDS
+        if is_more and name not in names and isinstance(first, str):
+            commands += [each for each in _join_values([first, value]) if each is not None]
+    return tuple(dict.fromkeys(commands))
+
+
+def _join_values(values: list[Any]) -> list[str | None]:
+    """The command that several values are together, if they can be one."""
+    if not any(isinstance(each, list | tuple) for each in values):
+        first = values[0]
+        if len(values) == 1 or not isinstance(first, str) or len(first.split()) != 1:
+            return []
+    words: list[str] = []
+    for value in values:
+        if isinstance(value, str):
+            words.append(value)
+        elif isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+            words += map(_quote_word, value)
+        else:
+            return [None]
+    return [" ".join(words) if words else None]
+
+
+def _quote_word(word: str) -> str:
+    """A word as a shell reads it back."""
+    return word if _WORD.fullmatch(word) else "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def read_words(command: str) -> tuple[SimpleCommand, ...] | None:

@@ -167,7 +167,7 @@ class Evaluation(Struct, eq=False):
         if assumed.off_commands:
             return StatedParts(paths, NOTHING_RUN)
         given = None if assumed.no_commands else self.request.context.input
-        return StatedParts(paths, read_stated_commands(self.resource.command_arguments, given))
+        return StatedParts(paths, read_stated_commands(self.resource.command_arguments, given, self.resource.command_lists))
 
     @property
     def rests_on_grants(self) -> bool:

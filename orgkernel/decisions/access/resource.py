@@ -32,6 +32,7 @@ class Resource:
         "__dict__",
         "actions",
         "command_arguments",
+        "command_lists",
         "delegating",
         "departments",
         "depends",
@@ -91,6 +92,8 @@ class Resource:
         """The arguments that contain paths."""
         self.command_arguments: tuple[str, ...] = ()
         """The arguments that contain shell commands."""
+        self.command_lists: str | None = None
+        """Whether a list in them is the words of one command or several commands; None if it can be both."""
         self.has_file_scope = False
         """Whether it opens files and some role has a file scope."""
         self.is_divided = False
@@ -196,6 +199,7 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
     resource.opens_files = tool.opens_files
     resource.path_arguments = tool.path_arguments or ()
     resource.command_arguments = tool.command_arguments
+    resource.command_lists = tool.command_lists
     resource.obliges = resource.exclusive or bool(tool.credentials)
     resource.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
     return resource

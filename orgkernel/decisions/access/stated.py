@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from orgkernel.runtime.commands import SimpleCommand, may_begin_with, read_words
+from orgkernel.runtime.commands import SimpleCommand, list_stated_commands, may_begin_with, read_words
 from orgkernel.runtime.paths import is_inside, may_touch
 
 
@@ -61,15 +61,13 @@ NOTHING_RUN: Final = StatedCommands(())
 
 
 def read_stated_commands(
-    arguments: tuple[str, ...], tool_input: Mapping[str, Any] | None
+    arguments: tuple[str, ...], tool_input: Mapping[str, Any] | None, lists: str | None = None
 ) -> StatedCommands | None:
     """The commands in the input. If no declared argument is present, the command is unknown."""
     if tool_input is None or not arguments:
         return None
-    texts = [
-        text for name in arguments if name in tool_input for text in _iterate_texts(tool_input[name])
-    ] or [None]
-    return StatedCommands(tuple(None if text is None else read_words(text) for text in dict.fromkeys(texts)))
+    texts = list_stated_commands(arguments, tool_input, lists)
+    return StatedCommands(tuple(None if text is None else read_words(text) for text in texts))
 
 
 def read_stated_paths(

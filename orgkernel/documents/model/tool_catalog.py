@@ -96,7 +96,9 @@ class Tool(Record):
     path_arguments: tuple[str, ...] | None = None
     """Arguments that contain the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
     command_arguments: tuple[str, ...] = ()
-    """Arguments that contain shell commands: one command each, or a list."""
+    """Arguments that contain shell commands. A program in one and its words in another are one command."""
+    command_lists: Literal["words", "commands"] | None = None
+    """What a list in these arguments is: the `words` of one command, or several `commands`. Without it, a list is read both ways."""
     names: dict[Id, str] = Field(default_factory=dict)
     """The name of the tool in each runtime."""
     enabled: bool = True

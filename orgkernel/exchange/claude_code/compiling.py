@@ -273,6 +273,7 @@ class _Compiler:
 
         return {
             "arguments": list(list_command_arguments(self._name, tool)),
+            **({} if tool.command_lists is None else {"lists": tool.command_lists}),
             "beginnings": beginnings,
             "parts": {
                 each: answer(each) | ({"own": True} if each in self._own else {}) for each in beginnings

@@ -142,7 +142,7 @@ def answer_of(
     if not texts:
         return _turn_into_question(row, row) if row.get("own") else (row["outcome"], row["text"])
     if "beginnings" in row:
-        return _find_strictest_prefix(texts, row)
+        return _find_strictest_prefix(given, row)
     if "parts" in row:
         return _find_strictest_part(texts, row, active, call)
     outcome, text = row["inside"]["outcome"], row["inside"].get("text", "")
@@ -189,12 +189,12 @@ def _find_strictest_part(
     return outcome, _insert_path(text, shown(path))
 
 
-def _find_strictest_prefix(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
+def _find_strictest_prefix(given: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
     """The strictest answer for the commands of a call. A command that cannot be read completely matches every prefix."""
-    from orgkernel.runtime.commands import may_begin_with, read_words
+    from orgkernel.runtime.commands import list_stated_commands, may_begin_with, read_words
 
     answers: list[CallAnswer] = []
-    for command in _each(texts):
+    for command in list_stated_commands(row["arguments"], given, row.get("lists")):
         words = None if command is None else read_words(command)
         touched = [each for each in row["beginnings"] if may_begin_with(words, each)]
         for each in touched:
