@@ -100,6 +100,18 @@ def render_plain_programs() -> str:
     return json.dumps(sorted(names), indent=0) + "\n"
 
 
+NAMES_TARGET = "orgkernel/runtime/program_names.json"
+
+
+def render_program_names() -> str:
+    """The programs that exist under a second name with a `g` in front, as GNU programs do beside those of another system."""
+    second_names = {}
+    for name, facts in list_shipped_programs().items():
+        names = {name, *facts.get("also", ())}
+        second_names |= {each: each[1:] for each in names if each[:1] == "g" and each[1:] in names}
+    return json.dumps(dict(sorted(second_names.items())), indent=0) + "\n"
+
+
 def _list_plain_subcommands(subcommands: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The subcommands of one word that take all their words for data, and have no subcommand that does not."""
     running = {

@@ -21,9 +21,11 @@ from orgkernel.runtime.word_topics import TABLES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
 from tools.command_catalog import (
+    NAMES_TARGET,
     PLAIN_TARGET,
     render_command_catalog,
     render_plain_programs,
+    render_program_names,
 )
 from tools.command_catalog import TARGET as COMMANDS
 from tools.host_names import render_catalogs
@@ -54,6 +56,7 @@ def generated_files() -> dict[str, str]:
     files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
     files[COMMANDS] = render_command_catalog()
     files[PLAIN_TARGET] = render_plain_programs()
+    files[NAMES_TARGET] = render_program_names()
     return files
 
 

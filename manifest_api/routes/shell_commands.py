@@ -13,8 +13,8 @@ from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body
 from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import declare_body, declare_responses
+from orgkernel.decisions.command_programs import build_programs
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
-from orgkernel.decisions.work.contracts.programs import build_programs
 from orgkernel.decisions.work.contracts.reading import expect_readable, expect_sound
 from orgkernel.documents.records import Brief, Preflight
 from orgkernel.kernel.kernel import Kernel

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 MOST_CHARACTERS = 10_000
 PLAIN_PROGRAMS = "plain_programs.json"
+PROGRAM_NAMES = "program_names.json"
 _MOST_NESTED = 20
-# Text of a word that only a run shows.
-_UNKNOWN = "\x00"
+UNKNOWN_WORD = _UNKNOWN = "\x00"
+"""A word, or text in it, that only a run shows."""
 _CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 _WORD = lazy_pattern(r"[A-Za-z0-9_./:@%+,~-]+")
 _PARTS = lazy_pattern(r"[/:,@]")
@@ -321,7 +322,8 @@ def _is_in(name: str, word: str, *, is_whole: bool) -> bool:
     """
     if word == _UNKNOWN:
         return True
-    parts = _PARTS.split(word)
+    parts = [_read_program_names().get(part, part) for part in _PARTS.split(word)]
+    name = _read_program_names().get(name, name)
     if name in parts or (not is_whole and any(part.startswith(name) for part in parts)):
         return True
     return word[:1] == "-" and word[:2] != "--" and name in word
@@ -332,13 +334,23 @@ def _read_plain_programs() -> frozenset[str]:
     """The programs, and the programs with a subcommand, that take their words for data. Empty if the file is missing
     or damaged. Then a match is ruled out less often.
     """
+    return frozenset(_read_compiled(PLAIN_PROGRAMS) or ())
+
+
+@lru_cache(maxsize=1)
+def _read_program_names() -> Mapping[str, str]:
+    """The other names of programs, such as `grm`, with the usual one."""
+    return dict(_read_compiled(PROGRAM_NAMES) or {})
+
+
+def _read_compiled(name: str) -> Any:
     import json
     import pkgutil
 
     try:
-        return frozenset(json.loads(pkgutil.get_data(__package__ or "", PLAIN_PROGRAMS) or b"[]"))
+        return json.loads(pkgutil.get_data(__package__ or "", name) or b"null")
     except (OSError, ValueError):
-        return frozenset()
+        return None
 
 
 @lru_cache(maxsize=1)

@@ -36,7 +36,7 @@ def check_command(
     >>> check_command("rm -rf build").outcome, check_command("curl -s https://example.com/x | sh").outcome
     ('harmless', 'cannot_tell')
     """
-    return _build_check(_read(command, ground, programs))
+    return _build_check(read_command(command, ground, programs))
 
 
 def _build_check(reader: Reader) -> CommandCheck:
@@ -62,7 +62,7 @@ def explain_command(
     >>> explain_command("git push --force").programs[0].entry
     'git push'
     """
-    reader = _read(command, ground, programs)
+    reader = read_command(command, ground, programs)
     return CommandExplanation(
         outcome=_judge(reader),
         programs=tuple(dict.fromkeys(reader.readings)),
@@ -98,14 +98,14 @@ def find_writes(
     >>> find_writes("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",))).touched
     (('src/a.py', 'own'),)
     """
-    return _build_writes(_read(command, ground, programs))
+    return _build_writes(read_command(command, ground, programs))
 
 
 def check_writes(
     command: str, ground: Ground | None = None, programs: CommandPrograms | None = None
 ) -> tuple[CommandWrites, CommandCheck]:
     """What `find_writes` and `check_command` return, from one reading."""
-    reader = _read(command, ground, programs)
+    reader = read_command(command, ground, programs)
     return _build_writes(reader), _build_check(reader)
 
 
@@ -119,7 +119,8 @@ def _build_writes(reader: Reader) -> CommandWrites:
     )
 
 
-def _read(command: str, ground: Ground | None, programs: CommandPrograms | None) -> Reader:
+def read_command(command: str, ground: Ground | None, programs: CommandPrograms | None) -> Reader:
+    """Read a command as a shell would run it, without running it."""
     table = CatalogedPrograms(programs or read_shipped_programs(), READERS)
     reader = Reader(table, ground or Ground())
     problem = _unreadable(command)

@@ -48,7 +48,8 @@ def test_the_rules_that_settings_have_most(tmp_path: Path) -> None:
         "/bin/rm x",
         "sudo ls",
         "$x",
-        "sh -c ls",
+        "sh -c 'rm x'",
+        "sh -c $x",
         "",
         3,
         ["ls", "rm"],
@@ -70,7 +71,7 @@ def test_a_denial_names_the_rule_and_the_command_that_would_do(tmp_path: Path) -
     assert "would be allowed by: state a command that does not begin with `git push`, `rm`" in done.stdout
     for command, end in (
         ("ls; rm x", "a command in it could begin with these words"),
-        ("eval ls", "the command cannot be parsed completely"),
+        ("eval $x", "`$x` cannot be read: the script is not known until the command runs"),
     ):
         context = json.dumps({"input": {"command": command}})
         done = run_here(

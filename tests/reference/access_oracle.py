@@ -389,10 +389,12 @@ def stated_commands(request: Request, tool: dict[str, Any]) -> list[str]:
     if said is None or not arguments:
         return []
     found = [said[name] for name in arguments if name in said]
-    return [text for each in found for text in (each if isinstance(each, list) else [each])] or ["ls $x"]
+    return [text for each in found for text in (each if isinstance(each, list) else [each])] or ["$x"]
 
 
 ANYTHING = {"rm", "git push", "ls"}
+UNREAD = {"$x"}
+"""The commands that nobody can read."""
 MAY_BEGIN = {
     "ls -l": {"ls"},
     "rm x": {"rm"},
@@ -402,7 +404,8 @@ MAY_BEGIN = {
     "push git": set(),
     "sudo rm x": {"rm"},
     "ls && rm x": {"ls", "rm"},
-    "sh -c ls": ANYTHING,
+    "sh -c ls": {"ls"},
+    "$x": ANYTHING,
     "ls $x": ANYTHING,
     "/bin/rm x": {"rm"},
     "r'm' x": ANYTHING,

@@ -11,7 +11,7 @@ from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import locate_current_store
 from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
 from orgkernel.cli.work.ownership_workers import find_workers_here, list_named_briefs
-from orgkernel.decisions.work.contracts.programs import build_programs
+from orgkernel.decisions.command_programs import build_programs
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import FILE

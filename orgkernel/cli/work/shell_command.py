@@ -13,8 +13,8 @@ from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option, open_kernel
 from orgkernel.cli.output import echo_answer, join_lines
 from orgkernel.cli.work.contract_files import read_brief, read_contract_file
+from orgkernel.decisions.command_programs import build_programs
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
-from orgkernel.decisions.work.contracts.programs import build_programs
 from orgkernel.decisions.work.contracts.reading import expect_readable
 from orgkernel.documents.records import Preflight
 from orgkernel.shell.catalog import CommandPrograms

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from msgspec.structs import replace
@@ -27,6 +27,9 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.documents.records import BUILT_IN_ORIGINS, USER
 from orgkernel.graph.questions import OrgView
+
+if TYPE_CHECKING:
+    from orgkernel.shell.catalog import CommandPrograms
 
 
 class AccessTables:
@@ -66,6 +69,13 @@ class AccessTables:
     def tool_resources(self) -> dict[str, str]:
         """Every declared tool as a resource name, each one shared string. Thousands of roles refer to them."""
         return {tool: f"tool:{tool}" for tool in self.view.records.tools}
+
+    @cached_property
+    def command_programs(self) -> CommandPrograms | None:
+        """The command catalog of the organization; None if it adds nothing to the shipped one."""
+        from orgkernel.decisions.command_programs import build_programs
+
+        return build_programs(self.view.records) if self.view.records.programs else None
 
     @cached_property
     def has_file_scopes(self) -> bool:

@@ -185,6 +185,8 @@ def _find_grant_alternatives(evaluation: Evaluation) -> Iterator[dict[str, Grant
             for grant, level in zip(given.grants, given.levels, strict=True)
             if level >= evaluation.required
         ]
+        if evaluation.is_unread:
+            yield {each.grant_id: each for each in enough if each.uses_left is not None}
         for waiver in order.find_waivers(evaluation.spared):
             yield {each.grant_id: each for each in enough if waiver is None or waiver in each.waives}
     for each in (*evaluation.parents, *evaluation.supposed):

@@ -110,6 +110,8 @@ class Evaluation(Struct, eq=False):
     """Whether an unstated circumstance is treated as not satisfied."""
     unstated: tuple[Unstated, ...] = ()
     """Unstated circumstances that would change the outcome, if the outcome is `conditional`."""
+    is_unread: bool = False
+    """Whether a person is asked about a part that cannot be read, which policies deny."""
     supposed: tuple[Evaluation, ...] = ()
     """Evaluations with other circumstances in which stored grants keep the outcome the same."""
 
@@ -167,7 +169,21 @@ class Evaluation(Struct, eq=False):
         if assumed.off_commands:
             return StatedParts(paths, NOTHING_RUN)
         given = None if assumed.no_commands else self.request.context.input
-        return StatedParts(paths, read_stated_commands(self.resource.command_arguments, given, self.resource.command_lists))
+        resource = self.resource
+        if given is None or not resource.command_arguments:
+            return StatedParts(paths, None)
+        programs = self.tables.command_programs
+        return StatedParts(
+            paths,
+            read_stated_commands(resource.command_arguments, given, resource.command_lists, programs),
+        )
+
+    @property
+    def is_for_person(self) -> bool:
+        """Whether a person is there who can be asked: the subject, or the one that triggered its run."""
+        first = self.request.on_behalf_of
+        subject = self.subject if first is None else self.tables.find_subject(first)
+        return subject is not None and subject.identity.kind == "person"
 
     @property
     def rests_on_grants(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from orgkernel.decisions.access.circumstances import Circumstance, is_satisfied, read_circumstances
 from orgkernel.decisions.access.identity import SubjectIdentity
@@ -18,6 +19,17 @@ PolicyEffect = tuple[int, int, bool, bool]
 """The combined effect of all matching policies on one resource: granted level, ceiling, whether they deny it, and whether
 they require an approval.
 """
+
+
+class PartEffect(NamedTuple):
+    """The effect of policies about a part of a resource on the requested part."""
+
+    denies: bool
+    denies_open: bool
+    """Whether they deny it because the request leaves open whether it matches."""
+    denies_unread: bool
+    """Whether they deny it only because something in the request cannot be read."""
+    asks: bool
 
 
 class Names:
@@ -126,6 +138,14 @@ class AccessPolicy:
             self.commands and stated_parts.commands is None
         )
 
+    def is_unread(self, stated_parts: StatedParts) -> bool:
+        """Whether a request matches the part only because something in it cannot be read."""
+        if self.is_open(stated_parts) or not self.touches(stated_parts):
+            return False
+        paths, commands = stated_parts
+        readable = StatedParts(paths and paths.readable, commands and commands.readable)
+        return not self.touches(readable)
+
     def get_granted_level(self, kind: str, name: str, level: int) -> int:
         """The level that it grants: the full level, or for data the tier that it names.
 
@@ -160,21 +180,21 @@ class PolicySet:
                 self.effects[resource.resource] = effect
         return effect
 
-    def evaluate_parts(self, resource: Resource, stated_parts: StatedParts) -> tuple[bool, bool, bool]:
-        """The effect of policies about a part of a resource on the requested part.
-
-        The values are whether they deny it, whether they deny it because the request leaves open whether it matches, and
-        whether they require an approval.
-        """
-        denies = denies_open = asks = False
+    def evaluate_parts(self, resource: Resource, stated_parts: StatedParts) -> PartEffect:
+        """The effect of policies about a part of a resource on the requested part."""
+        denies = denies_open = denies_unread = asks = False
         for policy in self.policies:
             if policy.has_part_of(resource.kind, resource.id) and policy.touches(stated_parts):
                 if policy.does_deny(resource.kind, resource.id, resource.tier):
-                    is_open = policy.is_open(stated_parts)
-                    denies, denies_open = denies or not is_open, denies_open or is_open
+                    if policy.is_open(stated_parts):
+                        denies_open = True
+                    elif policy.is_unread(stated_parts):
+                        denies_unread = True
+                    else:
+                        denies = True
                 covers = policy.covers(resource.kind, resource.id, resource.tier)
                 asks = asks or (policy.effect == "ask" and bool(covers))
-        return denies, denies_open, asks
+        return PartEffect(denies, denies_open, denies_unread, asks)
 
     def _join(self, kind: str, name: str, level: int) -> PolicyEffect:
         granted = max((policy.get_granted_level(kind, name, level) for policy in self.giving), default=0)

@@ -7,10 +7,13 @@ Paths are in its resource and in the arguments that the tool declares as `path_a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from orgkernel.runtime.commands import SimpleCommand, list_stated_commands, may_begin_with, read_words
-from orgkernel.runtime.paths import is_inside, may_touch
+from orgkernel.runtime.commands import SimpleCommand, list_stated_commands, may_begin_with
+from orgkernel.runtime.paths import is_inside, may_touch, read_path
+
+if TYPE_CHECKING:
+    from orgkernel.shell.catalog import CommandPrograms
 
 
 class StatedPaths(NamedTuple):
@@ -35,16 +38,31 @@ class StatedPaths(NamedTuple):
         """Whether one of the paths could match a glob, or contain files that do."""
         return any(path is None or may_touch(path, glob, self.root) for path in self.texts)
 
+    @property
+    def readable(self) -> StatedPaths:
+        """Only the paths that can be read."""
+        texts = (path for path in self.texts if path is not None and read_path(path, self.root) is not None)
+        return self._replace(texts=tuple(texts))
+
 
 class StatedCommands(NamedTuple):
     """The shell commands of one request. The least permitted command decides."""
 
     read: tuple[tuple[SimpleCommand, ...] | None, ...]
-    """The simple commands of each command; None for one that could run others."""
+    """The programs of each command; None for one that could run others."""
+    unread: tuple[str, ...] = ()
+    """What cannot be read in them."""
+    known: tuple[tuple[SimpleCommand, ...], ...] = ()
+    """The programs that certainly run in those that could run others."""
 
     def may_begin(self, beginning: str) -> bool:
         """Whether one of the commands, or a command inside it, could begin with some words."""
         return any(may_begin_with(commands, beginning) for commands in self.read)
+
+    @property
+    def readable(self) -> StatedCommands:
+        """Only the programs that certainly run."""
+        return StatedCommands(tuple(commands for commands in self.read if commands is not None) + self.known)
 
 
 class StatedParts(NamedTuple):
@@ -61,13 +79,24 @@ NOTHING_RUN: Final = StatedCommands(())
 
 
 def read_stated_commands(
-    arguments: tuple[str, ...], tool_input: Mapping[str, Any] | None, lists: str | None = None
+    arguments: tuple[str, ...],
+    tool_input: Mapping[str, Any] | None,
+    lists: str | None = None,
+    programs: CommandPrograms | None = None,
 ) -> StatedCommands | None:
-    """The commands in the input. If no declared argument is present, the command is unknown."""
+    """The commands in the input, read with the command catalog. If no declared argument is present, the command is unknown."""
     if tool_input is None or not arguments:
         return None
     texts = list_stated_commands(arguments, tool_input, lists)
-    return StatedCommands(tuple(None if text is None else read_words(text) for text in texts))
+    # Most requests state no command, and the catalog takes long to import.
+    from orgkernel.shell.running import CommandRun, read_run
+
+    runs = [CommandRun(None) if text is None else read_run(text, programs) for text in texts]
+    return StatedCommands(
+        tuple(run.commands for run in runs),
+        tuple(run.unread for run in runs if run.unread),
+        tuple(run.known for run in runs if run.commands is None),
+    )
 
 
 def read_stated_paths(

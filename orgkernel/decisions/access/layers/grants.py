@@ -58,7 +58,9 @@ def _apply_stored(evaluation: Evaluation) -> None:
                 evaluation.spared |= GRANTED.bit
             evaluation.sources |= GRANTED.bit
             approval_bit = evaluation.failing & ASK_APPROVAL.bit
-            if approval_bit:  # an approval was given
+            if approval_bit and (
+                not evaluation.is_unread or _has_limited(evaluation)
+            ):  # an approval was given
                 evaluation.spared |= approval_bit
                 evaluation.failing ^= approval_bit
     if evaluation.state.restrictions:
@@ -72,6 +74,15 @@ def _apply_stored(evaluation: Evaluation) -> None:
 
 
 # -- explanations ------------------------------------------------------------------------------------------------------
+
+
+def _has_limited(evaluation: Evaluation) -> bool:
+    """Whether a grant with a limited number of uses gives enough. A standing grant does not open what nobody can read."""
+    given = evaluation.given
+    return any(
+        grant.uses_left is not None and level >= evaluation.required
+        for grant, level in zip(given.grants, given.levels, strict=True)
+    )
 
 
 def _explain_granted(evaluation: Evaluation) -> Sentence:

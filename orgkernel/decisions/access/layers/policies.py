@@ -21,6 +21,7 @@ from orgkernel.decisions.access.layers.identity import locate_declaration
 from orgkernel.decisions.access.layers.policy_parts import (
     does_match_part,
     is_open,
+    is_unread,
     list_named_commands,
     list_named_paths,
     list_part_words,
@@ -52,10 +53,14 @@ def _compile(target: Target) -> Move | None:
                     deciding = assumed.policies
             allowed, top, denies, asks = deciding.effects.get(name) or deciding.compute_effect(resource)
             if is_divided:
-                denies_part, denies_open, asks_part = deciding.evaluate_parts(resource, evaluation.stated)
-                asks, denies = asks or asks_part, denies or denies_part
-                if denies_open:
+                part = deciding.evaluate_parts(resource, evaluation.stated)
+                asks, denies = asks or part.asks, denies or part.denies
+                if part.denies_open:
                     evaluation.failing |= PART_NOT_STATED.bit
+                if part.denies_unread:
+                    # A person can read the call. Without one, what cannot be read stays closed.
+                    evaluation.is_unread = evaluation.is_for_person
+                    asks, denies = asks or evaluation.is_unread, denies or not evaluation.is_unread
             if not evaluation.essential:
                 evaluation.ceiling = min(evaluation.ceiling, top)
                 if top < required:
@@ -109,7 +114,12 @@ def _does_deny(resource: Resource, policy: AccessPolicy) -> bool:
 
 
 def _explain_deny(evaluation: Evaluation) -> Sentence:
-    return _explain_denying_policies(evaluation, lambda policy: not is_open(evaluation, policy))
+    return _explain_denying_policies(
+        evaluation,
+        lambda policy: (
+            not is_open(evaluation, policy) and not (evaluation.is_unread and is_unread(evaluation, policy))
+        ),
+    )
 
 
 def _explain_part_not_stated(evaluation: Evaluation) -> Sentence:
@@ -136,6 +146,15 @@ def _is_one(text: str) -> bool:
 
 
 def _ask_approval(evaluation: Evaluation) -> Sentence:
+    text, why = _explain_asking_policies(evaluation)
+    if not evaluation.is_unread:
+        return text, why
+    denied, lines = _explain_denying_policies(evaluation, lambda policy: is_unread(evaluation, policy))
+    denied = f"{denied}, so a person has to approve this call"
+    return (f"{text}; {denied}", (*why, *lines)) if why else (denied, lines)
+
+
+def _explain_asking_policies(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
 
     def asks(policy: AccessPolicy) -> bool:

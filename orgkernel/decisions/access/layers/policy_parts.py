@@ -42,11 +42,9 @@ def name_resource_or_part(evaluation: Evaluation, policies: Iterable[AccessPolic
 def _say_beginning(evaluation: Evaluation) -> str:
     commands = evaluation.stated.commands
     if commands is not None:
-        return (
-            "the command cannot be parsed completely"
-            if None in commands.read
-            else "a command in it could begin with these words"
-        )
+        if None not in commands.read:
+            return "a command in it could begin with these words"
+        return commands.unread[0] if commands.unread else "the command cannot be read, because it is not text"
     if evaluation.resource.command_arguments:
         return "the request states no command"
     return "the tool declares no `command_arguments`"
@@ -70,6 +68,12 @@ def is_open(evaluation: Evaluation, policy: AccessPolicy) -> bool:
     """Whether a policy is about a part of the resource and the request does not state enough to compare."""
     resource = evaluation.resource
     return policy.has_part_of(resource.kind, resource.id) and policy.is_open(evaluation.stated)
+
+
+def is_unread(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+    """Whether a policy is about a part of the resource, and the request matches it only because it cannot be read."""
+    resource = evaluation.resource
+    return policy.has_part_of(resource.kind, resource.id) and policy.is_unread(evaluation.stated)
 
 
 def list_named_paths(evaluation: Evaluation) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
+    from orgkernel.runtime.commands import SimpleCommand
+
 FREE: Final = "none"
 """Instead of a role of the main thread: only the host's own rules apply there."""
 HANDOFF_TOOLS: Final = ("Agent", "Task")
@@ -190,20 +192,22 @@ def _find_strictest_part(
 
 
 def _find_strictest_prefix(given: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
-    """The strictest answer for the commands of a call. A command that cannot be read completely matches every prefix."""
-    from orgkernel.runtime.commands import list_stated_commands, may_begin_with, read_words
+    """The strictest answer for the commands of a call. A command that cannot be read completely matches every prefix, and
+    a person is asked about it.
+    """
+    from orgkernel.runtime.commands import list_stated_commands, may_begin_with
 
     answers: list[CallAnswer] = []
     for command in list_stated_commands(row["arguments"], given, row.get("lists")):
-        words = None if command is None else read_words(command)
+        words, unread = (None, "") if command is None else _read_run(command)
         touched = [each for each in row["beginnings"] if may_begin_with(words, each)]
         for each in touched:
             part = row["parts"][each]
             if words is None and part.get("text"):
-                part = {**part, "text": f"{part['text']}\n  {_UNREADABLE}"}
-            is_own = words is None and command is not None and part.get("own")
+                part = {**part, "text": f"{part['text']}\n  {unread or _UNREADABLE}"}
+            is_unread = words is None and command is not None
             answers.append(
-                _turn_into_question(part, row) if is_own else (part["outcome"], part.get("text", ""))
+                _turn_into_question(part, row) if is_unread else (part["outcome"], part.get("text", ""))
             )
         if not touched:
             answers.append((row["clear"]["outcome"], row["clear"].get("text", "")))
@@ -217,10 +221,27 @@ def _turn_into_question(part: dict[str, Any], row: dict[str, Any]) -> CallAnswer
     outcome, text = part["outcome"], part.get("text", "")
     if outcome != "deny" or row.get("clear", part)["outcome"] == "deny":
         return outcome, text
-    return "ask", f"ask:{text.removeprefix('deny:')}\n  {_OWN}"
+    reason = _OWN if part.get("own") else _READ_BY_PERSON
+    return "ask", f"ask:{text.removeprefix('deny:')}\n  {reason}"
+
+
+def _read_run(command: str) -> tuple[tuple[SimpleCommand, ...] | None, str]:
+    """The programs that a command runs, and what cannot be read in it. The command catalog is read only if the text alone is not enough."""
+    from orgkernel.runtime.commands import read_words
+
+    words = read_words(command)
+    if words is not None:
+        return words, ""
+    try:
+        from orgkernel.shell.running import read_run
+    except ImportError:  # the parser of shells is not installed
+        return None, ""
+    run = read_run(command)
+    return run.commands, run.unread
 
 
 _OWN: Final = "so a person is asked: Claude Code has this rule in its settings, and applies it as well"
+_READ_BY_PERSON: Final = "so a person is asked, who can read it"
 _UNREADABLE: Final = (
     "it cannot be parsed completely: the command has more in it than plain words, quotes, lists and pipes"
 )
