@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from orgkernel.documents.records import BUILT_IN_ORIGINS, STAR, Condition, Match, Person, Principal
+from orgkernel.documents.records import STAR, Condition, Match, Person, Principal
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.rules.references import Reference
 
@@ -54,7 +54,7 @@ def _find_principal_contradiction(principal: Principal, people: Mapping[str, Def
         return "an unknown person has no id, relationship or tags"
     owner = _is_owner(principal, people)
     if None not in (principal.is_user, owner) and principal.is_user is not owner:
-        return f"it matches {'the owner' if owner else 'a person other than the owner'} but has `is_user: {str(not owner).lower()}`"
+        return f"it {'only' if owner else 'never'} matches the owner but has `is_user: {str(not owner).lower()}`"
     if principal.person_id is not None:
         person = people.get(principal.person_id)  # ORG415 reports a person who is not declared
         wrong = person is not None and not _is(person.record, principal)
@@ -70,16 +70,13 @@ def _is(person: Person, principal: Principal) -> bool:
 
 
 def _is_owner(principal: Principal, people: Mapping[str, Definition[Person]]) -> bool | None:
-    """Whether the principal is the owner or acts as the owner, apart from `is_user`. None if that depends on the
-    request.
-    """
+    """Whether the principal is the owner, apart from `is_user`. None if that depends on the request."""
     if principal.person_id is not None and principal.person_id in people:
         return people[principal.person_id].record.relationship == "owner"
     if principal.relationship is not None:
         return principal.relationship == "owner"
-    if principal.system not in (None, STAR):
-        return principal.system in BUILT_IN_ORIGINS
-    return False if principal.unknown or {"webhook", "agent"} & {*list_principal_kinds(principal)} else None
+    others = {"webhook", "agent", "system"} & {*list_principal_kinds(principal)}
+    return False if principal.unknown or others else None
 
 
 def covers(wide: Match, narrow: Match, people: Mapping[str, Definition[Person]]) -> bool:

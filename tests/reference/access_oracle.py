@@ -320,7 +320,16 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
             is_open = (divided.get("paths") and not stated_paths(request, tool)) or (
                 divided.get("commands") and not stated_commands(request, tool)
             )
-            failing.add("PART_NOT_STATED" if is_open else "POLICY_DENY")
+            if (
+                divided
+                and not is_open
+                and is_unread(world, policy, request, tool)
+                and is_for_person(world, request, subject)
+            ):
+                approved_once = granted_by_grants(world, request, subject, limited=True)[0] >= needed
+                failing |= set() if approved_once else {"ASK_APPROVAL"}
+            else:
+                failing.add("PART_NOT_STATED" if is_open else "POLICY_DENY")
         if "ask" in said:
             asked = True
         if policy["effect"] == "allow":
@@ -406,9 +415,9 @@ MAY_BEGIN = {
     "ls && rm x": {"ls", "rm"},
     "sh -c ls": {"ls"},
     "$x": ANYTHING,
-    "ls $x": ANYTHING,
+    "ls $x": {"ls"},
     "/bin/rm x": {"rm"},
-    "r'm' x": ANYTHING,
+    "r'm' x": {"rm"},
     "RM x": {"rm"},
     "rmdir x": {"rm"},
     "ls | wc": {"ls"},
@@ -670,7 +679,7 @@ def meets(principal: dict[str, Any] | None, subject: Subject) -> bool:
         return True
     person = subject["person"]
     tests = {
-        "is_user": lambda wanted: wanted == subject["owner"],
+        "is_user": lambda wanted: wanted == (subject["owner"] and subject["kind"] == "person"),
         "relationship": lambda wanted: wanted == person.get("relationship"),
         "tags": lambda wanted: all(tag in person.get("tags", []) for tag in wanted),
         "person_id": lambda wanted: subject["kind"] == "person" and wanted == subject["id"],
@@ -764,6 +773,23 @@ def is_about(world: World, policy: dict[str, Any], kind: str, stated: list[str])
     return not globs or not stated or any(may_be_in(world, path, glob) for path in stated for glob in globs)
 
 
+def is_unread(world: World, policy: dict[str, Any], request: Request, tool: dict[str, Any]) -> bool:
+    """Whether a policy about a part speaks of a request only because nobody can read all of it."""
+    permissions = policy.get("permissions", {})
+    paths = [path for path in stated_paths(request, tool) if place(world, path) is not None]
+    commands = [text for text in stated_commands(request, tool) if text not in UNREAD]
+    in_paths = any(may_be_in(world, path, glob) for path in paths for glob in permissions.get("paths", []))
+    begins = {each for text in commands for each in MAY_BEGIN[text]} & {*permissions.get("commands", [])}
+    is_part = permissions.get("paths") or permissions.get("commands")
+    return bool(is_part) and not in_paths and not begins
+
+
+def is_for_person(world: World, request: Request, subject: Subject) -> bool:
+    """Whether a person who is known asks, or had the work begun."""
+    first = find_subject(world, request["on_behalf_of"]) if request.get("on_behalf_of") else subject
+    return first is not None and first["kind"] == "person"
+
+
 def is_about_commands(policy: dict[str, Any], kind: str, stated: list[str]) -> bool:
     """The same for commands."""
     permissions = policy.get("permissions", {})
@@ -816,7 +842,9 @@ def digest_of(tool_input: dict[str, Any] | None) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple[int, dict[str, int]]:
+def granted_by_grants(
+    world: World, request: Request, subject: Subject, *, limited: bool = False
+) -> tuple[int, dict[str, int]]:
     """What grants give, and the codes they waive, each with the level up to which they do."""
     kind, name, _ = split(request["resource"])
     paths = stated_paths(request, world["tools"].get(name, {}) if kind == "tool" else {})
@@ -826,6 +854,8 @@ def granted_by_grants(world: World, request: Request, subject: Subject) -> tuple
     }  # fmt: skip
     level, waived = 0, dict[str, int]()
     for grant in stored_for(world, request, subject, "grants"):
+        if limited and grant.get("uses_left") is None:
+            continue
         fits = all(grant.get(key) in (None, request["context"].get(key)) for key in ("channel", "session"))
         given = stored_level(world, grant, kind, name, paths, is_grant=True) if fits else None
         if given is not None:

@@ -49,7 +49,7 @@ PATHS = [
     "",
 ]
 COMMANDS = (
-    "ls -l", "rm x", "git push -f", "git -C a push", "git status", "push git", "sudo rm x", "ls && rm x", "sh -c ls", "ls $x", "/bin/rm x",
+    "ls -l", "rm x", "git push -f", "git -C a push", "git status", "push git", "sudo rm x", "ls && rm x", "sh -c ls", "ls $x", "$x", "/bin/rm x",
     "r'm' x", "RM x", "rmdir x", "ls | wc", "echo 'a push'", "xargs git", "",
 )  # fmt: skip
 BEGINNINGS = ("rm", "git push", "ls")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessDecision, Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
@@ -74,6 +76,8 @@ def ask(tables: AccessTables, request: AccessRequest, state: StateView) -> Evalu
         resource, path = tables.find(request.resource)
     tool_input = request.context.input
     paths = None if path is None and tool_input is None else tables.read_paths(resource, path, tool_input)
+    if tool_input is not None and resource.action_argument:
+        request = replace(request, action=resource.read_action(request.action, tool_input))
     return Evaluation(tables, state, request, request.action, subject, resource, paths)
 
 

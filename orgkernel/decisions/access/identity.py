@@ -32,6 +32,11 @@ class SubjectIdentity(msgspec.Struct, frozen=True):
     name: str = ""
 
     @property
+    def is_user(self) -> bool:
+        """Whether it is the owner in person. The built-in system origins act for the owner, and nobody is there."""
+        return self.is_owner and self.kind == "person"
+
+    @property
     def is_crew(self) -> bool:
         """Whether roles grant permissions to it. Otherwise policies do."""
         return self.kind in ("role", "agent")

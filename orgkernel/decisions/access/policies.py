@@ -322,7 +322,7 @@ def _does_match(policy: AccessPolicy, identity: SubjectIdentity) -> bool:
     if principal is None:
         return True
     return (
-        (principal.is_user is None or principal.is_user == identity.is_owner)
+        (principal.is_user is None or principal.is_user == identity.is_user)
         and (principal.relationship is None or principal.relationship == identity.relationship)
         and set(principal.tags) <= identity.tags
         and (principal.person_id is None or f"person:{principal.person_id}" in identity.keys)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -16,6 +16,7 @@ FULL = LEVEL["full"]
 MIN_LEVEL = 1
 """The lowest level that an action can require: a subject that is granted nothing has no access."""
 HANDOFF, ESCALATE, LOCK = "handoff", "escalate", "lock"
+_LONGEST_ACTION = 100
 WHOLE = ("use", "run")
 """The action words that request a tool as a whole, with all its actions."""
 
@@ -30,6 +31,7 @@ class Resource:
 
     __slots__ = (
         "__dict__",
+        "action_argument",
         "actions",
         "command_arguments",
         "command_lists",
@@ -90,6 +92,8 @@ class Resource:
         """Whether it can open files of the workspace."""
         self.path_arguments: tuple[str, ...] = ()
         """The arguments that contain paths."""
+        self.action_argument = ""
+        """The argument whose value names the action of a call."""
         self.command_arguments: tuple[str, ...] = ()
         """The arguments that contain shell commands."""
         self.command_lists: str | None = None
@@ -109,6 +113,24 @@ class Resource:
             apart = action if action in (HANDOFF, ESCALATE, LOCK) else ""
             groups.setdefault((self.required[action], apart), []).append(action)
         return tuple(map(tuple, groups.values()))
+
+    def read_action(self, action: str, tool_input: Mapping[str, Any] | None) -> str:
+        """The action of a call: the one that its input names, if the tool declares the argument for it.
+
+        If the caller names another action too, the one that requires more counts. An input that names no declared action
+        is a call of an unknown action, and one without the argument can be any action.
+        """
+        if not self.action_argument or tool_input is None or action == LOCK or action not in self.required:
+            return action
+        if self.action_argument not in tool_input:
+            return WHOLE[0]
+        named = tool_input[self.action_argument]
+        declared = () if self.tool is None else self.tool.required_levels
+        if not isinstance(named, str) or named not in declared:
+            return f"{self.action_argument}={named}"[:_LONGEST_ACTION]
+        if action in WHOLE and action not in declared:
+            return named
+        return max(named, action, key=self.required.__getitem__)
 
     @cached_property
     def able(self) -> tuple[tuple[str, ...], ...]:
@@ -198,6 +220,7 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
     resource.is_essential = bool(tool.essential)
     resource.opens_files = tool.opens_files
     resource.path_arguments = tool.path_arguments or ()
+    resource.action_argument = tool.action_argument
     resource.command_arguments = tool.command_arguments
     resource.command_lists = tool.command_lists
     resource.obliges = resource.exclusive or bool(tool.credentials)

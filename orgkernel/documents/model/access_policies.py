@@ -111,7 +111,7 @@ class Principal(Record):
     """The subject of a request. All given fields must match."""
 
     is_user: bool | None = None
-    """Whether the subject is the owner."""
+    """Whether the subject is the owner in person. System origins such as `cron` are not."""
     relationship: Relationship | None = None
     tags: tuple[Id, ...] = ()
     """Tags that a person must have, all of them."""

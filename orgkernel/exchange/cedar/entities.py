@@ -241,7 +241,7 @@ def build_outside_entities(records: OrgRecords) -> Iterator[dict[str, Any]]:
     if UNKNOWN not in records.people:
         yield _build_outsider("Person", UNKNOWN, unknown=True)
     for origin in dict.fromkeys((*BUILT_IN_ORIGINS, *records.system_origins)):
-        yield _build_outsider("System", origin, origin in BUILT_IN_ORIGINS)
+        yield _build_outsider("System", origin)
     for webhook in records.webhooks:
         yield _build_outsider("Webhook", webhook)
 
