@@ -54,7 +54,9 @@ def _find_principal_contradiction(principal: Principal, people: Mapping[str, Def
         return "an unknown person has no id, relationship or tags"
     owner = _is_owner(principal, people)
     if None not in (principal.is_user, owner) and principal.is_user is not owner:
-        return f"it {'only' if owner else 'never'} matches the owner but has `is_user: {str(not owner).lower()}`"
+        return (
+            f"it {'only' if owner else 'never'} matches the owner but has `is_user: {str(not owner).lower()}`"
+        )
     if principal.person_id is not None:
         person = people.get(principal.person_id)  # ORG415 reports a person who is not declared
         wrong = person is not None and not _is(person.record, principal)

@@ -38,6 +38,10 @@ _SCHEME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _REPLACED: Final = lazy_pattern(r"^~|[$`]|%[0-9A-Fa-f]{2}|%\w+%")
 # Some programs read `{a,b}` as two paths.
 _ALTERNATIVES: Final = frozenset("{,}")
+# Starts of globs about the home folder, and about files wherever the workspace is.
+_OUTSIDE: Final = ("~/", "//")
+# Folders that can be a home folder, or contain home folders.
+_HOMES: Final = frozenset({"home", "root", "users"})
 _SHORT_NAME: Final = lazy_pattern(r"~[0-9]")
 _WILD: Final = lazy_pattern(r"[*?\[]")
 _CLASS: Final = lazy_pattern(r"\[!?\]?[^\]]*\]|[?]")
@@ -145,7 +149,11 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
     (True, True, True)
     >>> may_touch("/repo/a", "/etc/**", "/repo"), may_touch("/", "/etc/**", "/repo"), may_touch("/srv/a", "/srv/*/key")
     (False, True, True)
+    >>> may_touch("/home/a/.ssh/id", "~/.ssh/**"), may_touch("src/a", "~/.ssh/**"), may_touch("src/a", "//etc/**")
+    (True, False, False)
     """
+    if glob.startswith(_OUTSIDE):
+        return _may_touch_outside(path, glob, root)
     read = read_path(path, root)
     pattern = _compile(glob, root)
     if read is None or pattern is None or read.start != pattern.start:
@@ -163,6 +171,35 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
         or _do_names_match(names, pattern.folded)
         or _do_names_match(read.names, pattern.below)
     )
+
+
+def _may_touch_outside(path: str, glob: str, root: str | None) -> bool:
+    """Whether a path could be in a glob that starts at the home folder (`~/`) or at the top of the file system (`//`).
+
+    Where home is stays unknown, so any folder can be. Without a root, a relative path is in a workspace that could be above
+    the part, but not in it, because then every call would be about the part.
+    """
+    is_home, rest = glob.startswith("~"), glob[2:].strip("/")
+    names = rest.split("/")
+    if (
+        read_path(rest) is None
+        or names in ([""], [ANYWHERE])
+        or (root is not None and not root.startswith("/"))
+    ):
+        return True
+    if is_home and path.startswith("~/"):
+        return may_touch(path[2:] or ".", rest)
+    read = read_path(path, root)
+    if read is None:
+        return True
+    if read.start == "/":
+        if not is_home:
+            return may_touch(str(read), f"/{rest}")
+        may_hold_home = len(read.names) < 3 and (not read.names or fold(read.names[0]) in _HOMES)
+        return may_hold_home or may_touch(str(read), f"/{ANYWHERE}/{rest}")
+    first = 0 if is_home or _WILD.search(names[0]) else 1
+    suffixes = (names[number:] for number in range(first, len(names)))
+    return any(may_touch(path, "/".join(each)) for each in suffixes if each != [ANYWHERE])
 
 
 def _may_contain(names: tuple[str, ...], patterns: _Patterns) -> bool:

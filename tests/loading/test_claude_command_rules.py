@@ -92,14 +92,14 @@ def test_a_denial_names_the_rule_and_the_command_that_would_do(tmp_path: Path) -
 )  # fmt: skip
 def test_rules_that_are_understood(rule: str, beginning: str) -> None:
     """An exact command is taken for a beginning, which is more."""
-    assert parse_tool_part(rule) == (("Bash",), (), (beginning,))
+    assert parse_tool_part(rule) == (("Bash",), (), (beginning,), False)
 
 
 @pytest.mark.parametrize(
     "argument",
     [
-        "", " ", ":*", " *", "ls*", "ls:**", "* install", "git * main", "git *:*", "rm :*", " rm:*", "rm  x:*", "rm\tx:*", "rm\nx:*",
-        "'rm':*", 'echo "a":*', "a | b:*", "a && b", "$x:*", "r\\m:*", "rm;:*", "(rm):*", "{rm}", "é:*", "x" * 201,
+        "", " ", ":*", " *", "ls:**", "* install", "git *:*", "rm :*", " rm:*", "rm  x:*", "rm\tx:*", "rm\nx:*",
+        "'rm':*", 'echo "a":*', "a && b", "$x:*", "r\\m:*", "rm;:*", "(rm):*", "{rm}", "é:*", "x" * 201,
     ],
 )  # fmt: skip
 def test_rules_that_are_not_understood_close_the_whole_tool(argument: str, tmp_path: Path) -> None:
@@ -109,6 +109,28 @@ def test_rules_that_are_not_understood_close_the_whole_tool(argument: str, tmp_p
         kernel = Kernel.open(project(folder, **{effect: [f"Bash({argument})"]}))
         assert [outcome(kernel, each) for each in (None, "ls", "git status")] == [answer] * 3
         assert [each.code for each in kernel.check()] == ["ORG781"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "beginning"),
+    [
+        ("ls*", "ls"),
+        ("git * main", "git"),
+        ("curl * | bash", "curl"),
+        ("rm -rf /*", "rm -rf /"),
+        ("a | b:*", "a"),
+    ],
+)
+def test_a_wildcard_or_a_pipe_leaves_the_words_before_it(
+    argument: str, beginning: str, tmp_path: Path
+) -> None:
+    """They are more than the rule is about, and less than the tool; a finding says so."""
+    part = parse_tool_part(f"Bash({argument})")
+    assert part is not None
+    assert part.commands == (beginning,)
+    kernel = Kernel.open(project(tmp_path, deny=[f"Bash({argument})"]))
+    assert [outcome(kernel, each) for each in ("make", f"{beginning} x")] == ["allow", "deny"]
+    assert [each.code for each in kernel.check()] == ["ORG781"]
 
 
 def test_a_whole_tool_stays_closed_beside_its_part(tmp_path: Path) -> None:

@@ -90,17 +90,21 @@ def test_a_denial_names_the_rule_and_the_path_that_would_do(tmp_path: Path) -> N
         ("Write(docs/**)", EDITING, ("**/docs/**",)),
         ("MultiEdit(a/b)", EDITING, ("**/a/b",)),
         ("NotebookEdit(a?.ipynb)", EDITING, ("**/a?.ipynb",)),
+        ("Read(~/.ssh/**)", (*READING, *EDITING), ("~/.ssh/**",)),
+        ("Edit(~/.bashrc)", EDITING, ("~/.bashrc",)),
+        ("Read(//etc/**)", (*READING, *EDITING), ("//etc/**",)),
+        ("Grep(//**/.env)", (*READING, *EDITING), ("//**/.env",)),
     ],
 )  # fmt: skip
 def test_rules_that_are_understood(rule: str, tools: tuple[str, ...], paths: tuple[str, ...]) -> None:
     """Each is about the tools that Claude Code may mean, and about the paths that it may mean."""
-    assert parse_tool_part(rule) == (tools, paths, ())
+    assert parse_tool_part(rule) == (tools, paths, (), False)
 
 
 @pytest.mark.parametrize(
     "argument",
     [
-        "", " ", "*", "**", "./", "/", "./**", "**/*", "?", "//etc/passwd", "//**/.env", "~/.ssh/**", "~", "..", "../x", "a/../b", "./../x",
+        "", " ", "*", "**", "./", "/", "./**", "**/*", "?", "~", "~/", "~/**", "//", "//**", "~a/x", "..", "../x", "a/../b", "./../x",
         "a/./b", "a//b", "...", "!a", "#a", "[ab]", "a[!b]", "{a,b}", "a\\*", "a b", " a", "a ", "$HOME/x", "`x`", "%41", "C:/x", "C:\\x",
         "a**", "a/**b", "file:x", "a\nb", "é", "a)b", "domain:example.com",
     ],
@@ -123,7 +127,7 @@ def test_rules_that_are_not_understood_close_the_whole_tool(argument: str, tmp_p
 
 
 @pytest.mark.parametrize(
-    "rule", ["Bash(rm*)", "PowerShell(rm:*)", "Grep(./.env)", "Glob(x)", "LS(x)", "NotebookRead(x)", "WebFetch(domain:x.example)", "read(./.env)", "Read(./.env) x"]
+    "rule", ["PowerShell(rm:*)", "WebFetch(domain:x.example)", "read(./.env)", "Read(./.env) x"]
 )  # fmt: skip
 def test_parts_of_other_tools_are_not_told_apart(rule: str) -> None:
     """What they are about is about the whole tool."""
@@ -263,6 +267,8 @@ def test_what_is_understood_can_be_compared(pattern: str) -> None:
     """No pattern becomes a glob that nothing is in, or that cannot be compared with any path."""
     part = parse_tool_part(f"Edit({pattern})")
     for glob in () if part is None else part.paths:
+        if glob.startswith(("~/", "//")):
+            continue  # these cannot be granted, and are never outside of a rule that cannot be compared
         assert read_path(glob) is not None
         example = os.path.normpath(glob.replace("**", "x").replace("*", "x").replace("?", "x"))
         assert is_inside(example, glob), (pattern, glob)

@@ -69,7 +69,9 @@ def _list_subjects(
 ) -> tuple[AccessRow, ...]:
     request = tables.with_status(request, state)
     resource, path = tables.find(request.resource)
-    request = msgspec.structs.replace(request, action=resource.read_action(request.action, request.context.input))
+    request = msgspec.structs.replace(
+        request, action=resource.read_action(request.action, request.context.input)
+    )
     roles = None
     if "role" in kinds:
         roles = compute_static_rows_of_roles(

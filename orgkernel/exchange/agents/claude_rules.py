@@ -43,9 +43,12 @@ def _build_rules(
         return ()
     hosts = {named.get(edge.target) for edge in view.list_edges_from(EdgeKind.COVERS, policy.id)} - {None}
     name = "Edit" if hosts <= {*EDITING} else "Read"
-    parts = [parse_tool_part(f"{name}(/{path})") for path in record.permissions.paths]
+    starts = {
+        path: ("",) if path.startswith(("~/", "//")) else ("/", "") for path in record.permissions.paths
+    }
+    parts = [parse_tool_part(f"{name}({starts[path][0]}{path})") for path in record.permissions.paths]
     for part, path in zip(parts, record.permissions.paths, strict=True):
         if part is None or path not in part.paths or not hosts <= {*part.tools}:
             return ()
     # A `/` may mean the folder of the settings, and without it, the folder in which the host runs is meant.
-    return tuple(f"{name}({start}{path})" for path in record.permissions.paths for start in ("/", ""))
+    return tuple(f"{name}({start}{path})" for path in record.permissions.paths for start in starts[path])

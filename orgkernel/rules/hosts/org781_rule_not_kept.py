@@ -3,19 +3,20 @@
 ## What it checks
 
 The rules under `deny` and `ask` in `.claude/settings.json` and `settings.local.json` name existing tools. A rule
-names a whole tool, files of the project (`Read(./.env)`, `Edit(docs/**)`), or the words that commands begin with
-(`Bash(rm:*)`).
+names a whole tool, files (`Read(./.env)`, `Edit(docs/**)`, `Read(~/.ssh/**)`, `Read(//etc/**)`), or the words that
+commands begin with (`Bash(rm:*)`).
 
 ## Why it matters
 
-A rule about another part of a tool (`Bash(ls*)`, `Read(~/.ssh/**)`) cannot be expressed in orgkernel, so it applies
-to the whole tool: a `deny` rule denies every use, and an `ask` rule requires an approval for every use. A rule about
-a tool that does not exist has no effect.
+A rule about another part of a tool (`Bash(* install)`, `Read(../x)`) cannot be expressed in orgkernel, so it applies
+to the whole tool: a `deny` rule denies every use, and an `ask` rule requires an approval for every use. A rule with a
+wildcard or a pipe behind the first words (`Bash(curl * | bash)`) applies to every command that begins with these words.
+A rule about a tool that does not exist has no effect.
 
 ## Example
 
 ```json
-{"permissions": {"deny": ["Read(~/.env)"]}}
+{"permissions": {"deny": ["Read(../.env)"]}}
 ```
 
 ## Instead
@@ -27,7 +28,7 @@ a tool that does not exist has no effect.
 ## Known limits
 
 It is only information, because Claude Code itself allows more. A path is understood if it is relative (`./x`, `x`,
-`/x`) and contains only letters, digits, `_ . @ + = , -`, the wildcards `*` and `?`, and `**` as a whole name. A
+`/x`), below the home folder (`~/x`) or absolute (`//x`), and contains only letters, digits, `_ . @ + = , -`, the wildcards `*` and `?`, and `**` as a whole name. A
 command prefix is understood if it consists of words of letters, digits and `_ . / : @ % + , = ~ -`, optionally
 followed by `:*` or ` *`. Rules under `allow` grant no tools and are not checked. A tool is not reported if another
 rule denies it, or asks about it, as a whole.
@@ -84,6 +85,11 @@ def check(view: OrgView) -> Iterator[Finding]:
                         help += (
                             f", or the words that commands begin with, such as `{COMMAND_TOOL}(git push:*)`"
                         )
+                elif has_argument and tool not in words[effect] and (part := parse_tool_part(word)).is_wider:
+                    clause = (
+                        f"{_UNKNOWN[effect]} every command here that begins with {quote(part.commands[0])}"
+                    )
+                    help = f"write `{COMMAND_TOOL}({part.commands[0]}:*)` if that is meant"
                 else:
                     continue
                 place = document.place(effect, number)

@@ -18,18 +18,26 @@ EDITING: Final = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 READING: Final = ("Read", "NotebookRead", "Grep", "Glob", "LS")
 """The tools that a rule about `Read` applies to, in addition to the editing tools: an agent that must not read a file
 must not write it."""
-_TOOLS: Final = {"Read": (*READING, *EDITING), **dict.fromkeys(EDITING, EDITING)}
+_TOOLS: Final = {
+    **dict.fromkeys(READING, (*READING, *EDITING)),
+    **dict.fromkeys(EDITING, EDITING),
+}
 FILE_TOOLS: Final = frozenset(_TOOLS)
 """The tools whose rules name files."""
 _RULE: Final = lazy_pattern(r"([A-Za-z]+)\((.*)\)\Z", re.DOTALL)
 # Names of plain characters and stars. A `!`, `#`, bracket, brace, backslash or space means something to one program only.
-_PATTERN: Final = lazy_pattern(r"(\./|/)?((?:[A-Za-z0-9_.@+=,*?-]+/)*[A-Za-z0-9_.@+=,*?-]+)/?\Z")
+_PATTERN: Final = lazy_pattern(r"(\./|//|/|~/)?((?:[A-Za-z0-9_.@+=,*?-]+/)*[A-Za-z0-9_.@+=,*?-]+)/?\Z")
 _ANYWHERE: Final = "**"
 _SETTINGS: Final = ".claude"
+# Starts of patterns about the home folder and about absolute paths.
+_OUTSIDE: Final = ("~/", "//")
 COMMAND_TOOL: Final = "Bash"
 """The tool whose rules name commands. Rules of PowerShell have another syntax."""
 # Words that a shell does not change, and the wildcards after them. A star elsewhere stands for part of a word.
 _BEGINNING: Final = lazy_pattern(r"([A-Za-z0-9_./:@%+,=~-]+(?: [A-Za-z0-9_./:@%+,=~-]+)*?)(?::\*| \*)?\Z")
+_FIRST_WORDS: Final = lazy_pattern(
+    r"([A-Za-z0-9_./:@%+,=~-]*[A-Za-z0-9_/](?: [A-Za-z0-9_./:@%+,=~-]*[A-Za-z0-9_/])*?)(?:\*|(?: \*| [|;&<>])(?: .*)?)\Z"
+)
 _MAX_CHARACTERS: Final = 200
 
 
@@ -41,6 +49,8 @@ class ToolPart(NamedTuple):
     """Globs, relative to the project."""
     commands: tuple[str, ...] = ()
     """Command prefixes."""
+    is_wider: bool = False
+    """Whether the part contains more than the rule is about."""
 
 
 def get_whole_tool(word: str) -> str:
@@ -59,15 +69,21 @@ def parse_tool_part(word: str) -> ToolPart | None:
     (('docs/*.md', '.claude/docs/*.md'), ('**/.env',), ('**/secrets',))
     >>> parse_tool_part("Bash(git push:*)").commands, parse_tool_part("Bash(npm test)").commands
     (('git push',), ('npm test',))
-    >>> parse_tool_part("Read"), parse_tool_part("Read(~/.ssh/**)"), parse_tool_part("Read(//etc/**)"), parse_tool_part("Bash(ls*)")
-    (None, None, None, None)
+    >>> parse_tool_part("Read(~/.ssh/**)").paths, parse_tool_part("Read(//etc/**)").paths, parse_tool_part("Bash(curl * | bash)").commands
+    (('~/.ssh/**',), ('//etc/**',), ('curl',))
+    >>> parse_tool_part("Read"), parse_tool_part("Read(~)"), parse_tool_part("Bash(* install)")
+    (None, None, None)
     """
     match = _RULE.match(word)
     if match is not None and match[1] == COMMAND_TOOL:
         beginning = _BEGINNING.match(match[2])
-        if beginning is None or len(beginning[1]) > _MAX_CHARACTERS:
+        if len(match[2]) > _MAX_CHARACTERS:
             return None
-        return ToolPart((COMMAND_TOOL,), commands=(beginning[1],))
+        if beginning is not None:
+            return ToolPart((COMMAND_TOOL,), commands=(beginning[1],))
+        # What begins with the words before a wildcard or an operator is more than the rule, and less than the tool.
+        first = _FIRST_WORDS.match(match[2])
+        return None if first is None else ToolPart((COMMAND_TOOL,), commands=(first[1],), is_wider=True)
     tools = _TOOLS.get(match[1]) if match is not None else None
     paths = _parse_paths(match[2]) if match is not None and tools is not None else ()
     return ToolPart(tools, paths) if tools and paths else None
@@ -82,6 +98,8 @@ def _parse_paths(pattern: str) -> tuple[str, ...]:
     if any(not _is_plain(name) for name in names) or not any(name.strip("*?") for name in names):
         return ()
     path = "/".join(names)
+    if match[1] in _OUTSIDE:
+        return (f"{match[1]}{path}",)
     if names[0] == _ANYWHERE:
         return (path,)
     return (path, f"{_SETTINGS}/{path}") if match[1] == "/" else (f"{_ANYWHERE}/{path}",)

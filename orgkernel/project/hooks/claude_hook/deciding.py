@@ -32,6 +32,8 @@ PATH_ARGUMENTS: Final = {
     "NotebookEdit": ("notebook_path",),
     "Glob": ("path",),
     "Grep": ("path",),
+    "LS": ("path",),
+    "NotebookRead": ("notebook_path",),
 }
 """The arguments of the host's own tools that contain paths."""
 COMMAND_ARGUMENTS: Final = {"Bash": ("command",)}
