@@ -360,7 +360,7 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
 
 
 _OPTIONS = {
-    "expires_at": "--expires", "org_id": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
+    "expires_at": "--expires", "org_id": "--org", "org_ids": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
     "input_digest": "--input-digest", "sample_size": "--sample-size", "digests": "--digest",
     "person_id": "--person", "public_key": "--public-key",
 }  # fmt: skip
