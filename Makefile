@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; without it each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo test check quick quick-cases lint types contracts unit nightly command-marks docs docs-site regenerate bench load gateway-bench differential fuzz kills lock dist sbom pin clean
+.PHONY: run demo test check quick quick-cases lint types contracts unit nightly command-marks docs docs-site regenerate page bench load gateway-bench differential fuzz kills lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -53,7 +53,7 @@ quick-cases: $(VENV)/dev.stamp
 	ORGKERNEL_DEPTH=0 $(BIN)/pytest -q -n 2 --dist worksteal -m "not nightly and (not deep or hypothesis)" tests/rules tests/decisions tests/property
 
 # Four workers on two cores, because tests of servers and processes wait. What is marked `nightly` is not there.
-unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp
+unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/page.stamp
 	$(BIN)/pytest -n 4 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
@@ -62,7 +62,7 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/
 # documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker, Claude Code's command line and the readers
 # of OpenCode and Gemini CLI and the loaders of frameworks run here and not in `make test`, because they bring two gigabytes of packages.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp $(VENV)/pyreaders.stamp $(VENV)/gatewaybench.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/page.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp $(VENV)/pyreaders.stamp $(VENV)/gatewaybench.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 	$(MAKE) command-marks
@@ -86,6 +86,10 @@ command-marks: $(VENV)/dev.stamp $(VENV)/marks.stamp
 regenerate: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.plain_records
 	$(BIN)/python -m tools.regenerate
+
+# Build the page that `serve` shows, from its sources in manifest_api/page, into manifest_api/page/built, which is checked in.
+page: $(VENV)/dev.stamp $(VENV)/page.stamp
+	$(BIN)/python -m tools.page
 
 # Compare with what a user would take instead: a table of ratios.
 bench: $(VENV)/dev.stamp
@@ -121,8 +125,8 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:clients -o requirements/clients.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:readers -o requirements/readers.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:pyreaders -o requirements/pyreaders.lock
-	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp
-	for each in conformance clients marks readers; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
+	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/marks.stamp $(VENV)/page.stamp $(VENV)/readers.stamp
+	for each in conformance clients marks page readers; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
 
 # Whatever lies in the folders of the package gets into it, so a file that git does not know, such as a key, is refused.
 dist: $(VENV)/dev.stamp
@@ -169,12 +173,12 @@ $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/readers.stamp: $(VENV)/%
 	cd $(VENV)/$* && PATH="$$PWD/bin:$$PATH" bin/npm ci --silent --ignore-scripts --no-audit --no-fund
 	touch $@
 
-# The specifications of command lines are a package of npm, read by the same Node.js.
-$(VENV)/marks.stamp: requirements/clients.lock requirements/marks/package.json requirements/marks/package-lock.json | $(VENV)/bin/python
-	$(BIN)/python -m venv $(VENV)/marks
-	$(VENV)/marks/bin/python -m pip install --quiet --require-hashes -r requirements/clients.lock
-	cp requirements/marks/package.json requirements/marks/package-lock.json $(VENV)/marks
-	cd $(VENV)/marks && PATH="$$PWD/bin:$$PATH" bin/npm ci --silent --ignore-scripts --no-audit --no-fund
+# The specifications of command lines, and what builds and checks the page, are packages of npm, for the same Node.js.
+$(VENV)/marks.stamp $(VENV)/page.stamp: $(VENV)/%.stamp: requirements/clients.lock requirements/%/package.json requirements/%/package-lock.json | $(VENV)/bin/python
+	$(BIN)/python -m venv $(VENV)/$*
+	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/clients.lock
+	cp requirements/$*/package.json requirements/$*/package-lock.json $(VENV)/$*
+	cd $(VENV)/$* && PATH="$$PWD/bin:$$PATH" bin/npm ci --silent --ignore-scripts --no-audit --no-fund
 	touch $@
 
 clean:

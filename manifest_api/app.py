@@ -35,6 +35,7 @@ from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
 from manifest_api.routes.mcp import MAX_CALL_BYTES
 from manifest_api.routes.mcp import PATH as MCP
+from manifest_api.routes.page import is_page
 from manifest_api.store_access import (
     Retention,
     StoreAccess,
@@ -123,7 +124,7 @@ def create_app(
     agent_cards = None if cards is None else AgentCards(cards)
     authenticator = build_authenticator(
         KeyRing(stored, time.time), verifier, time.monotonic, rate, needs_key=needs_key,
-        is_public=None if agent_cards is None else agent_cards.is_public,
+        is_public=lambda method, path: is_page(method, path) or (agent_cards is not None and agent_cards.is_public(method, path)),
     )  # fmt: skip
     vanishing = VanishedGrants(stored)
     metrics = Metrics()

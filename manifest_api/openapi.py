@@ -38,6 +38,7 @@ from manifest_api.routes import (
     metrics,
     organizations,
     ownership,
+    page,
     registry,
     requests,
     salute,
@@ -80,6 +81,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     registry.health_router,
     metrics.router,
     documentation.router,
+    page.router,
 )
 TITLE = "orgkernel"
 _DESCRIPTION = """\

@@ -85,6 +85,12 @@ class RoleLine(msgspec.Struct, frozen=True, kw_only=True):
     reports_to: str | None
     department: str | None
     domains: tuple[str, ...]
+    crew_tier: str
+    """`crew`, `utility`, `infrastructure` or `external`."""
+    layer: str | None
+    """The hand-off layer."""
+    findings: int
+    """The number of findings about it in the version that answers."""
 
 
 class OrganizationDetail(OrganizationLine, frozen=True, kw_only=True):
@@ -95,6 +101,8 @@ class OrganizationDetail(OrganizationLine, frozen=True, kw_only=True):
     domains: tuple[Coverage, ...]
     roots: tuple[str, ...]
     chart: tuple[RoleLine, ...]
+    tools: tuple[str, ...]
+    """Ids of all declared tools, the shared ones included."""
 
 
 class FindingList(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,11 +18,11 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.render import convert_to_data
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownOrganization
-from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState
 from orgkernel.prepared_types import prepared
+from orgkernel.snapshots.snapshot import OrgSnapshot
 
 
 def build_finding(diagnostic: Diagnostic) -> DiagnosticRow:
@@ -79,7 +79,8 @@ def list_organizations(kernel: Kernel, after: str | None, limit: int) -> Organiz
 def show_organization(kernel: Kernel, org: str) -> OrganizationDetail:
     """An organization with its chart. Raises what `Kernel.organization` raises."""
     state = kernel.state
-    view = kernel.organization(org).snapshot.index
+    snapshot = kernel.organization(org).snapshot
+    view = snapshot.index
     manifest = kernel.crew(org, limit=0)
     return OrganizationDetail(
         **msgspec.structs.asdict(_build_line(state, view.org_id)),
@@ -87,7 +88,8 @@ def show_organization(kernel: Kernel, org: str) -> OrganizationDetail:
         departments=manifest.departments,
         domains=manifest.domains,
         roots=manifest.roots,
-        chart=tuple(_build_role(view, role_id) for role_id in view.roles),
+        chart=tuple(_build_role(snapshot, role_id) for role_id in view.roles),
+        tools=tuple(sorted(view.records.tools)),
     )
 
 
@@ -110,7 +112,8 @@ def _build_line(state: RegistryState, org_id: str) -> OrganizationLine:
     )
 
 
-def _build_role(view: OrgView, role_id: str) -> RoleLine:
+def _build_role(snapshot: OrgSnapshot, role_id: str) -> RoleLine:
+    view = snapshot.index
     profile = view.records.posts[role_id].profile
     superior = view.get_superior_edge(role_id)
     return RoleLine(
@@ -120,4 +123,7 @@ def _build_role(view: OrgView, role_id: str) -> RoleLine:
         reports_to=superior.target if superior else None,
         department=profile.department,
         domains=tuple(edge.target for edge in view.list_domains(role_id)),
+        crew_tier=profile.crew_tier,
+        layer=profile.layer,
+        findings=len(snapshot.list_findings_about(f"role:{role_id}")),
     )

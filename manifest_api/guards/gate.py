@@ -27,6 +27,7 @@ from manifest_api.problems import (
     build_store_problem,
 )
 from manifest_api.response_cache import Representation
+from manifest_api.routes.page import FILES
 from manifest_api.store_access import StoreAccess
 from manifest_api.store_log import log_store_failure
 from orgkernel.errors import StoreError
@@ -41,6 +42,7 @@ _STATELESS = frozenset(
         "/docs",
         "/openapi.json",
         "/.well-known/authzen-configuration",
+        *FILES,
     }
 )
 """Routes that do not depend on the store and never wait for it."""

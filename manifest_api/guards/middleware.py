@@ -78,7 +78,7 @@ class HeadAsGet(HttpMiddleware):
             scope["route"] = inner.get("route")
 
 
-# Nothing of ours is a page of its own but /docs, which sets its own policy. There is no CORS: a page elsewhere may
+# Only /docs and the page at / are shown in a browser, and they set their own policies. There is no CORS: a page elsewhere may
 # neither read an answer nor embed it.
 _ALWAYS = [
     (b"x-content-type-options", b"nosniff"),

@@ -1,0 +1,42 @@
+// Build the page: `node build.mjs PACKAGES TARGET`. PACKAGES is the folder node_modules with the pinned packages.
+// The same sources and packages always give the same bytes, so that a check can compare what is checked in.
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const [packages, target] = process.argv.slice(2);
+const sources = join(dirname(fileURLToPath(import.meta.url)), "src");
+const esbuild = createRequire(join(packages, "any.js"))("esbuild");
+
+mkdirSync(target, { recursive: true });
+const result = await esbuild.build({
+  entryPoints: [join(sources, "page.tsx"), join(sources, "page.css")],
+  absWorkingDir: sources,
+  outdir: target,
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: ["chrome111", "firefox113", "safari16.4"],
+  charset: "utf8",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  legalComments: "none",
+  logLevel: "warning",
+  metafile: true,
+  nodePaths: [packages],
+  tsconfigRaw: {},
+});
+for (const name of ["index.html", "icon.svg"]) copyFileSync(join(sources, name), join(target, name));
+
+// The licenses of the packages inside the built script, which have to go with every copy of it.
+const bundled = new Set();
+for (const input of Object.keys(result.metafile.inputs)) {
+  const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);
+  if (found) bundled.add(found[1]);
+}
+const texts = [...bundled].sort().map((name) => {
+  const { version } = JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8"));
+  return `${name} ${version}\n\n${readFileSync(join(packages, name, "LICENSE"), "utf8").trim()}\n`;
+});
+writeFileSync(join(target, "licenses.txt"), texts.join(`\n${"-".repeat(72)}\n\n`));

@@ -1,0 +1,131 @@
+// The org chart: a tidy tree from left to right, so that long lists of subordinates scroll down and names stay readable.
+
+import { hierarchy, tree } from "d3-hierarchy";
+import type { HierarchyPointNode } from "d3-hierarchy";
+import type { JSX } from "preact";
+import { useMemo, useRef } from "preact/hooks";
+import { linkTo } from "./address";
+import type { Post } from "./crew";
+import { plural } from "./parts";
+import type { Coloring } from "./organization";
+import { useSight } from "./windowing";
+
+const WIDTH = 224;
+const HEIGHT = 56;
+const ACROSS = WIDTH + 56;
+const DOWN = HEIGHT + 12;
+
+interface Card {
+  readonly post: Post | null;
+  readonly below: readonly Card[];
+}
+
+interface Props {
+  org: string;
+  roots: readonly Post[];
+  isOpen: (post: Post) => boolean;
+  shown: ReadonlySet<string> | null;
+  matches: ReadonlySet<string> | null;
+  coloring: Coloring;
+  onToggle: (post: Post) => void;
+  onFocus: (post: Post) => void;
+}
+
+export function Chart(props: Props): JSX.Element {
+  const { roots, isOpen, shown } = props;
+  const { cards, width, height } = useMemo(() => placeCards(roots, isOpen, shown), [roots, isOpen, shown]);
+  const box = useRef<HTMLDivElement>(null);
+  const { from, to } = useSight(box);
+  const visible = cards.filter((card) => card.top + HEIGHT >= from && card.top <= to);
+  const lines = cards.filter((card) => card.above && Math.max(card.top, card.above.top) + HEIGHT >= from && Math.min(card.top, card.above.top) <= to);
+  return (
+    <div class="chart" ref={box} role="group" aria-label="Org chart" tabIndex={0}>
+      <div class="sheet" style={{ width: `${width}px`, height: `${height}px` }}>
+        <svg width={width} height={height} aria-hidden="true">
+          {lines.map((card) => <path key={card.post.role.role_id} d={drawLine(card)} />)}
+        </svg>
+        {visible.map((card) => <CardView key={card.post.role.role_id} card={card} {...props} />)}
+      </div>
+    </div>
+  );
+}
+
+function CardView({ card, org, matches, coloring, isOpen, onToggle, onFocus }: Props & { card: Placed }): JSX.Element {
+  const { post } = card;
+  const { role } = post;
+  const value = coloring.read(post);
+  const state = post.agents.length ? plural(post.agents.length, "agent") : coloring.hasAgents ? "vacant" : "";
+  return (
+    <div
+      class={`card tone-${coloring.tone(value)}${matches && !matches.has(role.role_id) ? " dim" : ""}`}
+      style={{ left: `${card.left}px`, top: `${card.top}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` }}
+    >
+      <a href={linkTo(["orgs", org, "roles", role.role_id])} title={role.role_name.slice(0, 200)}>
+        <bdi>{(role.role_name || role.role_id).slice(0, 200)}</bdi>
+      </a>
+      <span class="under">
+        <span class="value"><bdi>{value}</bdi></span>
+        {state && <span class={post.agents.length ? "" : "vacant"}>{state}</span>}
+        {role.findings > 0 && <span class="warn">{plural(role.findings, "finding")}</span>}
+      </span>
+      {post.below.length > 0 && (
+        <span class="handles">
+          <button type="button" class="quiet" aria-label={`Focus on ${role.role_name.slice(0, 80)}`} title="Show only this part" onClick={() => onFocus(post)}>◎</button>
+          <button
+            type="button"
+            class="toggle"
+            aria-expanded={isOpen(post)}
+            aria-label={`${plural(post.size, "role")} below ${role.role_name.slice(0, 80)}`}
+            onClick={() => onToggle(post)}
+          >
+            {isOpen(post) ? "−" : `+${post.size}`}
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface Placed {
+  readonly post: Post;
+  readonly left: number;
+  readonly top: number;
+  readonly above: Placed | null;
+}
+
+function placeCards(roots: readonly Post[], isOpen: (post: Post) => boolean, shown: ReadonlySet<string> | null): { cards: Placed[]; width: number; height: number } {
+  const toCard = (post: Post): Card => ({
+    post,
+    below: isOpen(post) ? post.below.filter((each) => !shown || shown.has(each.role.role_id)).map(toCard) : [],
+  });
+  const top: Card = { post: null, below: roots.filter((each) => !shown || shown.has(each.role.role_id)).map(toCard) };
+  const laid = tree<Card>().nodeSize([DOWN, ACROSS]).separation((one, other) => (one.parent === other.parent ? 1 : 1.25))(
+    hierarchy(top, (card) => card.below),
+  );
+  let [least, most, deepest] = [Infinity, -Infinity, 0];
+  laid.each((node) => {
+    if (!node.data.post) return;
+    least = Math.min(least, node.x);
+    most = Math.max(most, node.x);
+    deepest = Math.max(deepest, node.depth);
+  });
+  const cards: Placed[] = [];
+  const add = (node: HierarchyPointNode<Card>, above: Placed | null): void => {
+    let placed = above;
+    if (node.data.post) {
+      placed = { post: node.data.post, left: 8 + (node.depth - 1) * ACROSS, top: 8 + node.x - least, above };
+      cards.push(placed);
+    }
+    for (const child of node.children ?? []) add(child, placed);
+  };
+  add(laid, null);
+  if (!cards.length) return { cards, width: 0, height: 0 };
+  return { cards, width: deepest * ACROSS - 40, height: most - least + HEIGHT + 16 };
+}
+
+function drawLine(card: Placed): string {
+  const above = card.above as Placed;
+  const [startX, startY, endX, endY] = [above.left + WIDTH, above.top + HEIGHT / 2, card.left, card.top + HEIGHT / 2];
+  const middle = (startX + endX) / 2;
+  return `M${startX} ${startY}H${middle}V${endY}H${endX}`;
+}

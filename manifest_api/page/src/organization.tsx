@@ -1,0 +1,164 @@
+// The organization: its chart or its treegrid, what is vacant, and which agents have no role.
+
+import type { JSX } from "preact";
+import { useCallback, useMemo } from "preact/hooks";
+import { changeQuery, linkTo } from "./address";
+import type { Address } from "./address";
+import { useAnswer } from "./answers";
+import { Chart } from "./chart";
+import { get, getAll } from "./client";
+import type { Schemas } from "./client";
+import { buildCrew, chooseOpenLevel, findPosts, listRows } from "./crew";
+import type { Crew, Post } from "./crew";
+import { Choice, Loading, ProblemNote, Section, Sentence, Text, WhyNote, plural } from "./parts";
+import { Treegrid } from "./treegrid";
+
+/** What the colors of roles mean. Every color stands beside the value in words. */
+export interface Coloring {
+  readonly title: string;
+  readonly hasAgents: boolean;
+  readonly read: (post: Post) => string;
+  readonly tone: (value: string) => number;
+}
+
+const COLORINGS: Readonly<Record<string, readonly [string, (post: Post) => string]>> = {
+  department: ["Department", ({ role }) => role.department ?? "no department"],
+  role_type: ["Role type", ({ role }) => role.role_type],
+  crew_tier: ["Crew tier", ({ role }) => role.crew_tier],
+  layer: ["Layer", ({ role }) => role.layer ?? "no layer"],
+  findings: ["Findings", ({ role }) => (role.findings ? plural(role.findings, "finding") : "no finding")],
+};
+/** The number of colors in page.css. */
+const TONES = 8;
+
+export function OrganizationView({ org, address }: { org: string; address: Address }): JSX.Element {
+  const { answer: detail, problem } = useAnswer(`organization ${org}`, () => get("/v1/orgs/{org}", { org }));
+  const { answer: agents, problem: noAgents } = useAnswer(`agents ${org}`, () => getAll("/v1/orgs/{org}/agents", { org }, (page) => page.agents));
+  const { answer: vacancies, problem: noVacancies } = useAnswer(`vacancies ${org}`, () => get("/v1/orgs/{org}/vacancies", { org }));
+  const crew = useMemo(
+    () => detail && buildCrew(detail.chart, agents ?? []),
+    [detail, agents],
+  );
+  if (problem) return <ProblemNote of={problem} />;
+  if (!detail || !crew) return <Loading />;
+  return (
+    <>
+      <h1 tabIndex={-1}><Text of={detail.org_name || org} most={200} /></h1>
+      {detail.description && <p class="lead"><Text of={detail.description} /></p>}
+      {detail.standing === "stale" && (
+        <p class="note warn">The documents on disk have errors. This is the last valid version. <a href={linkTo(["findings"])}>See the findings</a>.</p>
+      )}
+      <CrewView org={org} crew={crew} address={address} hasAgents={(agents?.length ?? 0) > 0} />
+      {[noAgents, noVacancies].filter((each) => each !== undefined).map((each) => <ProblemNote key={each.code} of={each} />)}
+      {agents && vacancies && <Apart org={org} agents={agents} vacancies={vacancies.vacancies} crew={crew} />}
+    </>
+  );
+}
+
+function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; address: Address; hasAgents: boolean }): JSX.Element {
+  const { view = "chart", q = "", focus = "", color = "department", toggled = "" } = address.query;
+  const focused = crew.posts.get(focus);
+  const roots = useMemo(() => (focused ? [focused] : crew.roots), [crew, focused]);
+  const openLevel = useMemo(() => chooseOpenLevel(roots), [roots]);
+  const changed = useMemo(() => new Set(toggled.split(",").filter(Boolean)), [toggled]);
+  const search = useMemo(() => (q.trim() ? findPosts(crew, q) : null), [crew, q]);
+  const isOpen = useCallback(
+    (post: Post) => post.below.length > 0 && (search !== null || post.level < openLevel !== changed.has(post.role.role_id)),
+    [search, openLevel, changed],
+  );
+  const coloring = useMemo(() => chooseColoring(crew, color, hasAgents), [crew, color, hasAgents]);
+  const rows = useMemo(() => listRows(roots, isOpen, search?.shown ?? null), [roots, isOpen, search]);
+  const toggle = (post: Post): void => {
+    const ids = new Set(changed);
+    if (!ids.delete(post.role.role_id)) ids.add(post.role.role_id);
+    changeQuery(address, { toggled: [...ids].join(",") });
+  };
+  if (!crew.posts.size) {
+    return <p class="note">This organization has no role yet. <code>orgkernel new role</code> adds one.</p>;
+  }
+  return (
+    <section aria-label="Roles">
+      <div class="tools">
+        <div class="switch" role="group" aria-label="Show as">
+          {[["chart", "Chart"], ["table", "Table"]].map(([name, title]) => (
+            <button key={name} type="button" aria-pressed={view === name} onClick={() => changeQuery(address, { view: name === "chart" ? "" : name, toggled }, false)}>{title}</button>
+          ))}
+        </div>
+        <label class="field grow">
+          <span>Search</span>
+          <input type="search" value={q} placeholder="role, domain, department or agent" onInput={(event) => changeQuery(address, { q: event.currentTarget.value })} />
+        </label>
+        <Choice label="Color by" value={color} options={Object.entries(COLORINGS).map(([name, [title]]) => [name, title] as const)} onChange={(name) => changeQuery(address, { color: name === "department" ? "" : name })} />
+        <p class="muted" role="status">
+          {search ? `${plural(search.matches.size, "role")} of ${crew.posts.size.toLocaleString("en-US")}` : plural(crew.posts.size, "role")}
+        </p>
+      </div>
+      {focused && (
+        <nav aria-label="Chain of command" class="trail">
+          <a href={linkTo(address.path, { ...address.query, focus: "" })}>All roles</a>
+          {listAbove(crew, focused).map((post) => (
+            <span key={post.role.role_id}> › <a href={linkTo(address.path, { ...address.query, focus: post.role.role_id })}><bdi>{post.role.role_name.slice(0, 60)}</bdi></a></span>
+          ))}
+        </nav>
+      )}
+      {search && !search.matches.size ? (
+        <p class="note">No role fits these words. A search looks at names, ids, types, departments, domains and agents.</p>
+      ) : view === "table" ? (
+        <Treegrid org={org} rows={rows} isOpen={isOpen} coloring={coloring} onToggle={toggle} />
+      ) : (
+        <Chart
+          org={org} roots={roots} isOpen={isOpen} shown={search?.shown ?? null} matches={search?.matches ?? null} coloring={coloring}
+          onToggle={toggle} onFocus={(post) => changeQuery(address, { focus: post.role.role_id }, false)}
+        />
+      )}
+    </section>
+  );
+}
+
+function listAbove(crew: Crew, post: Post): Post[] {
+  const above = post.superior === null ? undefined : crew.posts.get(post.superior);
+  return [...(above ? listAbove(crew, above) : []), post];
+}
+
+function chooseColoring(crew: Crew, name: string, hasAgents: boolean): Coloring {
+  const [title, read] = COLORINGS[name] ?? COLORINGS["department"]!;
+  const values = [...new Set([...crew.posts.values()].map(read))].sort();
+  return { title, read, hasAgents, tone: (value) => values.indexOf(value) % TONES };
+}
+
+function Apart({ org, agents, vacancies, crew }: { org: string; agents: readonly Schemas["AgentLine"][]; vacancies: readonly Schemas["Vacancy"][]; crew: Crew }): JSX.Element | null {
+  const idle = agents.filter((agent) => !agent.roles.length);
+  if (!agents.length) return <p class="note">No crew is declared, so roles have no agents. A <code>crew_roster</code> document names agents and the roles that they fill.</p>;
+  return (
+    <div class="columns">
+      <Section title="Vacancies" count={vacancies.length}>
+        {vacancies.length ? (
+          <ul class="plain">
+            {vacancies.map((each) => (
+              <li key={each.role_id}>
+                <a href={linkTo(["orgs", org, "roles", each.role_id])}><Text of={crew.posts.get(each.role_id)?.role.role_name ?? each.role_id} most={80} /></a>: <Sentence of={each.text} />
+                <WhyNote why={each.why} about={each.role_id} />
+                {each.candidates.length > 0 && (
+                  <p class="small">
+                    Could fill it: {each.candidates.map((candidate, number) => (
+                      <span key={candidate.agent_id}>{number > 0 && "; "}<a href={linkTo(["orgs", org, "agents", candidate.agent_id])}>{candidate.agent_id}</a>{candidate.missing.length > 0 && ` (lacks ${candidate.missing.join(", ")})`}</span>
+                    ))}
+                  </p>
+                )}
+              </li>
+            ))}
+          </ul>
+        ) : <p class="muted">Every role has an agent at work.</p>}
+      </Section>
+      <Section title="Agents without a role" count={idle.length}>
+        {idle.length ? (
+          <ul class="plain">
+            {idle.map((agent) => (
+              <li key={agent.agent_id}><a href={linkTo(["orgs", org, "agents", agent.agent_id])}><Text of={agent.callsign || agent.agent_id} most={80} /></a> <span class="muted">{agent.lifecycle}</span></li>
+            ))}
+          </ul>
+        ) : <p class="muted">Every agent fills a role.</p>}
+      </Section>
+    </div>
+  );
+}

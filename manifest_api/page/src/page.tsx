@@ -1,0 +1,190 @@
+// The page: which view an address names, what stands around it, and the key.
+
+import { Component, render } from "preact";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { AccessView } from "./access";
+import { goTo, linkTo, useAddress } from "./address";
+import type { Address } from "./address";
+import { startBeats, useAnswer, useLost, useVersion } from "./answers";
+import { getAll, hasKey, refresh, useKeyFromNowOn } from "./client";
+import type { Schemas } from "./client";
+import { FindingsView } from "./findings";
+import { OrganizationView } from "./organization";
+import { Palette } from "./palette";
+import { Loading, ProblemNote, Text, plural } from "./parts";
+import { AgentView, RoleView } from "./role";
+import { RoutingView } from "./routing";
+
+type Line = Schemas["OrganizationLine"];
+const VIEWS = [["organization", "Organization"], ["access", "Access"], ["routing", "Routing"]] as const;
+
+function Page(): JSX.Element {
+  const address = useAddress();
+  useVersion();
+  const lost = useLost();
+  const { answer: organizations, problem } = useAnswer("organizations", () => getAllOrganizations());
+  const [top, org = "", view = "organization"] = address.path;
+  const main = useRef<HTMLElement>(null);
+  const place = address.path.join("/");
+
+  useEffect(() => {
+    const only = organizations?.length === 1 ? organizations[0] : undefined;
+    if (!address.path.length && only) goTo(linkTo(["orgs", only.org_id, "organization"]), true);
+  }, [organizations, place]);
+
+  // A new view begins at its top, and its heading has the focus, as after the load of a page.
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) {
+      scrollTo(0, 0);
+      main.current?.focus({ preventScroll: true });
+    }
+    isFirst.current = false;
+  }, [place]);
+  useEffect(() => {
+    document.title = [address.path[3]?.slice(0, 80), view && top === "orgs" ? view : top, org, "orgkernel"].filter(Boolean).join(" · ");
+  }, [place]);
+
+  const needsKey = problem?.status === 401 || problem?.status === 403;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
+      <header class="top">
+        <a class="brand" href="#/"><span aria-hidden="true">◆</span> orgkernel</a>
+        {top === "orgs" && org && (
+          <>
+            {organizations && organizations.length > 1 && <Chooser organizations={organizations} org={org} />}
+            <nav aria-label="Views">
+              {VIEWS.map(([name, title]) => <a key={name} href={linkTo(["orgs", org, name])} aria-current={view === name ? "page" : undefined}>{title}</a>)}
+              <a href="#/findings">Findings</a>
+            </nav>
+          </>
+        )}
+        {top !== "orgs" && organizations && <nav aria-label="Views"><a href="#/">Organizations</a><a href="#/findings" aria-current={top === "findings" ? "page" : undefined}>Findings</a></nav>}
+        <span class="end">
+          {top === "orgs" && org && <Palette org={org} />}
+          <KeyMenu needed={needsKey} />
+        </span>
+      </header>
+      {lost && (
+        <p class="banner" role="alert">
+          The server does not answer. What you see was loaded before. The page tries again every few seconds. <button type="button" onClick={refresh}>Try now</button>
+        </p>
+      )}
+      <main id="main" ref={main} tabIndex={-1}>
+        <Fence key={place}>
+          {problem ? <Refusal problem={problem} /> : !organizations ? <Loading /> : <View address={address} organizations={organizations} />}
+        </Fence>
+      </main>
+    </>
+  );
+}
+
+async function getAllOrganizations(): Promise<Line[]> {
+  return getAll("/v1/orgs", {}, (page) => page.organizations, "200");
+}
+
+function View({ address, organizations }: { address: Address; organizations: readonly Line[] }): JSX.Element {
+  const [top, org = "", view = "organization", id = ""] = address.path;
+  if (top === undefined) return <Organizations of={organizations} />;
+  if (top === "findings") return <FindingsView address={address} />;
+  if (top === "orgs" && org) {
+    if (view === "organization") return <OrganizationView key={org} org={org} address={address} />;
+    if (view === "access") return <AccessView org={org} address={address} />;
+    if (view === "routing") return <RoutingView org={org} address={address} />;
+    if (view === "roles" && id) return <RoleView org={org} role={id} />;
+    if (view === "agents" && id) return <AgentView org={org} agent={id} />;
+  }
+  return <p class="note">This address names no view. <a href="#/">Go to the organizations</a>.</p>;
+}
+
+function Organizations({ of }: { of: readonly Line[] }): JSX.Element {
+  if (!of.length) return <p class="note">This server has no organization yet. <code>orgkernel new my_org</code> creates one in its folder.</p>;
+  return (
+    <>
+      <h1 tabIndex={-1}>Organizations</h1>
+      <ul class="cards">
+        {of.map((each) => (
+          <li key={each.org_id}>
+            <a href={linkTo(["orgs", each.org_id, "organization"])}><Text of={each.org_name || each.org_id} most={120} /></a>
+            <p class="small muted">{plural(each.roles, "role")} · <code>{each.org_id}</code>{each.standing !== "served" && <span class="warn"> · {each.standing === "stale" ? "last valid version" : "not served, it has errors"}</span>}</p>
+            <p><Text of={each.description} most={240} /></p>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Chooser({ organizations, org }: { organizations: readonly Line[]; org: string }): JSX.Element {
+  return (
+    <label class="field">
+      <span class="hidden">Organization</span>
+      <select value={org} onChange={(event) => goTo(linkTo(["orgs", event.currentTarget.value, "organization"]))}>
+        {!organizations.some((each) => each.org_id === org) && <option value={org}>{org}</option>}
+        {organizations.map((each) => <option key={each.org_id} value={each.org_id}>{(each.org_name || each.org_id).slice(0, 60)}</option>)}
+      </select>
+    </label>
+  );
+}
+
+/** What a caller without the right sees. */
+function Refusal({ problem }: { problem: Schemas["Problem"] }): JSX.Element {
+  return (
+    <>
+      <h1 tabIndex={-1}>{problem.status === 403 ? "Your key may not do this" : "This server asks for a key"}</h1>
+      <ProblemNote of={problem} />
+      {problem.status === 401 && <SignIn />}
+    </>
+  );
+}
+
+function SignIn({ onDone }: { onDone?: () => void }): JSX.Element {
+  const [secret, setSecret] = useState("");
+  const use = (event: Event): void => {
+    event.preventDefault();
+    useKeyFromNowOn(secret.trim());
+    setSecret("");
+    onDone?.();
+  };
+  return (
+    <form class="question" onSubmit={use}>
+      <div class="tools">
+        <label class="field grow">
+          <span>API key or token</span>
+          <input type="password" value={secret} required autocomplete="off" spellcheck={false} onInput={(event) => setSecret(event.currentTarget.value)} />
+        </label>
+        <button type="submit" class="primary">Sign in</button>
+      </div>
+      <p class="small muted">The key stays in the memory of this tab. It is in no address, and it is gone when you reload or close the tab. <code>orgkernel key create</code> creates one.</p>
+    </form>
+  );
+}
+
+function KeyMenu({ needed }: { needed: boolean }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  if (hasKey()) return <button type="button" onClick={() => useKeyFromNowOn("")}>Sign out</button>;
+  if (needed) return <span class="muted small">not signed in</span>;
+  return (
+    <span class="menu">
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>Sign in</button>
+      {open && <div class="sheet-below"><SignIn onDone={() => setOpen(false)} /></div>}
+    </span>
+  );
+}
+
+/** A mistake of the page in one view leaves the other views and the navigation. */
+class Fence extends Component<{ children: ComponentChildren }, { broken: boolean }> {
+  override state = { broken: false };
+  static override getDerivedStateFromError(): { broken: boolean } {
+    return { broken: true };
+  }
+  override render(): ComponentChildren {
+    return this.state.broken ? <p class="note problem" role="alert">This view cannot be shown, because of a mistake in the page. The HTTP API still answers.</p> : this.props.children;
+  }
+}
+
+startBeats();
+const root = document.getElementById("page");
+if (root) render(<Page />, root);

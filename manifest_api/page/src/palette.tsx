@@ -1,0 +1,90 @@
+// Find a role, an agent or a view by a few letters: `/` or Ctrl-K.
+
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { goTo, linkTo } from "./address";
+import { useAnswer } from "./answers";
+import { get, getAll } from "./client";
+
+const MOST = 12;
+
+export function Palette({ org }: { org: string }): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [open, setOpen] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const target = event.target as HTMLElement;
+      const isTyping = target.matches("input, select, textarea");
+      const wanted = (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) || (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey));
+      if (!wanted) return;
+      event.preventDefault();
+      setOpen(true);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+  useEffect(() => {
+    if (open && !dialog.current?.open) dialog.current?.showModal();
+  }, [open]);
+  const close = (): void => {
+    dialog.current?.close();
+    setOpen(false);
+  };
+  return (
+    <>
+      <button type="button" class="find" aria-keyshortcuts="/ Control+K" onClick={() => setOpen(true)}>Find <kbd aria-hidden="true">/</kbd></button>
+      {open && (
+        <dialog ref={dialog} class="palette" aria-label="Find" onClose={() => setOpen(false)} onClick={(event) => event.target === dialog.current && close()}>
+          <Finder org={org} onDone={close} />
+        </dialog>
+      )}
+    </>
+  );
+}
+
+function Finder({ org, onDone }: { org: string; onDone: () => void }): JSX.Element {
+  const { answer: detail } = useAnswer(`organization ${org}`, () => get("/v1/orgs/{org}", { org }));
+  const { answer: agents } = useAnswer(`agents ${org}`, () => getAll("/v1/orgs/{org}/agents", { org }, (page) => page.agents));
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const places = [
+    { name: "Organization", kind: "view", link: linkTo(["orgs", org, "organization"]) },
+    { name: "Access", kind: "view", link: linkTo(["orgs", org, "access"]) },
+    { name: "Routing", kind: "view", link: linkTo(["orgs", org, "routing"]) },
+    { name: "Findings", kind: "view", link: linkTo(["findings"]) },
+    ...(detail?.chart ?? []).map((role) => ({ name: `${role.role_name} ${role.role_id}`.slice(0, 120), kind: "role", link: linkTo(["orgs", org, "roles", role.role_id]) })),
+    ...(agents ?? []).map((agent) => ({ name: `${agent.callsign} ${agent.agent_id}`.slice(0, 120), kind: "agent", link: linkTo(["orgs", org, "agents", agent.agent_id]) })),
+    ...(detail?.domains ?? []).map((domain) => ({ name: domain.id, kind: "domain", link: linkTo(["orgs", org, "routing"], { domain: domain.id }) })),
+    ...(detail?.tools ?? []).map((tool) => ({ name: tool, kind: "tool: who can use it?", link: linkTo(["orgs", org, "access"], { subject: `role:${detail?.roots[0] ?? ""}`, action: "use", resource: `tool:${tool}` }) })),
+  ];
+  const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const fitting = places.filter((place) => wanted.every((word) => place.name.toLowerCase().includes(word))).slice(0, MOST);
+  const go = (link: string): void => {
+    onDone();
+    goTo(link);
+  };
+  const press = (event: KeyboardEvent): void => {
+    const chosen = fitting[at];
+    if (event.key === "ArrowDown") setAt(Math.min(at + 1, fitting.length - 1));
+    else if (event.key === "ArrowUp") setAt(Math.max(at - 1, 0));
+    else if (event.key === "Enter" && chosen) go(chosen.link);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        type="text" role="combobox" aria-expanded="true" aria-controls="places" aria-activedescendant={fitting.length ? `place-${at}` : undefined} aria-label="Find a role, an agent, a tool or a view"
+        autofocus autocomplete="off" placeholder="Role, agent, domain, tool or view" value={text} onInput={(event) => { setText(event.currentTarget.value); setAt(0); }} onKeyDown={press}
+      />
+      <ul id="places" role="listbox" aria-label="Places">
+        {fitting.map((place, number) => (
+          <li key={place.link} id={`place-${number}`} role="option" aria-selected={number === at} onClick={() => go(place.link)}>
+            <bdi>{place.name}</bdi> <span class="muted small">{place.kind}</span>
+          </li>
+        ))}
+      </ul>
+      {!fitting.length && <p class="muted" role="status">Nothing fits.</p>}
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+"""Build the page that `serve` shows: `python -m tools.page` writes it, `--check` compares what is checked in.
+
+The types of the API (`src/api.d.ts`) are generated from the OpenAPI document, and `built/` from the sources. Both are
+checked in, so that a clean clone serves the page with Python alone. The build needs `make .venv/page.stamp`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from manifest_api.openapi import build_openapi
+
+REPOSITORY = Path(__file__).parents[1]
+PAGE = REPOSITORY / "manifest_api" / "page"
+PACKAGES = REPOSITORY / ".venv" / "page" / "node_modules"
+_NODE = REPOSITORY / ".venv" / "page" / "bin" / "node"
+TYPES = "src/api.d.ts"
+ROUTES = (
+    "/v1/orgs",
+    "/v1/orgs/{org}",
+    "/v1/orgs/{org}/agents",
+    "/v1/orgs/{org}/agents/{agent}",
+    "/v1/orgs/{org}/dispatch",
+    "/v1/orgs/{org}/roles/{role}",
+    "/v1/orgs/{org}/vacancies",
+    "/v1/orgs/{org}/who-can",
+    "/v1/orgs/{org}/why",
+    "/v1/diagnostics",
+    "/v1/snapshot",
+)
+"""The routes that the page may ask. The compiler refuses every other one."""
+
+
+def build_page(target: Path) -> dict[str, bytes]:
+    """The files that are checked in, by their paths below `manifest_api/page`. Uses the folder `target`."""
+    return {TYPES: build_types(target)} | build_bundle(target)
+
+
+def build_types(target: Path) -> bytes:
+    """The types of the requests and answers of `ROUTES`."""
+    document = target / "openapi.json"
+    document.write_text(json.dumps(select_routes(build_openapi())), encoding="utf-8")
+    types = target / "api.d.ts"
+    _run(str(PACKAGES / "openapi-typescript/bin/cli.js"), str(document), "--output", str(types))
+    return types.read_bytes()
+
+
+def build_bundle(target: Path) -> dict[str, bytes]:
+    """The built files."""
+    _run(str(PAGE / "build.mjs"), str(PACKAGES), str(target / "built"))
+    return {f"built/{each.name}": each.read_bytes() for each in sorted((target / "built").iterdir())}
+
+
+def check_types() -> None:
+    """Compile the sources without writing. Raises `CalledProcessError` if a type does not fit."""
+    _run(str(PACKAGES / "typescript/bin/tsc"), "--project", str(PAGE))
+
+
+def select_routes(document: dict[str, Any]) -> dict[str, Any]:
+    """The part of an OpenAPI document that describes `ROUTES`, with the schemas that they refer to."""
+    paths = {path: document["paths"][path] for path in ROUTES}
+    components = document["components"]
+    schemas: dict[str, Any] = {}
+    pending = [json.dumps([paths, components["responses"]])]
+    while pending:
+        text = pending.pop()
+        for name, schema in components["schemas"].items():
+            if name not in schemas and f'"#/components/schemas/{name}"' in text:
+                schemas[name] = schema
+                pending.append(json.dumps(schema))
+    return document | {"paths": paths, "components": components | {"schemas": dict(sorted(schemas.items()))}}
+
+
+def _run(*arguments: str) -> None:
+    subprocess.run([str(_NODE), *arguments], check=True, cwd=PAGE, stdout=sys.stderr)
+
+
+def main() -> int:
+    """Write the files, or with `--check` name those that differ. 1 if any does."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder)
+        if "--check" not in sys.argv[1:]:
+            (PAGE / TYPES).write_bytes(build_types(target))
+            check_types()
+            for name, content in build_bundle(target).items():
+                (PAGE / name).parent.mkdir(exist_ok=True)
+                (PAGE / name).write_bytes(content)
+            return 0
+        built = build_page(target)
+    stale = [name for name, content in built.items() if not (PAGE / name).is_file() or (PAGE / name).read_bytes() != content]
+    for name in stale:
+        print(f"manifest_api/page/{name} is not what its sources give: run `make page`")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
