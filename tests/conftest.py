@@ -19,6 +19,7 @@ from orgkernel.kernel.stored import open_store
 from orgkernel.state import database
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.postgres import MISSING, find_binaries, running
+from tests.support.browser import NO_BROWSER, find_browser
 from tests.support.compiled_once import create_engine
 from tests.support.depth import DEPTH, IS_QUICK
 from tests.support.memory_folder import find_memory_folder, remove_left_servers
@@ -65,7 +66,10 @@ def pytest_collection_modifyitems(config, items):
     and what is left to it.
     """
     searching = []
+    has_browser = find_browser() is not None
     for item in items:
+        if not has_browser and item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test):
             _search_deeply(test)

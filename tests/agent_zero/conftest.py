@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.agent_zero.browser import find_browser
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.double_loader import GENERATIONS
 from tests.agent_zero.installing import install
@@ -42,7 +41,7 @@ WHOLE_WAY = {"test_activation", "test_end_to_end", "test_installer"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests of a real checkout run where `A0_ROOT` names one; elsewhere they are not there. Those of the page need a browser."""
+    """Tests of a real checkout run where `A0_ROOT` names one; elsewhere they are not there."""
     for item in items:
         generation = getattr(item, "callspec", None) and item.callspec.params.get("generation")
         if generation in GENERATIONS[:-1] and item.path.stem not in WHOLE_WAY:
@@ -52,10 +51,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if real:
             config.hook.pytest_deselected(items=real)
             items[:] = [item for item in items if item not in real]
-    if find_browser() is None:
-        missing = pytest.mark.skip(
-            reason="no browser is installed: install Chromium, e.g. `apt-get install chromium`"
-        )
-        for item in items:
-            if item.get_closest_marker("browser"):
-                item.add_marker(missing)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.agent_zero.browser import Page, browsing
+from tests.support.browser import Page, browsing
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.double_web import serving
 from tests.agent_zero.installing import activate, install

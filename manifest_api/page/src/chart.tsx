@@ -3,7 +3,7 @@
 import { hierarchy, tree } from "d3-hierarchy";
 import type { HierarchyPointNode } from "d3-hierarchy";
 import type { JSX } from "preact";
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { linkTo } from "./address";
 import type { Post } from "./crew";
 import { plural } from "./parts";
@@ -26,6 +26,8 @@ interface Props {
   isOpen: (post: Post) => boolean;
   shown: ReadonlySet<string> | null;
   matches: ReadonlySet<string> | null;
+  /** The role that the address points at. */
+  at: string;
   coloring: Coloring;
   onToggle: (post: Post) => void;
   onFocus: (post: Post) => void;
@@ -36,6 +38,12 @@ export function Chart(props: Props): JSX.Element {
   const { cards, width, height } = useMemo(() => placeCards(roots, isOpen, shown), [roots, isOpen, shown]);
   const box = useRef<HTMLDivElement>(null);
   const { from, to } = useSight(box);
+  useEffect(() => {
+    // A superior stands at the middle of its subordinates, which is far down if there are hundreds.
+    const card = cards.find((each) => each.post.role.role_id === props.at) ?? cards[0];
+    const element = box.current;
+    if (card && element) element.scrollTo(Math.max(0, card.left - 2 * WIDTH), card.top - (element.clientHeight - HEIGHT) / 2);
+  }, [props.at, roots]);
   const visible = cards.filter((card) => card.top + HEIGHT >= from && card.top <= to);
   const lines = cards.filter((card) => card.above && Math.max(card.top, card.above.top) + HEIGHT >= from && Math.min(card.top, card.above.top) <= to);
   return (
@@ -50,14 +58,14 @@ export function Chart(props: Props): JSX.Element {
   );
 }
 
-function CardView({ card, org, matches, coloring, isOpen, onToggle, onFocus }: Props & { card: Placed }): JSX.Element {
+function CardView({ card, org, at, matches, coloring, isOpen, onToggle, onFocus }: Props & { card: Placed }): JSX.Element {
   const { post } = card;
   const { role } = post;
   const value = coloring.read(post);
   const state = post.agents.length ? plural(post.agents.length, "agent") : coloring.hasAgents ? "vacant" : "";
   return (
     <div
-      class={`card tone-${coloring.tone(value)}${matches && !matches.has(role.role_id) ? " dim" : ""}`}
+      class={`card tone-${coloring.tone(value)}${matches && !matches.has(role.role_id) ? " dim" : ""}${role.role_id === at ? " here" : ""}`}
       style={{ left: `${card.left}px`, top: `${card.top}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` }}
     >
       <a href={linkTo(["orgs", org, "roles", role.role_id])} title={role.role_name.slice(0, 200)}>

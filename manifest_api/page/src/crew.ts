@@ -69,15 +69,16 @@ export function findPosts(crew: Crew, text: string): { matches: ReadonlySet<stri
 /** How many rows are open before a user opens or closes one. */
 const FIRST_ROWS = 60;
 
-/** The deepest level that is open at first: all of a small crew, and the upper levels of a large one. */
+/** The first level that is closed at first. A small crew is open as a whole, and a large one down to the roots' subordinates. */
 export function chooseOpenLevel(roots: readonly Post[]): number {
   let rows: readonly Post[] = roots;
   let count = roots.length;
-  let level = roots[0]?.level ?? 1;
+  const least = (roots[0]?.level ?? 1) + 1;
+  let level = least - 1;
   while (rows.length) {
     rows = rows.flatMap((post) => post.below);
     count += rows.length;
-    if (count > FIRST_ROWS) return level - 1;
+    if (count > FIRST_ROWS) return Math.max(level, least);
     level += 1;
   }
   return level;

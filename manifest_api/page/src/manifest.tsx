@@ -76,7 +76,7 @@ export function ToolTable({ org, subject, tools }: { org: string; subject: strin
                 <a href={linkTo(["orgs", org, "access"], { subject, action: tool.allowed_actions[0] ?? Object.keys(tool.actions)[0] ?? "use", resource: `tool:${tool.id}` })}><Text of={tool.name || tool.id} most={80} /></a>
                 <p class="small muted"><Text of={tool.description} most={160} /></p>
               </th>
-              <td>{tool.level} <code>{tool.letters}</code></td>
+              <td class="nowrap">{tool.level} <code>{tool.letters}</code></td>
               <td>{tool.allowed_actions.join(", ") || <span class="muted">none</span>}</td>
               <td>{tool.decided_by}{tool.capped_by.length > 0 && <span class="warn">, capped by {tool.capped_by.join(", ")}</span>}</td>
               <td>

@@ -46,7 +46,7 @@ export function OrganizationView({ org, address }: { org: string; address: Addre
       <h1 tabIndex={-1}><Text of={detail.org_name || org} most={200} /></h1>
       {detail.description && <p class="lead"><Text of={detail.description} /></p>}
       {detail.standing === "stale" && (
-        <p class="note warn">The documents on disk have errors. This is the last valid version. <a href={linkTo(["findings"])}>See the findings</a>.</p>
+        <p class="note warn">The documents on disk have errors. This is the last valid version. <a href={linkTo(["orgs", org, "findings"])}>See the findings</a>.</p>
       )}
       <CrewView org={org} crew={crew} address={address} hasAgents={(agents?.length ?? 0) > 0} />
       {[noAgents, noVacancies].filter((each) => each !== undefined).map((each) => <ProblemNote key={each.code} of={each} />)}
@@ -56,15 +56,20 @@ export function OrganizationView({ org, address }: { org: string; address: Addre
 }
 
 function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; address: Address; hasAgents: boolean }): JSX.Element {
-  const { view = "chart", q = "", focus = "", color = "department", toggled = "" } = address.query;
+  const { view = "chart", q = "", focus = "", color = "department", toggled = "", at = "" } = address.query;
   const focused = crew.posts.get(focus);
   const roots = useMemo(() => (focused ? [focused] : crew.roots), [crew, focused]);
   const openLevel = useMemo(() => chooseOpenLevel(roots), [roots]);
   const changed = useMemo(() => new Set(toggled.split(",").filter(Boolean)), [toggled]);
   const search = useMemo(() => (q.trim() ? findPosts(crew, q) : null), [crew, q]);
+  const pointed = crew.posts.get(at);
+  const above = useMemo(() => new Set(pointed ? listAbove(crew, pointed).map((post) => post.role.role_id) : []), [crew, pointed]);
   const isOpen = useCallback(
-    (post: Post) => post.below.length > 0 && (search !== null || post.level < openLevel !== changed.has(post.role.role_id)),
-    [search, openLevel, changed],
+    (post: Post) => {
+      const isOpenAtFirst = post.level < openLevel || above.has(post.role.role_id);
+      return post.below.length > 0 && (search !== null || isOpenAtFirst !== changed.has(post.role.role_id));
+    },
+    [search, openLevel, above, changed],
   );
   const coloring = useMemo(() => chooseColoring(crew, color, hasAgents), [crew, color, hasAgents]);
   const rows = useMemo(() => listRows(roots, isOpen, search?.shown ?? null), [roots, isOpen, search]);
@@ -104,10 +109,10 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
       {search && !search.matches.size ? (
         <p class="note">No role fits these words. A search looks at names, ids, types, departments, domains and agents.</p>
       ) : view === "table" ? (
-        <Treegrid org={org} rows={rows} isOpen={isOpen} coloring={coloring} onToggle={toggle} />
+        <Treegrid org={org} rows={rows} at={at} isOpen={isOpen} coloring={coloring} onToggle={toggle} />
       ) : (
         <Chart
-          org={org} roots={roots} isOpen={isOpen} shown={search?.shown ?? null} matches={search?.matches ?? null} coloring={coloring}
+          org={org} roots={roots} isOpen={isOpen} shown={search?.shown ?? null} at={at} matches={search?.matches ?? null} coloring={coloring}
           onToggle={toggle} onFocus={(post) => changeQuery(address, { focus: post.role.role_id }, false)}
         />
       )}

@@ -17,7 +17,7 @@ import { AgentView, RoleView } from "./role";
 import { RoutingView } from "./routing";
 
 type Line = Schemas["OrganizationLine"];
-const VIEWS = [["organization", "Organization"], ["access", "Access"], ["routing", "Routing"]] as const;
+const VIEWS = [["organization", "Organization"], ["access", "Access"], ["routing", "Routing"], ["findings", "Findings"]] as const;
 
 function Page(): JSX.Element {
   const address = useAddress();
@@ -57,7 +57,6 @@ function Page(): JSX.Element {
             {organizations && organizations.length > 1 && <Chooser organizations={organizations} org={org} />}
             <nav aria-label="Views">
               {VIEWS.map(([name, title]) => <a key={name} href={linkTo(["orgs", org, name])} aria-current={view === name ? "page" : undefined}>{title}</a>)}
-              <a href="#/findings">Findings</a>
             </nav>
           </>
         )}
@@ -93,6 +92,7 @@ function View({ address, organizations }: { address: Address; organizations: rea
     if (view === "organization") return <OrganizationView key={org} org={org} address={address} />;
     if (view === "access") return <AccessView org={org} address={address} />;
     if (view === "routing") return <RoutingView org={org} address={address} />;
+    if (view === "findings") return <FindingsView address={address} />;
     if (view === "roles" && id) return <RoleView org={org} role={id} />;
     if (view === "agents" && id) return <AgentView org={org} agent={id} />;
   }

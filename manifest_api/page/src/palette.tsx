@@ -51,7 +51,7 @@ function Finder({ org, onDone }: { org: string; onDone: () => void }): JSX.Eleme
     { name: "Organization", kind: "view", link: linkTo(["orgs", org, "organization"]) },
     { name: "Access", kind: "view", link: linkTo(["orgs", org, "access"]) },
     { name: "Routing", kind: "view", link: linkTo(["orgs", org, "routing"]) },
-    { name: "Findings", kind: "view", link: linkTo(["findings"]) },
+    { name: "Findings", kind: "view", link: linkTo(["orgs", org, "findings"]) },
     ...(detail?.chart ?? []).map((role) => ({ name: `${role.role_name} ${role.role_id}`.slice(0, 120), kind: "role", link: linkTo(["orgs", org, "roles", role.role_id]) })),
     ...(agents ?? []).map((agent) => ({ name: `${agent.callsign} ${agent.agent_id}`.slice(0, 120), kind: "agent", link: linkTo(["orgs", org, "agents", agent.agent_id]) })),
     ...(detail?.domains ?? []).map((domain) => ({ name: domain.id, kind: "domain", link: linkTo(["orgs", org, "routing"], { domain: domain.id }) })),

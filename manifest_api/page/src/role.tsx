@@ -34,7 +34,7 @@ function RoleManifest({ org, of }: { org: string; of: Schemas["RoleManifest"] })
         <p class="muted"><code>{of.role_id}</code> <WhyNote why={of.why} about={of.role_id} /></p>
         {of.description && <p class="lead"><Text of={of.description} /></p>}
         <p class="actions">
-          <a href={linkTo(["orgs", org, "organization"], { focus: of.role_id })}>Show in the chart</a>
+          <a href={linkTo(["orgs", org, "organization"], { at: of.role_id })}>Show in the chart</a>
           <a href={linkTo(["orgs", org, "access"], { subject: `role:${of.role_id}` })}>Ask what it may do</a>
         </p>
       </header>

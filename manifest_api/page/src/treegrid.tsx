@@ -13,14 +13,16 @@ interface Props {
   org: string;
   rows: readonly Post[];
   isOpen: (post: Post) => boolean;
+  /** The role that the address points at. */
+  at: string;
   coloring: Coloring;
   onToggle: (post: Post) => void;
 }
 
-export function Treegrid({ org, rows, isOpen, coloring, onToggle }: Props): JSX.Element {
+export function Treegrid({ org, rows, isOpen, at: pointed, coloring, onToggle }: Props): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
-  const [active, setActive] = useState("");
-  const wantsFocus = useRef(false);
+  const [active, setActive] = useState(pointed);
+  const wantsFocus = useRef(pointed !== "");
   const { from, to } = useSight(box);
   const at = Math.max(0, rows.findIndex((post) => post.role.role_id === active));
   const first = Math.max(0, Math.floor(from / HEIGHT));
