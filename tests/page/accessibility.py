@@ -20,12 +20,12 @@ def _read_script() -> str:
     return _SCRIPT.read_text(encoding="utf-8")
 
 
-def find_violations(page: Page) -> list[str]:
-    """The violations, each with its first place."""
+def find_violations(page: Page, *rules: str) -> list[str]:
+    """The violations, each with its first place: of some rules, or of all."""
     if not page.run("Boolean(window.axe)"):
         page.run(_read_script() + "\n;null")
     found = page.run(
-        "axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map("
-        "each => `${each.id}: ${each.nodes[0].html.slice(0, 300)} ${each.nodes[0].failureSummary}`))"
+        f"axe.run(document, {{resultTypes: ['violations'], ...({json.dumps(rules)}.length ? {{runOnly: {json.dumps(rules)}}} : {{}})}})"
+        ".then(result => result.violations.map(each => `${each.id}: ${each.nodes[0].html.slice(0, 300)} ${each.nodes[0].failureSummary}`))"
     )
     return list(found)

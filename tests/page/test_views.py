@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 
 import pytest
+import yaml
 
 from tests.api.running import Server
+from tests.cli.running import run
 from tests.page.accessibility import find_violations
 from tests.page.conftest import LONG, RIGHT_TO_LEFT
 from tests.support.browser import Page
@@ -25,7 +27,7 @@ VIEWS = {
     QUESTION: ("May it do that?", "denied"),
     "#/orgs/starship/access": ("May it do that?", "Name a subject"),
     SENTENCE: ("Who takes it?", "Bugfix Specialist takes it"),
-    "#/orgs/starship/routing?domain=bugfix": ("Who takes it?", "takes it"),
+    "#/orgs/starship/routing?domain=bugfix": ("Who takes it?", "Who else, and why not"),
     "#/findings": ("Findings", "ORG306"),
     "#/orgs/hostile/organization": ("<img", "Agents without a role"),
     "#/orgs/hostile/roles/boss": ("<img", "<script>"),
@@ -64,24 +66,27 @@ def _quiet(page: Page) -> Iterator[None]:
     assert [each for each in page.requested if not each.startswith(("http://127.0.0.1:", "about:"))] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("address", VIEWS)
-def test_a_view_is_shown_by_its_address_and_is_accessible(page: Page, server: Server, address: str, scheme: str) -> None:
-    """The heading and the content are there, and axe finds nothing, with either color scheme."""
+def test_a_view_is_shown_by_its_address_and_is_accessible(page: Page, server: Server, address: str) -> None:
+    """The heading and the content are there; axe finds nothing, in light and dark; only charts and tables are wider than 360 pixels."""
     heading, words = VIEWS[address]
-    page.show_as(1280, 900, scheme=scheme)
     show(page, server, address, words)
     assert heading in page.run("document.querySelector('h1').innerText")
     assert find_violations(page) == []
-
-
-@pytest.mark.parametrize("address", VIEWS)
-def test_a_view_fits_a_narrow_screen(page: Page, server: Server, address: str) -> None:
-    """At 360 pixels, only charts and tables scroll sideways."""
+    page.show_as(1280, 900, scheme="dark")
+    assert find_violations(page, "color-contrast") == []
     page.show_as(360, 800)
-    show(page, server, address, VIEWS[address][1])
     assert page.run("document.documentElement.scrollWidth") <= 360
     assert find_violations(page) == []
+
+
+def test_a_violation_would_be_found(page: Page, server: Server) -> None:
+    """The other tests mean something: a field without a label and pale text are reported, in either color scheme."""
+    show(page, server, "#/findings", "Findings")
+    page.run("document.querySelector('main').append(document.createElement('input'))")
+    assert [each.split(":")[0] for each in find_violations(page)] == ["label"]
+    page.run("document.querySelector('main input').remove(); document.querySelector('h1').style.color = '#888'")
+    assert [each.split(":")[0] for each in find_violations(page, "color-contrast")] == ["color-contrast"]
 
 
 def test_the_back_button_goes_through_the_views(page: Page, server: Server) -> None:
@@ -114,7 +119,7 @@ def test_the_form_makes_the_address_of_the_question(page: Page, server: Server) 
         "roles/codegen_specialist.yaml:24",
         "14 layers without an effect",
     ):
-        assert words in page.text()
+        wait_for(page, words)
 
 
 def test_circumstances_are_part_of_the_address(page: Page, server: Server) -> None:
@@ -127,10 +132,6 @@ def test_circumstances_are_part_of_the_address(page: Page, server: Server) -> No
 
 def test_the_case_of_an_answer_passes(page: Page, server: Server) -> None:
     """What the page says to keep is a case that `orgkernel test` accepts, with and without circumstances."""
-    import yaml
-
-    from tests.cli.running import run
-
     for number, address in enumerate((QUESTION, f"{QUESTION}&on_behalf_of=role%3Aosint_specialist&pace=primary")):
         show(page, server, address, "Keep it as a case")
         text = page.run("[...document.querySelectorAll('pre')].at(-1).innerText")
@@ -138,19 +139,19 @@ def test_the_case_of_an_answer_passes(page: Page, server: Server) -> None:
         folder = server.folder / f"kept-{number}"
         copy_template(folder, "software_dev")
         (folder / "kept.yaml").write_text(text, encoding="utf-8")
-        done = run("test", str(folder))
-        assert (done.exit_code, "0 failed" in done.output) == (0, True), done.output
+        done = run("test", folder, cwd=server.folder)
+        assert (done.returncode, "0 failed" in done.stdout + done.stderr) == (0, True), done.stdout + done.stderr
 
 
 def test_the_words_that_decided_are_marked(page: Page, server: Server) -> None:
     """The sentence shows which of its words led to the role."""
-    show(page, server, SENTENCE, "takes it")
+    show(page, server, SENTENCE, "Bugfix Specialist takes it")
     assert page.run("[...document.querySelectorAll('mark')].map(each => each.innerText).join()") == "Fix,bug,parser"
 
 
 def test_a_task_without_a_role_is_said(page: Page, server: Server) -> None:
     """No role is invented."""
-    show(page, server, "#/orgs/starship/routing?domain=codegen", "No role takes it")
+    show(page, server, "#/orgs/software_dev/routing?domain=pdf_ops", "No role takes it")
 
 
 def test_the_chart_is_collapsed_focused_and_colored_by_its_address(page: Page, server: Server) -> None:

@@ -93,7 +93,7 @@ class Page:
     def run(self, script: str) -> Any:
         """The value of an expression. A promise is awaited."""
         done = self._call(
-            "Runtime.evaluate", self._session, expression=script, awaitPromise=True, returnByValue=True
+            "Runtime.evaluate", self._session, expression=script, awaitPromise=True, returnByValue=True, userGesture=True
         )
         assert "exceptionDetails" not in done, done["exceptionDetails"]
         return done["result"].get("value")
@@ -102,7 +102,7 @@ class Page:
         """Wait until an expression is true."""
         ends = time.monotonic() + PATIENCE
         while not self.run(f"Boolean({condition})"):
-            assert time.monotonic() < ends, f"{condition} stays false: {self.text()}"
+            assert time.monotonic() < ends, f"{condition} stays false: {self.text()[:2_000]}"
             time.sleep(0.02)
 
     def text(self) -> str:

@@ -1,7 +1,7 @@
 // The same crew as a treegrid, for the keyboard, for screen readers, and for thousands of roles.
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { goTo, linkTo } from "./address";
 import type { Post } from "./crew";
 import type { Coloring } from "./organization";
@@ -32,7 +32,7 @@ export function Treegrid({ org, rows, isOpen, at: pointed, coloring, onToggle }:
   const current = rows[at];
   if (current && (at < first || at >= last)) visible.push({ post: current, number: at });
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!wantsFocus.current) return;
     wantsFocus.current = false;
     const element = box.current;
