@@ -105,6 +105,12 @@ class Page:
             assert time.monotonic() < ends, f"{condition} stays false: {self.text()[:2_000]}"
             time.sleep(0.02)
 
+    def count_seconds(self) -> float:
+        """The seconds that the page itself has worked. What other programs do at the same time does not count."""
+        self._call("Performance.enable", self._session, timeDomain="threadTicks")
+        metrics = self._call("Performance.getMetrics", self._session)["metrics"]
+        return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
+
     def text(self) -> str:
         """What the page shows."""
         return str(self.run("document.body?.innerText ?? ''"))

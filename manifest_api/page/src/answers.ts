@@ -62,6 +62,7 @@ export function useLost(): boolean {
 
 /** Ask for the version of the documents now and then. A new one, or a server that is back, makes all views ask again. */
 export function startBeats(): void {
+  void beat();
   setInterval(() => {
     if (!document.hidden) void beat();
   }, BEAT_MILLISECONDS);

@@ -1,0 +1,63 @@
+"""Five thousand roles: they scroll and are searched without long waits, because only what is in sight is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.generate import generate
+from tests.api.running import Server, running
+from tests.page.accessibility import find_violations
+from tests.page.test_views import wait_for
+from tests.support.browser import Page
+
+pytestmark = pytest.mark.browser
+ROLES = 5_000
+MOST_DRAWN = 120
+"""Rows or cards in the document at one time."""
+# Processor time that the page itself uses, so that other programs on a busy machine do not count.
+_MEASURED = """(async () => {
+  const box = document.querySelector('%s');
+  for (let step = 0; step < 40; step += 1) {
+    box.scrollTop += box.scrollHeight / 40;
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+  }
+  return box.scrollTop;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of one organization."""
+    folder: Path = tmp_path_factory.mktemp("large")
+    generate(folder / "measured", ROLES)
+    with running(folder, folder / "measured") as server:
+        yield server
+
+
+def test_thousands_of_roles_scroll_and_are_searched(page: Page, large: Server) -> None:
+    """In the table and in the chart, opened as far as a user can open them."""
+    page.show_as(1280, 900)
+    page.forget()
+    page.open(f"{large.url}/#/orgs/measured/organization")
+    wait_for(page, "5,000 roles")
+    page.wait("document.querySelector('.card')")
+    assert "Role 0" in page.run("document.querySelector('.chart').innerText")
+    assert find_violations(page) == []
+    everything = ",".join(f"role_{number}" for number in range(1, 900))
+    for view, box, drawn in (("table", ".treegrid", "[role=row]"), ("chart", ".chart", ".card")):
+        page.open(f"{large.url}/#/orgs/measured/organization?view={view}&toggled={everything}")
+        page.wait(f"document.querySelector('{box}')?.scrollHeight > 36 * {ROLES}")
+        before = page.count_seconds()
+        assert page.run(_MEASURED % box) > 100_000
+        assert (page.count_seconds() - before) / 40 < 0.05, "a step takes longer than 50 milliseconds"
+        assert page.run(f"document.querySelectorAll('{drawn}').length") <= MOST_DRAWN
+        before = page.count_seconds()
+        page.run("document.querySelector('input[type=search]').focus()")
+        page.type("role_4999")
+        wait_for(page, "1 role of 5,000")
+        assert page.count_seconds() - before < 0.5
+    assert page.problems == []
