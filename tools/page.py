@@ -92,7 +92,11 @@ def main() -> int:
                 (PAGE / name).write_bytes(content)
             return 0
         built = build_page(target)
-    stale = [name for name, content in built.items() if not (PAGE / name).is_file() or (PAGE / name).read_bytes() != content]
+    stale = [
+        name
+        for name, content in built.items()
+        if not (PAGE / name).is_file() or (PAGE / name).read_bytes() != content
+    ]
     for name in stale:
         print(f"manifest_api/page/{name} is not what its sources give: run `make page`")
     return 1 if stale else 0

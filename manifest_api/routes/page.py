@@ -16,9 +16,7 @@ from starlette.responses import Response
 from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.questions import KNOWN_PARAMETERS
 
-router = APIRouter(
-    default_response_class=Response, include_in_schema=False, dependencies=[KNOWN_PARAMETERS]
-)
+router = APIRouter(default_response_class=Response, include_in_schema=False, dependencies=[KNOWN_PARAMETERS])
 BUILT = Path(__file__).parent.parent / "page" / "built"
 """The folder of the built files. They are checked in, and are in the wheel."""
 PAGE = "/"
@@ -47,9 +45,7 @@ _POLICY = "; ".join(
         "trusted-types 'none'",
     ]
 )
-_HEADERS = MappingProxyType(
-    {"Content-Security-Policy": _POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
-)
+_HEADERS = MappingProxyType({"Content-Security-Policy": _POLICY, "Cross-Origin-Opener-Policy": "same-origin"})
 
 
 def is_page(method: str, path: str) -> bool:

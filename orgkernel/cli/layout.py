@@ -47,7 +47,8 @@ GROUPS = {
         "command": CommandEntry("work.shell_command", "Find destructive operations in a shell command."),
     },
     "Operate": {
-        "serve": CommandEntry("operate.serve", "Serve the HTTP API."),
+        "serve": CommandEntry("operate.serve", "Serve the page and the HTTP API."),
+        "open": CommandEntry("operate.open", "Open the page of a running server in a browser."),
         "grant": CommandEntry("operate.permissions:grant", "Grant and revoke permissions."),
         "restriction": CommandEntry(
             "operate.permissions:restriction", "Restrict permissions, and lift restrictions."

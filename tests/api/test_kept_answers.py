@@ -89,6 +89,8 @@ def get_routes() -> Iterator[str]:
         f"/v1/orgs/{ORG}/manifest?role_type=specialist&limit=2",
         "/v1/orgs?limit=1",
         "/docs",
+        "/",
+        "/page/page.js",
         "/openapi.json",
     )
 

@@ -168,7 +168,7 @@ def test_dispatch_of_an_unknown_domain_passes_through(client: TestClient) -> Non
 @pytest.mark.parametrize(
     "path",
     ["/v1/orgs", f"/v1/orgs/{ORG}", MANIFEST, f"/v1/orgs/{ORG}/roles/{ROLE}", "/v1/diagnostics", "/v1/snapshot", "/livez",
-     "/readyz", "/version", "/docs", "/openapi.json", "/problems/UNKNOWN_ROLE"],
+     "/readyz", "/version", "/", "/page/page.js", "/docs", "/openapi.json", "/problems/UNKNOWN_ROLE"],
 )  # fmt: skip
 def test_head(client: TestClient, path: str) -> None:
     """HEAD answers as GET does, without the body."""

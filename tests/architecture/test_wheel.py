@@ -48,13 +48,22 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_installed(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the installed command away from the sources; the editable install of this environment is not on the path."""
-    libraries = f"{installed}{os.pathsep}{sysconfig.get_paths()['purelib']}"
-    program = (
-        "import sys, orgkernel\nassert orgkernel.__file__.startswith(sys.argv[1]), orgkernel.__file__\n"
-        "sys.argv = ['orgkernel', *sys.argv[2:]]\nfrom orgkernel.cli import main\nmain()"
+    return run_program(
+        installed,
+        folder,
+        "sys.argv = ['orgkernel', *sys.argv[2:]]\nfrom orgkernel.cli import main\nmain()",
+        *arguments,
     )
+
+
+def run_program(
+    installed: Path, folder: Path, program: str, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program with the installed package, away from the sources."""
+    libraries = f"{installed}{os.pathsep}{sysconfig.get_paths()['purelib']}"
+    check = "import sys, orgkernel\nassert orgkernel.__file__.startswith(sys.argv[1]), orgkernel.__file__\n"
     return subprocess.run(
-        [sys.executable, "-S", "-c", program, str(installed), *arguments],
+        [sys.executable, "-S", "-c", check + program, str(installed), *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": libraries},
         capture_output=True,
@@ -77,6 +86,21 @@ def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
         "orgkernel/state/migrations/versions/v0001_first_tables.py",
     } <= names
     assert not [name for name in names if name.startswith(("tests/", "docs/"))]
+
+
+def test_the_wheel_shows_the_page(wheel: Path, installed: Path, tmp_path: Path) -> None:
+    """The built page is inside and is served from there, without its sources and without what builds it."""
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("manifest_api/page/")}
+    built = REPOSITORY / "manifest_api" / "page" / "built"
+    assert names == {f"manifest_api/page/built/{each.name}" for each in built.iterdir()}
+    done = run_program(
+        installed,
+        tmp_path,
+        "from starlette.testclient import TestClient\nfrom manifest_api import create_app\nfrom orgkernel import Kernel\n"
+        "client = TestClient(create_app(Kernel.open()), client=('127.0.0.1', 1), base_url='http://localhost')\n"
+        "print([client.get(path).status_code for path in ('/', '/page/page.js', '/page/page.css')])",
+    )
+    assert done.stdout == "[200, 200, 200]\n", done.stderr
 
 
 def test_the_installed_command_checks_what_came_with_it(installed: Path, tmp_path: Path) -> None:

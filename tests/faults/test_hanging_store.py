@@ -46,6 +46,7 @@ FREE = (
     "/livez",
     "/version",
     "/docs",
+    "/",
     "/openapi.json",
     "/problems/STORE_BUSY",
     "/v1/orgs",

@@ -12,14 +12,20 @@ from tests.api.running import Server, running
 from tests.support.browser import Page, browsing
 from tests.support.trees import TEMPLATES, write_tree
 
-MARKUP = "<img src=x onerror=\"window.ran='yes'\"><script>window.ran='yes'</script><b>bold</b> &lt;i&gt; {{7*7}}"
+MARKUP = (
+    "<img src=x onerror=\"window.ran='yes'\"><script>window.ran='yes'</script><b>bold</b> &lt;i&gt; {{7*7}}"
+)
 RIGHT_TO_LEFT = "\u05de\u05e4\u05e7\u05d3 \u202egnitset\u202c \u0627\u0644\u0642\u0627\u0626\u062f"
 LONG = "Endless" * 1_500
 
 
 def write_hostile(folder: Path) -> Path:
     """An organization whose texts are markup, run from right to left, or are endless."""
-    roles = {"boss": (MARKUP, "null", 3), "backward": (RIGHT_TO_LEFT, "boss", 1), "endless": (LONG, "boss", 1)}
+    roles = {
+        "boss": (MARKUP, "null", 3),
+        "backward": (RIGHT_TO_LEFT, "boss", 1),
+        "endless": (LONG, "boss", 1),
+    }
     files = {
         "org.yaml": (
             f"_schema: orgkernel:organization\norg_id: hostile\norg_name: {json.dumps(MARKUP)}\ndescription: {json.dumps(LONG)}\n"

@@ -13,7 +13,9 @@ _PASSED_ON = ("accept", "authorization", "content-type", "origin")
 
 
 @contextmanager
-def proxying(target: str, prefix: str, added: Mapping[str, str] | None = None, port: int = 0) -> Iterator[str]:
+def proxying(
+    target: str, prefix: str, added: Mapping[str, str] | None = None, port: int = 0
+) -> Iterator[str]:
     """The address of a proxy, which removes `prefix` and adds headers."""
     client = httpx2.Client(base_url=target)
 
@@ -27,11 +29,20 @@ def proxying(target: str, prefix: str, added: Mapping[str, str] | None = None, p
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name: self.headers[name] for name in _PASSED_ON if name in self.headers}
             answer = client.request(
-                self.command, "/" + self.path.removeprefix(prefix), content=body, headers={**headers, **(added or {})}
+                self.command,
+                "/" + self.path.removeprefix(prefix),
+                content=body,
+                headers={**headers, **(added or {})},
             )
             self.send_response(answer.status_code)
             for name, value in answer.headers.items():
-                if name not in ("content-encoding", "content-length", "date", "transfer-encoding", "connection"):
+                if name not in (
+                    "content-encoding",
+                    "content-length",
+                    "date",
+                    "transfer-encoding",
+                    "connection",
+                ):
                     self.send_header(name, value)
             self.send_header("Connection", "close")
             self.send_header("Content-Length", str(len(answer.content)))

@@ -23,7 +23,9 @@ def test_a_change_of_the_documents_is_shown_without_a_reload(page: Page, tmp_pat
         page.open("about:blank#")
         page.open(f"{server.url}/#/orgs/software_dev/organization")
         wait_for(page, "Commanding Officer")
-        profile.write_text(profile.read_text().replace("Commanding Officer", "Renamed Officer"), encoding="utf-8")
+        profile.write_text(
+            profile.read_text().replace("Commanding Officer", "Renamed Officer"), encoding="utf-8"
+        )
         wait_for(page, "Renamed Officer")
 
 

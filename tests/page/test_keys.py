@@ -47,7 +47,9 @@ def sign_in(page: Page, secret: str) -> None:
 
 def expect_problems(page: Page, *statuses: int) -> None:
     """The console shows what the server refused, and nothing else."""
-    unexpected = [each for each in page.problems if not any(f"status of {status}" in each for status in statuses)]
+    unexpected = [
+        each for each in page.problems if not any(f"status of {status}" in each for status in statuses)
+    ]
     page.forget()
     assert unexpected == []
 

@@ -16,7 +16,9 @@ from tests.support.browser import Page
 from tests.support.trees import copy_template
 
 pytestmark = pytest.mark.browser
-QUESTION = "#/orgs/software_dev/access?subject=role%3Acodegen_specialist&action=use&resource=tool%3Abrowser_agent"
+QUESTION = (
+    "#/orgs/software_dev/access?subject=role%3Acodegen_specialist&action=use&resource=tool%3Abrowser_agent"
+)
 SENTENCE = "#/orgs/software_dev/routing?text=Fix+the+bug+in+the+parser"
 VIEWS = {
     "#/": ("Organizations", "Starship"),
@@ -85,7 +87,9 @@ def test_a_violation_would_be_found(page: Page, server: Server) -> None:
     show(page, server, "#/findings", "Findings")
     page.run("document.querySelector('main').append(document.createElement('input'))")
     assert [each.split(":")[0] for each in find_violations(page)] == ["label"]
-    page.run("document.querySelector('main input').remove(); document.querySelector('h1').style.color = '#888'")
+    page.run(
+        "document.querySelector('main input').remove(); document.querySelector('h1').style.color = '#888'"
+    )
     assert [each.split(":")[0] for each in find_violations(page, "color-contrast")] == ["color-contrast"]
 
 
@@ -132,7 +136,9 @@ def test_circumstances_are_part_of_the_address(page: Page, server: Server) -> No
 
 def test_the_case_of_an_answer_passes(page: Page, server: Server) -> None:
     """What the page says to keep is a case that `orgkernel test` accepts, with and without circumstances."""
-    for number, address in enumerate((QUESTION, f"{QUESTION}&on_behalf_of=role%3Aosint_specialist&pace=primary")):
+    for number, address in enumerate(
+        (QUESTION, f"{QUESTION}&on_behalf_of=role%3Aosint_specialist&pace=primary")
+    ):
         show(page, server, address, "Keep it as a case")
         text = page.run("[...document.querySelectorAll('pre')].at(-1).innerText")
         assert yaml.safe_load(text)["cases"][0]["org"] == "software_dev"
@@ -140,13 +146,18 @@ def test_the_case_of_an_answer_passes(page: Page, server: Server) -> None:
         copy_template(folder, "software_dev")
         (folder / "kept.yaml").write_text(text, encoding="utf-8")
         done = run("test", folder, cwd=server.folder)
-        assert (done.returncode, "0 failed" in done.stdout + done.stderr) == (0, True), done.stdout + done.stderr
+        assert (done.returncode, "0 failed" in done.stdout + done.stderr) == (0, True), (
+            done.stdout + done.stderr
+        )
 
 
 def test_the_words_that_decided_are_marked(page: Page, server: Server) -> None:
     """The sentence shows which of its words led to the role."""
     show(page, server, SENTENCE, "Bugfix Specialist takes it")
-    assert page.run("[...document.querySelectorAll('mark')].map(each => each.innerText).join()") == "Fix,bug,parser"
+    assert (
+        page.run("[...document.querySelectorAll('mark')].map(each => each.innerText).join()")
+        == "Fix,bug,parser"
+    )
 
 
 def test_a_task_without_a_role_is_said(page: Page, server: Server) -> None:
@@ -219,7 +230,12 @@ def test_every_control_is_reached_by_the_tab_key(page: Page, server: Server) -> 
             "(() => { const each = document.activeElement; if (each === document.body) return; reached.add(each);"
             " const style = getComputedStyle(each); if (style.outlineStyle === 'none' && style.boxShadow === 'none') unseen.push(each.outerHTML); })()"
         )
-    assert page.run("[...document.querySelectorAll('a, button, input, select, summary')].filter(each => each.checkVisibility() && each.getClientRects().length && !reached.has(each)).map(each => each.outerHTML)") == []
+    assert (
+        page.run(
+            "[...document.querySelectorAll('a, button, input, select, summary')].filter(each => each.checkVisibility() && each.getClientRects().length && !reached.has(each)).map(each => each.outerHTML)"
+        )
+        == []
+    )
     assert page.run("unseen") == []
 
 
@@ -258,7 +274,10 @@ def test_a_user_changes_the_organization(page: Page, server: Server) -> None:
         ("#/orgs/nobody/organization", "The organization does not exist"),
         ("#/orgs/starship/roles/nobody", "The role does not exist"),
         ("#/orgs/starship/agents/nobody", "To go on"),
-        ("#/orgs/starship/organization?color=__proto__&focus=nobody&at=constructor&toggled=%00", "Chief Engineer"),
+        (
+            "#/orgs/starship/organization?color=__proto__&focus=nobody&at=constructor&toggled=%00",
+            "Chief Engineer",
+        ),
     ],
 )
 def test_a_wrong_address_is_explained(page: Page, server: Server, address: str, words: str) -> None:
@@ -269,11 +288,21 @@ def test_a_wrong_address_is_explained(page: Page, server: Server, address: str, 
 
 def test_hostile_texts_stay_text(page: Page, server: Server) -> None:
     """Markup is shown as it is written, and text that runs from right to left changes nothing around it."""
-    addresses = ["organization", "organization?view=table", "roles/boss", "roles/endless", "agents/first", "access?subject=role%3Aboss&action=use&resource=tool%3A%3Cimg%20src%3Dx%3E", "routing?text=%3Cscript%3Ewindow.ran%3D1%3C%2Fscript%3E"]
+    addresses = [
+        "organization",
+        "organization?view=table",
+        "roles/boss",
+        "roles/endless",
+        "agents/first",
+        "access?subject=role%3Aboss&action=use&resource=tool%3A%3Cimg%20src%3Dx%3E",
+        "routing?text=%3Cscript%3Ewindow.ran%3D1%3C%2Fscript%3E",
+    ]
     for address in addresses:
         show(page, server, f"#/orgs/hostile/{address}", "")
         page.wait("document.querySelector('main h1')")
-        assert page.run("[document.querySelectorAll('main img, main script, main b, main i').length, window.ran ?? 0]") == [0, 0]
+        assert page.run(
+            "[document.querySelectorAll('main img, main script, main b, main i').length, window.ran ?? 0]"
+        ) == [0, 0]
     show(page, server, "#/orgs/hostile/roles/backward", "specialist")
     assert RIGHT_TO_LEFT in page.run("document.querySelector('h1 bdi').textContent")
     show(page, server, "#/orgs/hostile/roles/endless", "Show all")

@@ -63,7 +63,9 @@ class Page:
         about = event.get("params", {})
         match event.get("method"):
             case "Runtime.consoleAPICalled" if about["type"] in ("error", "warning", "assert"):
-                self.problems.append(" ".join(str(each.get("value", each.get("description"))) for each in about["args"]))
+                self.problems.append(
+                    " ".join(str(each.get("value", each.get("description"))) for each in about["args"])
+                )
             case "Runtime.exceptionThrown":
                 details = about["exceptionDetails"]
                 self.problems.append(str(details.get("exception", {}).get("description", details["text"])))
@@ -93,7 +95,12 @@ class Page:
     def run(self, script: str) -> Any:
         """The value of an expression. A promise is awaited."""
         done = self._call(
-            "Runtime.evaluate", self._session, expression=script, awaitPromise=True, returnByValue=True, userGesture=True
+            "Runtime.evaluate",
+            self._session,
+            expression=script,
+            awaitPromise=True,
+            returnByValue=True,
+            userGesture=True,
         )
         assert "exceptionDetails" not in done, done["exceptionDetails"]
         return done["result"].get("value")
@@ -123,7 +130,13 @@ class Page:
             about: dict[str, Any] = {"key": name, "modifiers": modifiers, "code": _CODES.get(name, name)}
             about["windowsVirtualKeyCode"] = _NUMBERS.get(name, ord(name.upper()) if len(name) == 1 else 0)
             text = {"Enter": "\r", "Tab": ""}.get(name, name if len(name) == 1 and not held else "")
-            self._call("Input.dispatchKeyEvent", self._session, type="keyDown", **about, **({"text": text} if text else {}))
+            self._call(
+                "Input.dispatchKeyEvent",
+                self._session,
+                type="keyDown",
+                **about,
+                **({"text": text} if text else {}),
+            )
             self._call("Input.dispatchKeyEvent", self._session, type="keyUp", **about)
 
     def type(self, text: str) -> None:
@@ -137,7 +150,9 @@ class Page:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self._call("Emulation.setEmulatedMedia", self._session, features=features)
 
-    def save_picture(self, path: Path, width: int = 1000, height: int = 1400, *, scheme: str = "light") -> None:
+    def save_picture(
+        self, path: Path, width: int = 1000, height: int = 1400, *, scheme: str = "light"
+    ) -> None:
         """Write a screenshot."""
         self.show_as(width, height, scheme=scheme)
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", self._session)["data"]))

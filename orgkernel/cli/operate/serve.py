@@ -1,4 +1,4 @@
-"""`orgkernel serve`: serve the HTTP API."""
+"""`orgkernel serve`: serve the page and the HTTP API."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def command(
     access_log: bool,
     log_format: Literal["text", "json"],
 ) -> None:
-    """Serve the HTTP API. Organizations with errors are not served; all others are.
+    """Serve the page and the HTTP API. Organizations with errors are not served; all others are.
 
     Without any API key, only requests from loopback that change nothing are answered. Changes and all other addresses
     need a key. Create the first one with `orgkernel key create --admin`.
@@ -149,7 +149,7 @@ def _say_what_to_try(kernel: Kernel, url: str) -> None:
         findings = f"{len(diagnostics)} finding{'s' * (len(diagnostics) != 1)}"
         click.echo(f"not served: {org_id} has {findings}; see {url}/v1/diagnostics", err=True)
     click.echo(
-        f"\nserving {', '.join(state.served) or 'no organization yet'} on {url}\n\nTry, in another terminal:",
+        f"\nserving {', '.join(state.served) or 'no organization yet'} on {url}\n\n  {url}/ shows them in a browser\n\nTry, in another terminal:",
         err=True,
     )
     for org_id, organization in state.served.items():
@@ -167,4 +167,7 @@ def _say_what_to_try(kernel: Kernel, url: str) -> None:
                     f"  curl -s {url}/v1/orgs/{org_id}/dispatch -H 'content-type: application/json' -d '{body}'", err=True
                 )  # fmt: skip
             break
-    click.echo(f"  curl -s {url}/v1/diagnostics\n  {url}/docs in a browser\n\nStop with Ctrl-C.", err=True)
+    click.echo(
+        f"  curl -s {url}/v1/diagnostics\n  {url}/docs describes the API in a browser\n\nStop with Ctrl-C.",
+        err=True,
+    )
