@@ -30,12 +30,12 @@ from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
 from manifest_api.metrics import Metrics, ServerState
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
+from manifest_api.page_files import is_page
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
 from manifest_api.routes.mcp import MAX_CALL_BYTES
 from manifest_api.routes.mcp import PATH as MCP
-from manifest_api.routes.page import is_page
 from manifest_api.store_access import (
     Retention,
     StoreAccess,

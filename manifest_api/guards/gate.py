@@ -20,6 +20,7 @@ from manifest_api.guards.limits import MAX_BODY, refuse_too_long
 from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
 from manifest_api.guards.organizations import require_organization_of_path
 from manifest_api.guards.request_head import RequestHead, read_head
+from manifest_api.page_files import FILES
 from manifest_api.problems import (
     RequestRefused,
     build_problem_response,
@@ -27,7 +28,6 @@ from manifest_api.problems import (
     build_store_problem,
 )
 from manifest_api.response_cache import Representation
-from manifest_api.routes.page import FILES
 from manifest_api.store_access import StoreAccess
 from manifest_api.store_log import log_store_failure
 from orgkernel.errors import StoreError

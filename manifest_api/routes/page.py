@@ -1,35 +1,20 @@
 """The page at `/`, which shows the organizations in a browser, and its files.
 
-The page is static and public: it has no data, and asks the HTTP API like every other client. Its sources are in
-`manifest_api/page/src`, and `make page` builds what is served here.
+The page has no data of its own: it asks the HTTP API like every other client.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
+from manifest_api.page_files import FILES, PAGE, read_file
 from manifest_api.questions import KNOWN_PARAMETERS
 
 router = APIRouter(default_response_class=Response, include_in_schema=False, dependencies=[KNOWN_PARAMETERS])
-BUILT = Path(__file__).parent.parent / "page" / "built"
-"""The folder of the built files. They are checked in, and are in the wheel."""
-PAGE = "/"
-FILES = MappingProxyType(
-    {
-        PAGE: ("index.html", "text/html"),
-        "/page/page.js": ("page.js", "text/javascript"),
-        "/page/page.css": ("page.css", "text/css"),
-        "/page/icon.svg": ("icon.svg", "image/svg+xml"),
-        "/page/licenses.txt": ("licenses.txt", "text/plain"),
-    }
-)
-"""The file and the media type at each path."""
 _POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -48,11 +33,6 @@ _POLICY = "; ".join(
 _HEADERS = MappingProxyType({"Content-Security-Policy": _POLICY, "Cross-Origin-Opener-Policy": "same-origin"})
 
 
-def is_page(method: str, path: str) -> bool:
-    """Whether a request is for the page or one of its files. They need no credential, because they contain no data."""
-    return path in FILES and method in ("GET", "HEAD")
-
-
 @router.get(PAGE)
 async def get_page(request: Request, answers: AnswersOfApp) -> Response:
     """The page."""
@@ -69,11 +49,5 @@ async def get_page_file(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def _respond(request: Request, answers: Answers, path: str) -> Response:
-    name, media_type = FILES[path]
-    return answers.respond_with(request, _read_built(name), media_type, _HEADERS, answers.answer_version)
-
-
-@cache
-def _read_built(name: str) -> bytes:
-    """A built file. Its name is one of `FILES`, and never comes from a request."""
-    return (BUILT / name).read_bytes()
+    _, media_type = FILES[path]
+    return answers.respond_with(request, read_file(path), media_type, _HEADERS, answers.answer_version)

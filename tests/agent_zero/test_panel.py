@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.support.browser import Page, browsing
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.double_web import serving
 from tests.agent_zero.installing import activate, install
 from tests.agent_zero.saying import answer, call
+from tests.support.browser import Page, browsing
 
 pytestmark = pytest.mark.browser
 PAGE = "document.querySelector('orgkernel-panel')"

@@ -8,7 +8,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from manifest_api.routes.page import BUILT, FILES
+from manifest_api.page_files import BUILT, FILES
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import client_of, problem, stored_client

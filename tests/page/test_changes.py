@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.api.running import running
 from tests.page.proxy import proxying
 from tests.page.test_views import wait_for
 from tests.support.browser import Page
 from tests.support.trees import copy_template
-from tests.api.running import running
 
 pytestmark = pytest.mark.browser
 
