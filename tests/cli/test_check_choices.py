@@ -177,3 +177,18 @@ def test_links_and_chosen_rules(tmp_path: Path) -> None:
     assert "nothing to correct" in run_here("check", "--fix", cwd=tmp_path / "b").stderr
     for words in (["--fix", "--format", "json"], ["--diff", "--shipped"], ["--fix", "--baseline", "x.json"]):
         assert run_here("check", *words, cwd=tmp_path / "a").returncode == 2
+
+
+def test_a_repeated_warning_is_counted(tmp_path: Path) -> None:
+    """One message in many files is shown three times; every other one, and errors, are shown in full."""
+    text = "---\nname: s{0}\ndescription: Does {0}. Use it first.\n{1}: red\n---\nText {0}\n"
+    files = {
+        f"skills/s{number}/SKILL.md": text.format(number, "shade" if number else "color-of-it")
+        for number in range(9)
+    }
+    done = run_here("check", cwd=write_tree(tmp_path, files))
+    assert done.stdout.count("the field `shade` is unknown") == 3
+    assert done.stdout.count("the field `color-of-it` is unknown") == 1
+    assert "note: 5 more ORG102: `orgkernel check --select ORG102` lists them\n" in done.stderr
+    assert "9 warnings" in done.stderr
+    assert run_here("check", "--select", "ORG102", cwd=tmp_path).stdout.count("is unknown") == 9

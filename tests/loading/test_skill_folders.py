@@ -152,3 +152,27 @@ def test_front_matter_that_is_no_yaml_is_read_as_hosts_do(tmp_path: Path) -> Non
     broken = "---\nname: look\n- item\n---\nLook.\n"
     write_tree(tmp_path, {"skills/look/SKILL.md": broken})
     assert "error[ORG005]" in run_here("check", "--format", "concise", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# Watch\n\nWatches a request\nuntil it is merged.\n\nMore.\n", "---\nargument-hint: [n]\n---\nWatches a request until it is merged.\n"],
+)  # fmt: skip
+def test_every_field_of_a_claude_skill_is_optional(tmp_path: Path, text: str) -> None:
+    """The name is that of the folder, and the description the first paragraph; elsewhere the standard requires both."""
+    write_tree(
+        tmp_path, {".claude/skills/watch/SKILL.md": text, f"{AGENTS}/a.md": agent("a", "Use it first.")}
+    )
+    assert "no findings" in run_here("check", cwd=tmp_path).stderr
+    listed = run_here("skill", "list", "--subject", "role:a", cwd=tmp_path).stdout
+    assert "watch  Watches a request until it is merged." in listed
+    other = run_here("check", cwd=write_tree(tmp_path / "other", {"skills/watch/SKILL.md": text}))
+    assert other.returncode == 1
+
+
+def test_fields_of_the_user_are_not_reported(tmp_path: Path) -> None:
+    """Those that begin with `x-`, and those that say where a skill comes from."""
+    text = SKILL.format("a").replace(
+        "---\nText", "x-kind: b\nx_kind: b\norigin: us\nhomepage: here\n---\nText"
+    )
+    assert "no findings" in run_here("check", cwd=write_tree(tmp_path, {"skills/a/SKILL.md": text})).stderr

@@ -76,22 +76,21 @@ def render_statistics(rows: Sequence[dict[str, object]]) -> str:
 
 
 def shorten(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], dict[str, int]]:
-    """The findings without repeated information of one kind, and how many are left out, by code.
-
-    Only information is left out. Errors and warnings always stay.
+    """The findings without repeated information of one kind and without warnings that are repeated word for word, and how many are
+    left out, by code. Errors always stay.
     """
-    counts = Counter(_get_kind(each) for each in diagnostics if each.severity is Severity.INFO)
+    counts = Counter(kind for each in diagnostics if (kind := _get_kind(each)) is not None)
     limits = {
         kind: _SHOWN_ABOUT_AGENTS if kind[1] else _SHOWN_ALIKE
         for kind, number in counts.items()
         if number > (_MAX_ABOUT_AGENTS if kind[1] else _MAX_SHOWN_IN_FULL)
     }
-    shown: Counter[tuple[str, bool]] = Counter()
+    shown: Counter[tuple[str, bool, str]] = Counter()
     left_out: Counter[str] = Counter()
     kept = []
     for each in diagnostics:
         kind = _get_kind(each)
-        if each.severity is Severity.INFO and kind in limits:
+        if kind is not None and kind in limits:
             shown[kind] += 1
             if shown[kind] > limits[kind]:
                 left_out[each.code] += 1
@@ -100,6 +99,10 @@ def shorten(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], di
     return kept, left_out
 
 
-def _get_kind(diagnostic: Diagnostic) -> tuple[str, bool]:
-    """The code of a finding, and whether it is about one agent."""
-    return diagnostic.code, diagnostic.subject.startswith(_OF_AGENT)
+def _get_kind(diagnostic: Diagnostic) -> tuple[str, bool, str] | None:
+    """What makes a finding a repetition of another one: its code, whether it is about one agent, and for a warning its message. None
+    for an error.
+    """
+    if diagnostic.severity is Severity.INFO:
+        return diagnostic.code, diagnostic.subject.startswith(_OF_AGENT), ""
+    return (diagnostic.code, False, diagnostic.message) if diagnostic.severity is Severity.WARNING else None

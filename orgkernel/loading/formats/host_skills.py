@@ -16,17 +16,25 @@ from orgkernel.loading.formats.front_matter import (
     split_for_host,
 )
 from orgkernel.loading.markdown import ParsedMarkdown, build_skill, parse_skill
+from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import SKILL_KEY_PREFIXES, ReadFile, get_skill_name
 
 _KIND = "cognitive_skill"
+_FIRST = pack_mark(1, 1)
+_LONGEST_DESCRIPTION = 1024
 # Fields that hosts read and that are not part of the standard. None of them restricts who has the skill.
 _MORE = (
     "agent", "argument-hint", "context", "disable-model-invocation", "effort", "hooks", "model", "user-invocable",
     "version", "when_to_use",
 )  # fmt: skip
 # Fields for people and for the search of a host.
-_DESCRIBING = ("author", "authors", "tag", "tags", "trigger_patterns", "triggers", "category")
+_DESCRIBING = (
+    "author", "authors", "tag", "tags", "trigger_patterns", "triggers", "category", "homepage", "origin", "repo", "repository",
+    "source", "url",
+)  # fmt: skip
+# Fields with these prefixes belong to the user.
+_OWN = ("x-", "x_")
 _NO_TEXT = ("[", "{", "|", ">", "&", "*")
 _TOOLS, _METADATA = "allowed-tools", "metadata"
 # These words restrict who may use the skill. They are kept next to the record.
@@ -34,7 +42,9 @@ _OPEN_TO = ("disable-model-invocation", "user-invocable")
 
 
 def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False) -> ReadFile:
-    """Read a skill. Without a name, it can have the name of its folder."""
+    """Read a skill. With `is_name_optional`, every field is optional, as in Claude Code: the name is that of the folder, and the
+    description the first paragraph of the text.
+    """
     if source.refusal is not None:
         return read_broken(source, _KIND, [source.refusal])
     ending = ENDINGS.get(root.format)
@@ -42,6 +52,8 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
     parsed = parse_skill(source, parts)
     if parsed.value is None and parsed.refusals[0].row is row.BAD_YAML:
         parsed = _read_loosely(source, ending) or parsed
+    elif is_name_optional and parsed.value is None and parsed.refusals[0].row is row.NO_FRONT_MATTER:
+        parsed = build_skill({}, (_FIRST, {}), source.text, _FIRST)
     else:
         parsed.refusals.extend(early_endings)
     raw: dict[str, Any] = {}
@@ -50,7 +62,17 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
         parsed = _accept_forms_of_hosts(parsed, parsed.value)
         if is_name_optional and parsed.value is not None:
             parsed.value.setdefault("name", get_skill_name(source.path))
+            if not parsed.value.get("description"):
+                parsed.value["description"] = _find_first_paragraph(str(parsed.value["body"]))
+                parsed.marks[1].setdefault("description", parsed.marks[1]["body"])
     return add_text(read_parsed_markdown(source, parsed, root.shared, root.context, root.format), raw)
+
+
+def _find_first_paragraph(body: str) -> str:
+    """The first paragraph of a text that is no heading, or its first heading, on one line."""
+    paragraphs = [" ".join(each.split()) for each in body.split("\n\n") if each.strip()]
+    texts = (each for each in paragraphs if not each.startswith("#"))
+    return next(texts, paragraphs[0].lstrip("# ") if paragraphs else "")[:_LONGEST_DESCRIPTION]
 
 
 def _read_loosely(source: SourceText, ending: FrontMatterEnding | None) -> ParsedMarkdown | None:
@@ -64,7 +86,11 @@ def _read_loosely(source: SourceText, ending: FrontMatterEnding | None) -> Parse
 
 def _accept_forms_of_hosts(parsed: ParsedMarkdown, value: dict[str, Any]) -> ParsedMarkdown:
     """The skill without the fields of hosts, with its tools as text, and with the metadata that are text."""
-    value = {key: each for key, each in value.items() if key not in (*_MORE, *_DESCRIBING)}
+    value = {
+        key: each
+        for key, each in value.items()
+        if key not in (*_MORE, *_DESCRIBING) and not key.startswith(_OWN)
+    }
     tools, metadata = value.get(_TOOLS), value.get(_METADATA)
     if isinstance(tools, tuple) and all(isinstance(each, str) for each in tools):
         value[_TOOLS] = " ".join(tools)
