@@ -166,6 +166,10 @@ def _render_skill(skill: Definition[Any]) -> Iterator[Line]:
 # -- what is lost ------------------------------------------------------------------------------------------------------
 
 
+# What documents contain in another way, by format: agents and tools that the code of a crew names, and a limit that became tools.
+_CONTAINED = {"crewai": frozenset({"configured", "agent_tools"}), "cursor": frozenset({"readonly"})}
+
+
 def _list_losses(documents: Iterable[SourceDocument]) -> Iterator[Loss]:
     parts = [part for document in documents for part in document.parts if part.format and not part.context]
     keys: Counter[str] = Counter()
@@ -210,7 +214,7 @@ def _list_foreign_keys(parts: Sequence[SourceDocument]) -> Iterator[tuple[str, s
     for part in parts:
         below = {} if isinstance(part.marks, int) else part.marks[1]
         if part.kind in ("role_profile", "tool_catalog"):
-            for key in below.keys() - _list_fields(part.record):
+            for key in below.keys() - _list_fields(part.record) - _CONTAINED.get(part.format, frozenset()):
                 yield part.name, key, tuple(_list_positions(below[key]))
 
 

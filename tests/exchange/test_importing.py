@@ -226,3 +226,15 @@ def test_merging_laws(before: str, mine: str, now: str) -> None:
     text, conflicts = merge(before, mine, now)
     other, others = merge(before, now, mine)
     assert conflicts or others or text == other
+
+
+def test_a_limit_that_became_tools_is_no_loss(tmp_path: Path) -> None:
+    """An agent of Cursor that only reads is a role without the tools that write."""
+    text = (
+        "---\nname: a\ndescription: Looks. Use it first.\nreadonly: true\nis_background: true\n---\nLook.\n"
+    )
+    write_tree(tmp_path / "src", {".cursor/agents/a.md": text})
+    done = run_here("import", "cursor", "src", "out", cwd=tmp_path)
+    assert "`is_background` (1)" in done.stderr
+    assert "readonly" not in done.stderr
+    assert run_here("can", "role:a", "use", "tool:edit", "--path", "out", cwd=tmp_path).returncode == 1
