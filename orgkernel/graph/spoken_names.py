@@ -9,7 +9,7 @@ import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from orgkernel.diagnostics.wording import LISTED, did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import LISTED, did_you_mean, listing, quote, suggest
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
@@ -94,8 +94,10 @@ def suggest_near_role(view: OrgView, name: str) -> str:
     meant = find_named(view, "role", name)
     if not meant and (near := did_you_mean(name, view.records.posts)):
         return near
+    names = _get_role_names(view)
+    if not meant and (near := suggest(folded, names)):
+        meant = names[near]  # misspelled, and in another case or with other separators
     if not meant and len(folded) >= _MIN_PART_LENGTH:
-        names = _get_role_names(view)
         meant = tuple(dict.fromkeys(own for each, ids in names.items() if folded in each for own in ids))
     return f"did you mean {' or '.join(map(quote, meant[:_SUGGESTED]))}?" if meant else ""
 

@@ -317,7 +317,10 @@ def test_gemini_loads_no_agents_below_its_folder(tmp_path: Path) -> None:
     tree = write_tree(
         tmp_path, {".gemini/agents/a.md": text.format("a"), ".gemini/agents/old/b.md": text.format("b")}
     )
-    assert "1 agent;" in run_here("check", cwd=tree).stderr
+    done = run_here("check", cwd=tree)
+    assert "Gemini CLI  1 agent  .\n" in done.stderr
+    assert "1 role" in done.stderr
+    assert "note: left out `.gemini/agents`: 1 file begins like an agent in folders below it" in done.stderr
 
 
 def test_codex_without_its_shell(tmp_path: Path) -> None:
