@@ -95,8 +95,8 @@ def suggest_near_role(view: OrgView, name: str) -> str:
     if not meant and (near := did_you_mean(name, view.records.posts)):
         return near
     names = _get_role_names(view)
-    if not meant and (near := suggest(folded, names)):
-        meant = names[near]  # misspelled, and in another case or with other separators
+    if not meant and (misspelled := suggest(folded, names)):
+        meant = names[misspelled]  # misspelled, and in another case or with other separators
     if not meant and len(folded) >= _MIN_PART_LENGTH:
         meant = tuple(dict.fromkeys(own for each, ids in names.items() if folded in each for own in ids))
     return f"did you mean {' or '.join(map(quote, meant[:_SUGGESTED]))}?" if meant else ""

@@ -65,6 +65,7 @@ def test_a_name_of_several_is_an_error(tree: Path) -> None:
     [
         ("playwright", "did you mean `se-playwright-tester`?"),
         ("code review", "did you mean `Code_20_Reviewer`?"),
+        ("Cod-Reveiwer", "did you mean `Code_20_Reviewer`?"),
         ("nonsense", "roles are `Code_20_Reviewer`, "),
     ],
 )

@@ -151,3 +151,40 @@ def test_a_faulty_entry_takes_out_only_its_agent(host: str, tmp_path: Path) -> N
     done = run_here("manifest", "c", cwd=tmp_path)
     assert done.returncode == 2
     assert "is out of service" in done.stderr
+
+
+OWN = {
+    "org.yaml": '_schema: orgkernel:organization\n_version: "1.0"\norg_id: shop\nhierarchy: {lead: {subordinates: [dev, qa]}, dev: {}, qa: {}}\n',
+    "roles/lead.yaml": '_schema: orgkernel:role_profile\n_version: "1.0"\nrole_id: lead\nrole_type: commander\n',
+    "roles/qa.yaml": '_schema: orgkernel:role_profile\n_version: "1.0"\nrole_id: qa\ncapabilities: {tools_primary: [code_execution_tool]}\n',
+}
+DEV = '_schema: orgkernel:role_profile\n_version: "1.0"\nrole_id: dev\ncapabilities: {tools_primary: [code_execution_tool]}\n'
+
+
+@pytest.mark.parametrize(
+    ("fault", "dev", "qa"),
+    [
+        ("chain_of_command: {reports_to: nobody_here}\n", 1, 0),
+        # It concerns the chain of command as a whole, or could hold anything.
+        ("chain_of_command: {reports_to: qa}\n---\nx: [\n", 2, 2),
+        ("role_id: dev\n", 2, 2),
+    ],
+)
+def test_one_faulty_profile_is_out_of_service(tmp_path: Path, fault: str, dev: int, qa: int) -> None:
+    """In orgkernel documents, too, if the profile is read and only it has the error."""
+    write_tree(tmp_path, {**OWN, "roles/dev.yaml": DEV + fault})
+    assert run_here("check", cwd=tmp_path).returncode == 1
+    for _ in range(2):
+        for role, code in (("dev", dev), ("qa", qa)):
+            done = run_here("can", f"role:{role}", "use", "tool:code_execution_tool", cwd=tmp_path)
+            assert done.returncode == code, done.stderr
+
+
+def test_a_profile_with_subordinates_holds_back_its_organization(tmp_path: Path) -> None:
+    """Those below it would have no superior."""
+    lead = OWN["roles/lead.yaml"] + "chain_of_command: {reports_to: nobody_here}\n"
+    write_tree(tmp_path, {**OWN, "roles/lead.yaml": lead, "roles/dev.yaml": DEV})
+    assert (
+        run_here("can", "role:qa", "use", "tool:code_execution_tool", cwd=tmp_path).returncode,
+        run_here("check", cwd=tmp_path).returncode,
+    ) == (2, 1)
