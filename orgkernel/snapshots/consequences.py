@@ -49,7 +49,9 @@ class DeclaredByFile(NamedTuple):
     roles: Mapping[str, frozenset[str]]
     formats: Mapping[str, str]
     own_roles: Mapping[str, frozenset[str]]
-    """The roles of files that contain profiles in orgkernel documents, and nothing else."""
+    """The roles of files that contain profiles in orgkernel documents, and nothing else. An overlay can take rights away from an agent
+    of another host, so it is none of them.
+    """
 
 
 def list_declared_by_file(tree: Tree) -> DeclaredByFile:
@@ -60,7 +62,8 @@ def list_declared_by_file(tree: Tree) -> DeclaredByFile:
     own: dict[str, set[str]] = defaultdict(set)
     others = {each.name for each in tree.broken}
     for document in tree.documents:
-        if not document.format and document.kind == "role_profile":
+        is_profile = document.kind == "role_profile" and not document.record.overlay  # type: ignore[attr-defined]
+        if not document.format and is_profile:
             own[document.name].add(document.record.role_id)  # type: ignore[attr-defined]
         elif not document.format:
             others.add(document.name)
