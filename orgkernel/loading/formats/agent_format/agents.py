@@ -113,9 +113,14 @@ def _list_entries(space: FieldReader, key: str) -> Iterator[tuple[dict[str, Any]
     if key in space.value and not isinstance(space.value[key], tuple):
         space.refuse(key, f"{quote(key)} is {describe(space.value[key])}, not a list", row=row.MISSING_FIELD)
         return
-    for item, marks in space.get_mappings(key):
-        if isinstance(item.get("alias"), str) and item["alias"].strip():
+    for item, marks in space.get_only_mappings(key, "alias"):
+        alias = item.get("alias")
+        if isinstance(alias, str) and alias.strip():
             yield item, marks
+        else:
+            written = describe(alias) if "alias" in item else "missing"
+            text = f"the `alias` of an entry of {quote(key)} is {written}, not text"
+            space.refusals.append(Refusal(row.MISSING_FIELD, start_of(marks), text, "write it in quotes"))
 
 
 def _build_tool(name: str, marks: Marks, type: ToolType, description: object) -> ListedTool:

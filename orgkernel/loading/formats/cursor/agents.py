@@ -1,5 +1,8 @@
 """Reads an agent of Cursor: a Markdown file with optional front matter. An agent has every tool, or is read-only.
 
+How Cursor reads front matter is not documented, and its package cannot be had. Where readers of YAML differ, the agent is not
+read-only here, because the wider reading counts, and a finding names the line.
+
 Cursor says of a read-only agent that it edits no files and runs no command that changes anything. Which commands that
 are is not documented, so a read-only agent has no shell here, and its servers need an approval.
 """
@@ -14,11 +17,19 @@ from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import MARKDOWN, Root, SourceText
 from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, ToolRule, build_role
 from orgkernel.loading.formats.fields import FieldReader
-from orgkernel.loading.formats.front_matter import find_effectless_fields, find_misspelled, read_front_matter
+from orgkernel.loading.formats.front_matter import (
+    Front,
+    find_effectless_fields,
+    find_misspelled,
+    is_text,
+    read_front_matter,
+)
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import read_suppressions
 from orgkernel.loading.marks import start_of
+from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import ReadFile
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 READONLY = "readonly"
 _FIELDS = ("name", "description", "model", READONLY, "is_background")
@@ -28,6 +39,7 @@ _EFFECTLESS = dict.fromkeys(
     ("tools", "disallowedTools", "permissions", "permission", "permissionMode"),
     "write `readonly: true` for an agent that changes nothing",
 )
+_PLAIN_KEY = lazy_pattern(rf"(?:^|[\r\n])(?:{READONLY}|\"{READONLY}\"|'{READONLY}')[ \t]*:")
 _CHANGING = ("edit", "delete", "shell", "browser", "generate_image")
 
 
@@ -48,6 +60,9 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     if len(convert_to_id(name)) > MAX_NAME_LENGTH:
         fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     is_readonly = fields.get_flag(READONLY)
+    if is_readonly and (doubt := _find_doubt(source.text, front)):
+        fields.refusals.append(Refusal(row.EFFECTLESS_PERMISSION, *doubt, f"write `{READONLY}: true` on a line of its own"))
+        is_readonly = False
     suppressions = tuple(read_suppressions(front.value, marks, fields.refusals))
     if fields.is_refused:
         return read_broken(source, KIND, fields.refusals)
@@ -71,3 +86,17 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     fields.refusals += find_misspelled(front.value, marks, _FIELDS, "Cursor")
     fields.refusals += find_effectless_fields(front.value, marks, _EFFECTLESS, "Cursor")
     return build_role(source, root, agent, (front.start, marks), fields.refusals)
+
+
+def _find_doubt(text: str, front: Front) -> tuple[int, str] | None:
+    """The mark and the message if readers of YAML do not agree that an agent is read-only."""
+    key, marks = front.marks[READONLY]
+    mark = start_of(marks)
+    written = front.value[READONLY]
+    if any(each.row is row.LOOSE_FRONT_MATTER for each in front.refusals):
+        return key, f"`{READONLY}` is in front matter that is not valid YAML, so Cursor may ignore it"
+    if is_text(written, mark, "Cursor"):
+        return key, f"`{READONLY}` is the text {quote(written)} to readers of YAML 1.2, so Cursor may ignore it"
+    if not _PLAIN_KEY.search(text):
+        return key, f"`{READONLY}` is not a key of its own line, so Cursor may ignore it"
+    return None
