@@ -33,7 +33,9 @@ def read(folder: Path, path: str, text: str, *tools: str) -> tuple[str, list[str
     if not posts:
         return "-", codes
     (role,) = posts
-    outcomes = [kernel.can(served[0], AccessRequest(f"role:{role}", "use", f"tool:{each}")).outcome for each in tools]
+    outcomes = [
+        kernel.can(served[0], AccessRequest(f"role:{role}", "use", f"tool:{each}")).outcome for each in tools
+    ]
     return "".join("?" if each == "ask" else each[0] for each in outcomes), codes
 
 

@@ -110,6 +110,10 @@ class ClaudeCode:
 
     def read(self, folder: Path, text: str) -> dict[str, Reading]:
         write_tree(folder, {self.path: text})
+        return self.read_project(folder)
+
+    def read_project(self, folder: Path) -> dict[str, Reading]:
+        """The agents of a project."""
         started = self._start(folder, ())
         names = [each for each in started["agents"] if each not in self._own]
         return {each: self._build(each, started, self._start(folder, ("--agent", each))) for each in names}

@@ -98,6 +98,10 @@ class Copilot:
 
     def read(self, folder: Path, text: str) -> dict[str, Reading]:
         write_tree(folder, {self.path: text})
+        return self.read_project(folder)
+
+    def read_project(self, folder: Path) -> dict[str, Reading]:
+        """The agents of a project."""
         listed = self._available.search(self._start(folder, "no_such_agent"))
         agents = {}
         # A name can contain the comma that separates names.
