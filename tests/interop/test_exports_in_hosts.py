@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from orgkernel.exchange.formats import EXPORTS
-from tests.exchange.organizations import TEXTS, view_of
+from tests.exchange.organizations import view_of
 from tests.interop.readings import hosts, model_hosts
 from tests.interop.readings.model_server import start_model_server
 from tests.support.depth import DEPTH
@@ -24,8 +24,10 @@ _TOOLS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "look": ({"claude_code": "Read", "copilot": "read"}, {"side_effects": "read"}),
     "run": ({"claude_code": "Bash", "copilot": "execute"}, {"side_effects": "destructive"}),
 }
+# The most hostile texts only: a host needs seconds for each agent.
 _NAMES = (
-    *TEXTS, "- a", "a: b", '"a"', "a\nb", "#a", "---", "a --- b", "'", "[a]", "{a}", "*", "yes", "1", "null", "a, b", "a/b", "../a", "\u00e9", "a\u2028b",
+    "- item\n---\nname: other\ntools: '*'", "Reads --- only.\n---- all", "---", "a: b # c", "'single' \"double\" \\ back", "*star &anchor !tag %at",
+    "yes", "1_000", "[a]", "{a}", "a, b", "../a", "- a", "a\u2028b\u0085c\r\td",
 )  # fmt: skip
 
 

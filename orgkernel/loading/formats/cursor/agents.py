@@ -61,7 +61,9 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     is_readonly = fields.get_flag(READONLY)
     if is_readonly and (doubt := _find_doubt(source.text, front)):
-        fields.refusals.append(Refusal(row.EFFECTLESS_PERMISSION, *doubt, f"write `{READONLY}: true` on a line of its own"))
+        fields.refusals.append(
+            Refusal(row.EFFECTLESS_PERMISSION, *doubt, f"write `{READONLY}: true` on a line of its own")
+        )
         is_readonly = False
     suppressions = tuple(read_suppressions(front.value, marks, fields.refusals))
     if fields.is_refused:
@@ -96,7 +98,10 @@ def _find_doubt(text: str, front: Front) -> tuple[int, str] | None:
     if any(each.row is row.LOOSE_FRONT_MATTER for each in front.refusals):
         return key, f"`{READONLY}` is in front matter that is not valid YAML, so Cursor may ignore it"
     if is_text(written, mark, "Cursor"):
-        return key, f"`{READONLY}` is the text {quote(written)} to readers of YAML 1.2, so Cursor may ignore it"
+        return (
+            key,
+            f"`{READONLY}` is the text {quote(written)} to readers of YAML 1.2, so Cursor may ignore it",
+        )
     if not _PLAIN_KEY.search(text):
         return key, f"`{READONLY}` is not a key of its own line, so Cursor may ignore it"
     return None
