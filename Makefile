@@ -60,7 +60,7 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/
 # itself says, of which `make test` takes a quarter; the edges of the API all instead of every fourth one; what is marked
 # `nightly`, because it repeats what a test of `make test` shows: the conformance suites of both eras, the built pages of the
 # documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker, Claude Code's command line and the readers
-# of OpenCode and Gemini CLI and the loaders of frameworks run here and not in `make test`, because they bring two gigabytes of packages.
+# of Codex, Copilot, OpenCode and Gemini CLI and the loaders of frameworks run here and not in `make test`, because they bring two gigabytes of packages.
 DEPTH ?= 25
 nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/page.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp $(VENV)/pyreaders.stamp $(VENV)/gatewaybench.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
