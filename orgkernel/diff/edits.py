@@ -136,11 +136,6 @@ def find_edits(old: OrgRecords, new: OrgRecords, renames: Renames = NO_RENAMES) 
     return tuple(edits)
 
 
-def is_unchanged(old: OrgRecords, new: OrgRecords) -> bool:
-    """Whether no declared value differs. Stops at the first difference, and at documents that both versions share."""
-    return not find_edits(old, new)
-
-
 _HOST_FIELDS = ("permissionMode", "mcpServers")
 """Fields of agents in another format that no record has, and that decide what the host lets them do."""
 

@@ -24,9 +24,6 @@ from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 
-FileScope = tuple[str, tuple[str, ...], tuple[Why, ...]]
-"""A file scope: its owner, its globs, and their lines."""
-
 
 class HandoffPair:
     """A sender and a receiver, with the facts from documents."""

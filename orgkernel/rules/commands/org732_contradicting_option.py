@@ -44,22 +44,18 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
-from orgkernel.documents.records import CommandCatalog, CommandFields
+from orgkernel.documents.records import CommandFields
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.commands.catalog_entries import iterate_entries
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.shell.catalog import HARMLESS
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Find options with two meanings."""
-    catalog = document.record
-    if not isinstance(catalog, CommandCatalog):
-        return
-    for name, program in catalog.programs.items():
-        yield from _check_entry(document, name, program, ("programs", name))
-        for number, below in enumerate(program.subcommands):
-            yield from _check_entry(document, name, below, ("programs", name, "subcommands", number))
+    for entry in iterate_entries(document):
+        yield from _check_entry(document, entry.program, entry.fields, entry.route)
 
 
 def _check_entry(

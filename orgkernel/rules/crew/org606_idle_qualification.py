@@ -42,32 +42,30 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.rules.unused import find_unused
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Find qualifications of an organization's own catalog that have no use in any organization that sees them."""
-    idle = {
-        qualification.place(): qualification
-        for records in assembly.organizations
-        for qualification in records.qualifications.values()
-        if qualification.own
-    }
-    if not idle or not assembly.strays_are_known:
+    if not assembly.strays_are_known:
         return
-    for records in assembly.organizations:
-        for qualification_id in list(records.qualifications) if records.incomplete else _uses(records):
-            if qualification_id in records.qualifications:
-                idle.pop(records.qualifications[qualification_id].place(), None)
-    for place, qualification in idle.items():
+    idle = find_unused(
+        assembly,
+        lambda records: records.qualifications,
+        lambda qualification: qualification.own,
+        lambda records: records.qualifications if records.incomplete else _list_used(records),
+    )
+    for qualification in idle:
         yield Finding(
-            place,
+            qualification.place(),
             f"qualification {quote(qualification.id)} unlocks no tool, raises no skill and is not needed anywhere",
             "add it to a tool, a promotion or another qualification that needs it, or remove it",
             f"qualification:{qualification.id}",
         )
 
 
-def _uses(records: OrgRecords) -> set[str]:
+def _list_used(records: OrgRecords) -> set[str]:
+    """The qualifications that an organization needs, or that have an effect."""
     used = {each for tool in records.tools.values() for each in tool.record.qualifications}
     used.update(each for promotion in records.promotions.values() for each in promotion.record.qualifications)
     for qualification in records.qualifications.values():

@@ -31,7 +31,7 @@ Procedures of the shared ontology are not reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
@@ -39,33 +39,30 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.cognitive_skills import list_required_skills
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.rules.unused import find_unused
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Find procedures of an organization, or of the folder that contains it, that no role performs."""
-    idle = {
-        procedure.place(): procedure
-        for records in assembly.organizations
-        for procedure in records.procedures.values()
-        if not (procedure.document.shared or procedure.document.format)
-    }
-    if not idle:
-        return
-    for records in assembly.organizations:
-        unsure = records.without_profile or records.excused
-        performed = set(records.procedures) if unsure else _list_performed_intents(records)
-        for procedure_id in performed & records.procedures.keys():
-            idle.pop(records.procedures[procedure_id].place(), None)
-    for place, procedure in idle.items():
+    idle = find_unused(
+        assembly,
+        lambda records: records.procedures,
+        lambda procedure: not (procedure.document.shared or procedure.document.format),
+        _list_performed,
+    )
+    for procedure in idle:
         yield Finding(
-            place,
+            procedure.place(),
             f"no role performs the procedure {quote(procedure.id)}",
             "name a `skill` that a role requires, or list it in `capabilities.procedures` of a role",
             f"procedure:{procedure.id}",
         )
 
 
-def _list_performed_intents(records: OrgRecords) -> set[str]:
+def _list_performed(records: OrgRecords) -> Collection[str]:
+    """The procedures that a role performs, or could if its profile could be read."""
+    if records.without_profile or records.excused:
+        return records.procedures
     required: set[str] = set()
     listed: set[str] = set()
     for post in records.posts.values():

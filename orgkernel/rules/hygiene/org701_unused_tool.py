@@ -37,7 +37,8 @@ organization.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cache
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
@@ -46,34 +47,42 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.extract import matches_glob
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.rules.unused import find_unused
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Find tools of an organization's own catalog that have no use in any organization that sees them."""
-    unused = {
-        tool.place(): tool
-        for records in assembly.organizations
-        for tool in records.tools.values()
-        if tool.own and not tool.record.essential and not tool.document.format
-    }
-    if not unused or not assembly.strays_are_known:
+    if not assembly.strays_are_known:
         return
-    astray = {tool for document in assembly.stray_profiles for tool in _iterate_equipment(document.record)}
-    for records in assembly.organizations:
-        unsure = records.without_profile or records.excused or records.incomplete
-        for tool_id in list(records.tools) if unsure else _uses(records) | astray:
-            if tool_id in records.tools:
-                unused.pop(records.tools[tool_id].place(), None)
-    for place, tool in unused.items():
+
+    @cache
+    def list_tools_of_strays() -> frozenset[str]:
+        # A profile that no organization includes yet still shows what the tool is for.
+        return frozenset(
+            tool for document in assembly.stray_profiles for tool in _iterate_equipment(document.record)
+        )
+
+    def list_used(records: OrgRecords) -> Collection[str]:
+        if records.without_profile or records.excused or records.incomplete:
+            return records.tools  # what could not be read could use any of them
+        return _list_used(records) | list_tools_of_strays()
+
+    unused = find_unused(
+        assembly,
+        lambda records: records.tools,
+        lambda tool: tool.own and not tool.record.essential and not tool.document.format,
+        list_used,
+    )
+    for tool in unused:
         yield Finding(
-            place,
+            tool.place(),
             f"tool {quote(tool.id)} is not used by any role, plan, policy or other tool",
             "equip a role with it, or remove it",
             f"tool:{tool.id}",
         )
 
 
-def _uses(records: OrgRecords) -> set[str]:
+def _list_used(records: OrgRecords) -> set[str]:
     """The tools that an organization refers to."""
     used = {tool for post in records.posts.values() for tool in _iterate_equipment(post.profile)}
     for plan in records.plans.values():
@@ -93,10 +102,10 @@ def _uses(records: OrgRecords) -> set[str]:
 
 def _iterate_equipment(profile: object) -> Iterator[str]:
     if isinstance(profile, RoleProfile):
-        able = profile.capabilities
-        yield from able.tools_primary
-        yield from able.tools_secondary
-        yield from (use.tool for use in able.tools if use.level != "none")
+        capabilities = profile.capabilities
+        yield from capabilities.tools_primary
+        yield from capabilities.tools_secondary
+        yield from (use.tool for use in capabilities.tools if use.level != "none")
 
 
 RULE = Rule("ORG701", "unused-tool", Severity.WARNING, RuleTarget.TREE, check)

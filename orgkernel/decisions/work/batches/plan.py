@@ -6,7 +6,6 @@ Error policy: fails closed. A plan with any problem gets no batches, and none of
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Literal
 
 import msgspec
 
@@ -67,9 +66,6 @@ class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The waiting subtasks, with the reasons and the subtasks that block them."""
     problems: tuple[BatchProblem, ...]
     """Problems with the running work."""
-
-
-Reported = Literal["done", "running"]
 
 
 def find_unknown(

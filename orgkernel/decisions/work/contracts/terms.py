@@ -44,9 +44,6 @@ class ContractTerms(msgspec.Struct, frozen=True):
     batch_size: int | None = None
 
 
-NO_TERMS: Final = ContractTerms()
-
-
 @PerView
 def get_contract_terms(view: OrgView) -> ContractTerms:
     """The terms of an organization."""

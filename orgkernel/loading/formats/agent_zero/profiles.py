@@ -28,7 +28,6 @@ from orgkernel.loading.yaml_reader import parse_yaml
 KIND = "role_profile"
 _FIRST = pack_mark(1, 1)
 _TEXTS = ("title", "description", "context")
-POLICY_FIELDS = ("mode", "default", "mcp_default", "allowed", "blocked")
 _CHOICES = {"mode": ("inherit", "custom"), "default": ("allow", "block"), "mcp_default": ("allow", "block")}
 
 
