@@ -138,6 +138,8 @@ class Registry:
 
         with self._reloading:
             latest = self._loader.load()
+            # One assignment swaps the version. A request that runs keeps the state it began with, and no lock is needed
+            # to read.
             self._state, report = compute_next_state(latest, self._state.served, self._state.latest)
             return report
 
@@ -193,6 +195,7 @@ class Registry:
             return org
         if self._active is not None:
             return self._active
+        # An organization with errors is named only if none answers, so that its errors are what the caller reads.
         known = list(state.served or state.refused)
         if len(known) == 1:
             return known[0]
@@ -215,6 +218,7 @@ def _find_main_organization(state: RegistryState) -> str | None:
     organizations = [each for each in state.latest.organizations.values() if each.org_id in state.served]
     if not organizations or any(not each.records.document.format for each in organizations):
         return None
+    # The host with the most agents is most likely the one that is meant. It must not depend on the order of folders.
     return max(organizations, key=lambda each: len(each.records.posts)).org_id
 
 

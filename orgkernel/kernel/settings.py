@@ -112,6 +112,8 @@ def list_callers_links() -> list[str]:
 
 def _require_inside(project: Project) -> None:
     """Raise `BadProject` if settings lead out of their tree. They come with the tree, so they could be an attacker's."""
+    # Paths on the command line are the choice of the caller. Paths in settings are the choice of whoever wrote the
+    # tree.
     top = os.path.realpath(find_top(project) or project.folder)
     for setting, paths in (("paths", project.paths), ("links", project.links)):
         for path in paths:
@@ -150,6 +152,7 @@ def find_top(project: Project) -> str | None:
     while True:
         mark = os.path.join(here, ".git")
         if os.path.lexists(mark):
+            # Many people keep their home folder in git. Then settings in it could reach every file of the user.
             return otherwise if _is_of_others(mark) or os.path.realpath(here) == home else here
         parent = os.path.dirname(here)
         if parent == here:
@@ -182,6 +185,7 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
     from orgkernel.runtime.bounded_toml import parse_bounded_toml
 
     try:
+        # One byte more than the limit shows that the file is larger, without reading all of it.
         content = read_regular(path, _MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
             raise BadProject(f"`{path}` cannot be read: it is larger than {_MAX_BYTES // 1024} KiB")
@@ -210,6 +214,7 @@ def is_own(path: str) -> bool:
         return False
     user = os.getuid()
     owners = (user, 0)
+    # A group with the number of the user has no other members, so what the group can write is still the own file.
     has_own_group = states[1].st_gid == user == os.getgid()
     is_writable = states[1].st_mode & (stat.S_IWOTH if has_own_group else stat.S_IWGRP | stat.S_IWOTH)
     return all(state.st_uid in owners for state in states) and not is_writable
@@ -251,6 +256,7 @@ def _build_project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         raise BadProject(
             f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`'
         )
+    # Listing the codes imports every rule, which would slow down each command.
     known = _list_all_codes() if severities else ()
     for code in severities:
         if code not in known:

@@ -54,7 +54,7 @@ _MAX_CACHED_ROUTINGS = 64
 _SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
 
 
-class _Weighed(NamedTuple):
+class _Evaluation(NamedTuple):
     """The result for one pair of sender and receiver."""
 
     outcome: PermissionOutcome
@@ -74,15 +74,15 @@ def decide_handoff(
     briefs: HandoffBriefs = NO_BRIEFS,
 ) -> HandoffVerdict:
     """Decide whether a sender may hand work to a receiver, with the code of each failing step."""
-    weighed = _weigh(view, question, state, briefs, _decide_access)
+    evaluation = _evaluate(view, question, state, briefs, _decide_access)
     return HandoffVerdict(
-        weighed.outcome,
-        weighed.code,
-        weighed.sender,
-        weighed.receiver,
-        tuple([(each.step, each.code) for each in weighed.failures]),
-        weighed.obligations,
-        weighed.routing,
+        evaluation.outcome,
+        evaluation.code,
+        evaluation.sender,
+        evaluation.receiver,
+        tuple([(each.step, each.code) for each in evaluation.failures]),
+        evaluation.obligations,
+        evaluation.routing,
         view.digest,
         state.version,
     )
@@ -95,23 +95,24 @@ def decide_handoff_permission(
     briefs: HandoffBriefs = NO_BRIEFS,
 ) -> HandoffPermission:
     """The permission for a sender and a receiver. For a layer with several roles, the strictest result applies."""
-    weighed = _weigh(view, question, state, briefs, decide_with_reasons)
-    findings = tuple([each.tell() for each in weighed.failures])
+    evaluation = _evaluate(view, question, state, briefs, decide_with_reasons)
+    findings = tuple([each.tell() for each in evaluation.failures])
+    # The code comes from the first failure that decides, which need not be the first in the order of steps.
     first_finding = (
-        findings[weighed.failures.index(_get_first_failure(weighed.failures))] if findings else None
+        findings[evaluation.failures.index(_get_first_failure(evaluation.failures))] if findings else None
     )
     records, depth = view.records, question.depth
     return HandoffPermission(
-        outcome=weighed.outcome,
-        code=weighed.code,
-        sender=weighed.sender,
-        receiver=weighed.receiver,
-        reasons=weighed.reasons
+        outcome=evaluation.outcome,
+        code=evaluation.code,
+        sender=evaluation.sender,
+        receiver=evaluation.receiver,
+        reasons=evaluation.reasons
         if first_finding is None
         else (Reason(first_finding.code, first_finding.text, first_finding.why),),
         findings=findings,
-        obligations=weighed.obligations,
-        routing=weighed.routing,
+        obligations=evaluation.obligations,
+        routing=evaluation.routing,
         depth_left=None if depth is None else max(records.organization.limits.max_spawn_depth - depth - 1, 0),
         governance="" if records.governance is None else records.governance.name,
         snapshot=view.digest,
@@ -130,27 +131,28 @@ def _decide_access(
     return (decision, ()) if decision.outcome == "allow" else decide_with_reasons(view, request, state)
 
 
-def _weigh(
+def _evaluate(
     view: OrgView, question: HandoffQuestion, state: StateView, briefs: HandoffBriefs, access: _Access
-) -> _Weighed:
+) -> _Evaluation:
     pairs, problems = find_pairs(view, question.sender, question.receiver)
     if problems:
         failures = tuple(map(Failure.from_finding, problems))
-        return _Weighed("cannot_tell", failures[0].code, question.sender, question.receiver, failures)
+        return _Evaluation("cannot_tell", failures[0].code, question.sender, question.receiver, failures)
+    # Most questions name two roles. A layer stands for all of its roles, so the strictest of their answers applies.
     if len(pairs) == 1:
-        return _weigh_pair(view, pairs[0], question, state, briefs, access)
-    answers = [_weigh_pair(view, pair, question, state, briefs, access) for pair in pairs]
+        return _evaluate_pair(view, pairs[0], question, state, briefs, access)
+    answers = [_evaluate_pair(view, pair, question, state, briefs, access) for pair in pairs]
     return max(answers, key=lambda each: _SEVERITY[each.outcome])
 
 
-def _weigh_pair(
+def _evaluate_pair(
     view: OrgView,
     pair: HandoffPair,
     question: HandoffQuestion,
     state: StateView,
     briefs: HandoffBriefs,
     access: _Access,
-) -> _Weighed:
+) -> _Evaluation:
     records, sender, receiver = view.records, pair.sender.subject, f"role:{pair.receiver}"
     failures = [*pair.failures]
     if pair.readers and pair.found is not None and not question.budget_guard:
@@ -163,6 +165,7 @@ def _weigh_pair(
         # Remedies of access cannot change a refusal by the documents.
         remedies = _return_no_remedies if failure_codes else _find_remedies(view, request, state)
         for reason in reasons or (Reason(decision.code, decision.code),):
+            # The documents and access can fail for the same cause, such as the position of a worker. It is reported once.
             if reason.code not in failure_codes and not (
                 reason.code == "POSITION_CAP" and "WORKER_CANNOT_DISPATCH" in failure_codes
             ):
@@ -176,19 +179,23 @@ def _weigh_pair(
     if failures:
         failures.sort(key=lambda each: each.order)
         first = _get_first_failure(failures)
+        # What was not stated could still allow it, so the caller reads what to state instead of a refusal.
         if first.code in UNDECIDED:
-            owed = _list_owed(facts.obligations, question, decision.obligations)
-            return _Weighed("cannot_tell", first.code, sender, receiver, tuple(failures), obligations=owed)
-        return _Weighed("deny", first.code, sender, receiver, tuple(failures))
+            obligations = _list_obligations(facts.obligations, question, decision.obligations)
+            return _Evaluation(
+                "cannot_tell", first.code, sender, receiver, tuple(failures), obligations=obligations
+            )
+        return _Evaluation("deny", first.code, sender, receiver, tuple(failures))
     routing = pair.routings.get(question.on_behalf_of) or _choose_route(view, pair, question.on_behalf_of)
-    owed = _list_owed(facts.obligations, question, decision.obligations)
+    obligations = _list_obligations(facts.obligations, question, decision.obligations)
     because = reasons if pair.reason is None else (pair.reason, *reasons)
-    return _Weighed("allow", decision.code, sender, receiver, (), because, owed, routing)
+    return _Evaluation("allow", decision.code, sender, receiver, (), because, obligations, routing)
 
 
 def _choose_route(view: OrgView, pair: HandoffPair, principal: str | None) -> HandoffRouting:
     sender = pair.sender
     routing = route_handoff(view.org_id, sender.id, sender.kind, *pair.profiles, pair.found, principal)
+    # Principals are names of callers, so they must not fill the memory.
     if len(pair.routings) < _MAX_CACHED_ROUTINGS:
         pair.routings[principal] = routing
     return routing
@@ -212,18 +219,18 @@ def _build_context(question: HandoffQuestion) -> AccessContext:
     return replace(question.context, **stated, pace=question.pace)
 
 
-def _list_owed(
+def _list_obligations(
     of_briefs: tuple[str, ...], question: HandoffQuestion, of_access: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Obligations: requirements of the edge that are not shown, and facts about the run that are not stated."""
-    owed = of_briefs
+    obligations = of_briefs
     if question.depth is None:
-        owed += ("state:depth",)
+        obligations += ("state:depth",)
     if question.children is None:
-        owed += ("state:children",)
+        obligations += ("state:children",)
     if question.concurrent is None:
-        owed += ("state:concurrent",)
-    return owed + of_access
+        obligations += ("state:concurrent",)
+    return obligations + of_access
 
 
 _Remedies = Callable[[], tuple[str, ...]]

@@ -40,6 +40,7 @@ class FoundBatches(NamedTuple):
 
 def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> FoundBatches:
     """The fewest batches for subtasks without cycles. Dependencies on other subtasks count as done."""
+    # Terminal subtasks end the work and run alone, so they are no part of the search.
     work = tuple(number for number, each in enumerate(subtasks) if each.kind != "terminal")
     search = BatchSearch([subtasks[number] for number in work], size)
     inner, is_minimal, bound = search.run()
@@ -71,6 +72,7 @@ class BatchSearch:
         self._size = size
         self._count = len(subtasks)
         numbers = {each.id: number for number, each in enumerate(subtasks)}
+        # As bit masks, "is everything done that it needs" is one operation. The search asks it millions of times.
         self._needs = [
             sum(1 << numbers[other] for other in {*each.depends_on} if other in numbers) for each in subtasks
         ]
@@ -83,6 +85,7 @@ class BatchSearch:
         for one in range(self._count):
             for other in range(one):
                 first, second = self._subtasks[one], self._subtasks[other]
+                # A broad subtask can touch any file, so nothing runs next to it.
                 if "broad" in (first.kind, second.kind) or find_overlapping_files(first, second):
                     conflicts[one] |= 1 << other
                     conflicts[other] |= 1 << one
@@ -112,12 +115,14 @@ class BatchSearch:
         if not self._count:
             return FoundBatches((), True, Bound(0, "no subtask is left"))
         bound = self._compute_bound()
+        # The greedy plan often meets the lower bound. Then it is minimal, and the search is not needed.
         quick = self._plan_greedily()
         if len(quick) == bound.at_least:
             return FoundBatches(quick, True, bound)
         exact = self._plan_by_level(len(quick))
         if exact is None:
             return FoundBatches(quick, False, bound)
+        # The search tried every plan with fewer batches, which proves a higher bound than the formulas.
         if len(exact) > bound.at_least:
             bound = Bound(len(exact), f"all ways to put {self._count} subtasks into fewer batches were tried")
         return FoundBatches(exact, True, bound)
@@ -187,6 +192,7 @@ class BatchSearch:
                 if len(batch) == size or not any(self._fits(each, batch) for each in others):
                     yield batch
                 return
+            # Each batch is grown in the order of its numbers, so no batch is tried twice.
             for at, number in enumerate(candidates):
                 later = [each for each in candidates[at + 1 :] if not beside[number] >> each & 1]
                 yield from grow((*batch, number), later, [*others, *candidates[:at]])
@@ -203,6 +209,7 @@ class BatchSearch:
         broad = self._broad.bit_count()
         narrow = self._count - broad
         alone = f", and {broad} for {_format_count(broad, 'broad subtask')}" if broad else ""
+        # Division that rounds up.
         by_size = -(-narrow // self._size)
         bounds = [
             Bound(
@@ -227,6 +234,7 @@ class BatchSearch:
         best: tuple[int, str] | None = None
         for each in self._subtasks:
             for file, key in zip(each.files, each.keys, strict=False):
+                # Owners of one file or of a folder above it all conflict with each other, so each needs its own batch.
                 above = {n for end in range(1, len(key) + 1) for n in owners.get(key[:end], ())}
                 if best is None or len(above) > best[0]:
                     best = (len(above), file)

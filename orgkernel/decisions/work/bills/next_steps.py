@@ -208,6 +208,7 @@ class _Situation:
         """Block all steps once one has failed."""
         if not self.failed:
             return
+        # A failed step stops the whole bill: what comes next could rest on it, and only people can tell.
         self.stopped += [
             Reason("STEP_FAILED", f"step {quote(step_id)} has failed", self._locate_step(step_id))
             for step_id in self.failed
@@ -254,7 +255,11 @@ class _Situation:
         if step_id == self.flow.start and not into:
             reached: bool | None = True
         else:
+            # While a way that leads here is undecided, the step waits, even if another way is taken: both could join
+            # here.
             reached = None if None in into else True in into
+        # A report of a step that could not have started is ignored, but reported: it is a mistake or an attempt to skip a
+        # gate.
         is_reported = report is not None and report.status in ("active", "completed", "failed")
         if reached is not True:
             if is_reported:
@@ -263,6 +268,7 @@ class _Situation:
                 )
                 code = "STEP_NOT_REACHED" if reached is False else "STEP_OUT_OF_ORDER"
                 self._find(code, f"step {quote(step_id)} {came}, so its report is ignored", step_id)
+            # The ways from it are as undecided, or as surely not taken, as the step itself.
             self._leave(step_id, reached)
             if reached is False:
                 self.skipped.append(step_id)
@@ -286,6 +292,7 @@ class _Situation:
             return
         if report is None or report.status in ("pending", "blocked"):
             self._consider(step_id)
+        # Only the bill decides what is skipped. A runtime must not skip a step whose condition is true.
         elif report.status == "skipped":
             text = f"step {quote(step_id)} is reached and its condition is true, so it cannot be skipped"
             self._find("SKIPPED_WITHOUT_CAUSE", text, step_id)
@@ -344,6 +351,7 @@ class _Situation:
 
     def _may_have_done(self, step: BillStep, by: str) -> bool:
         bill_roles = get_bill_roles(step)
+        # An approval without a bill role belongs to the owner alone, so no agent can grant it.
         if not bill_roles and step.action == APPROVAL:
             return is_owner(self.view, by)
         kind, _, agent = by.partition(":")
@@ -369,6 +377,7 @@ class _Situation:
         if step.gateway in ("sequential", "parallel") or not step.branches:
             self._leave(step_id, True)
             return
+        # Only the last branch may have no condition: it is the else branch.
         taken = [self._evaluate_branch(way, last=way is ways[-1]) for way in ways]
         if step.gateway == "xor":
             first = next((number for number, each in enumerate(taken) if each is not False), None)
@@ -377,6 +386,7 @@ class _Situation:
                 rest = None if taken[first] is None else False
                 taken = [*taken[: first + 1], *(rest for _ in taken[first + 1 :])]
         elif step.branches and self._is_else(ways[-1]):
+            # The else branch is taken only if it is certain that no other one is.
             others = taken[:-1]
             taken[-1] = False if True in others else None if None in others else True
         for way, each in zip(ways, taken, strict=True):
@@ -455,7 +465,7 @@ class _Situation:
         return Reason("STEP_IS_NEXT", text, self._locate_step(step_id))
 
     def _build_step_role(self, step: BillStep, bill_role: str) -> StepBillRole:
-        able: list[str] = []
+        fitting: list[str] = []
         asking: list[str] = []
         unfit: list[UnfitAgent] = []
         for agent in dict.fromkeys(self.instance.assignments.get(bill_role, ())):
@@ -467,10 +477,12 @@ class _Situation:
             if reasons or bill_role not in self.bill.roles:
                 unfit.append(UnfitAgent(agent, reasons))
             else:
-                able.append(agent)
+                fitting.append(agent)
                 if asks:
                     asking.append(agent)
-        return StepBillRole(bill_role=bill_role, agents=tuple(able), asking=tuple(asking), unfit=tuple(unfit))
+        return StepBillRole(
+            bill_role=bill_role, agents=tuple(fitting), asking=tuple(asking), unfit=tuple(unfit)
+        )
 
     def _find_missing_approval(self, step: BillStep) -> Reason | None:
         """The reason if the approval for the gate of a step is missing or invalid."""
@@ -483,24 +495,27 @@ class _Situation:
             for agent in self.instance.assignments.get(bill_role, ())
         }
         if gate in self.bill.roles:
-            able = [
+            fitting = [
                 agent
                 for agent in self.instance.assignments.get(gate, ())
                 if not self._find_misfits_of(gate, agent)
             ]
         else:
-            able = [edge.source for edge in self.view.list_agents_in(gate)] if self.view.is_role(gate) else []
-            able = [agent for agent in able if not is_away(self.state, agent)]
-        able = [agent for agent in able if agent not in doing]
+            fitting = (
+                [edge.source for edge in self.view.list_agents_in(gate)] if self.view.is_role(gate) else []
+            )
+            fitting = [agent for agent in fitting if not is_away(self.state, agent)]
+        # Whoever does the step must not approve it: that is the purpose of a gate.
+        fitting = [agent for agent in fitting if agent not in doing]
         if given is not None:
             kind, _, agent = given.by.partition(":")
-            if (kind == "agent" and agent in able) or is_owner(self.view, given.by):
+            if (kind == "agent" and agent in fitting) or is_owner(self.view, given.by):
                 return None
             text = f"{quote(given.by)} cannot approve step {quote(step.id)} for {quote(gate)}"
             return Reason("APPROVAL_DOES_NOT_COUNT", text, self._locate_step(step.id, "gate"))
         who = (
-            f"by {listing(able)}"
-            if able
+            f"by {listing(fitting)}"
+            if fitting
             else "but each of its agents also does the step, so none of them can approve it"
         )
         text = f"step {quote(step.id)} needs an approval of {quote(gate)}, {who}"
@@ -516,6 +531,7 @@ class _Situation:
                 inputs[each.name] = self.instance.inputs[name]
             elif (source, name) in self.outputs:
                 inputs[each.name] = self.outputs[source, name]
+            # A skipped step has no outputs, so an input from it is left out instead of blocking the step forever.
             elif source not in self.skipped:
                 text = f"input {quote(each.name)} of step {quote(step.id)} is not known: {quote(each.source)}"
                 lacking.append(Reason("INPUT_UNKNOWN", text, self._locate_step(step.id, "inputs", number)))

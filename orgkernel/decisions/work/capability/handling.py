@@ -138,12 +138,15 @@ def decide_handling(view: OrgView, state: StateView, request: HandlingRequest) -
     """The means by which a subject handles an intent now."""
     holder = find_member(view, state, request.subject, request.context)
     above = (*request.via, *(() if request.on_behalf_of is None else (request.on_behalf_of,)))
+    # A run whose principals are away or undeclared must not act at all, whatever the subject could do by itself.
     if (wrong := check_run(view, state, above)) is not None:
         return _answer(view, state, request, _decline(wrong), [], None)
     if isinstance(holder, Reason):
         return _answer(view, state, request, _decline(holder), [], None)
     ways: list[_Way] = []
     passed: list[PassedOver] = []
+    # The order is that of cost and certainty: a procedure needs no model, a skill needs one, a tool needs a plan for
+    # it.
     for candidate in _find_ways(view, state, holder, request):
         if isinstance(candidate, PassedOver):
             passed.append(candidate)
@@ -154,6 +157,7 @@ def decide_handling(view: OrgView, state: StateView, request: HandlingRequest) -
             passed.append(PassedOver(candidate.tier, candidate.name, (reason,)))
         else:
             ways.append(candidate)
+    # Reasoning comes last, and it can depend on what was passed over: it replaces a procedure that could not run.
     reasoning = _try_reasoning(view, holder, request, passed)
     if reasoning is not None and "reasoning" not in request.failed:
         ways.append(reasoning)
@@ -237,6 +241,7 @@ def _try_procedures(
             yield PassedOver("executable_skill", procedure.id, (decision,))
         else:
             runnable.append(decision)
+    # The higher the level, the less a model has to decide.
     for each in sorted(runnable, key=lambda one: -one.level):
         name = each.procedure.id
         text = f"procedure {quote(name)} serves {quote(request.intent)} and runs at level {each.level}"
@@ -280,6 +285,7 @@ def _find_augmenting_skills(
     view: OrgView, holder: CrewMember, request: HandlingRequest, way: _Way
 ) -> Iterator[str]:
     """Open skills that are added to the chosen means, found by the intent or by a trigger in the text."""
+    # With spaces around, a trigger matches whole words only, at the beginning and end of the text too.
     words = f" {' '.join(_WORD.findall(request.text.casefold()))} "
     for skill in get_skills(view).values():
         gates = skill.gates
@@ -319,6 +325,7 @@ def _try_tools(
         place = tool.place("intents", tool.record.intents.index(request.intent))
         reason = Reason("TOOL_SERVES", text, (cite_place(text, place),))
         way = _Way("tool", tool_id, reason, tuple(dict.fromkeys(obligations)), None, tuple(checks))
+        # A tool with one action that is surely allowed comes before tools that must be asked for.
         usable.append((min(_CERTAINTY[each.outcome] for each in checks), way))
     yield from (way for _, way in sorted(usable, key=lambda each: each[0]))
 
@@ -342,6 +349,7 @@ def _try_reasoning(
                 text = f"role {quote(role)} serves {quote(request.intent)} through its standing orders"
                 return _Way("reasoning", "", Reason("ROLE_SERVES", text, (cite_edge(edge),)))
     for each in skipped_ways:
+        # A suspended skill was taken from the agent on purpose, so reasoning must not do the same work instead.
         if each.tier == "executable_skill" and each.reasons[0].code != "SKILL_SUSPENDED":
             text = f"procedure {quote(each.name)} serves {quote(request.intent)} and cannot run, so a model reasons"
             line = _locate_intent(view, holder, request.intent, f"procedure:{each.name}", text)
