@@ -90,6 +90,7 @@ class Claims:
 
         def change(transaction: Transaction) -> FileClaim:
             claim = _require_live(transaction, org_id, token, holder)
+            # A caller whose clock or request is late must not shorten a lease that another call extended.
             until = max(claim.expires_at, transaction.now + seconds)
             _update(transaction, claim, expires_at=until)
             claim = msgspec.structs.replace(claim, expires_at=until)
@@ -127,6 +128,7 @@ class Claims:
 
         def change(transaction: Transaction) -> FileClaim:
             old = _require_live(transaction, org_id, token, holder)
+            # The old token becomes stale, so the former holder cannot go on writing under it.
             _update(transaction, old, ended_at=transaction.now)
             claim = msgspec.structs.replace(
                 old, token=_take_next_token(transaction.connection, org_id), holder=to, session=session,
@@ -142,6 +144,7 @@ class Claims:
 
     def expire(self) -> None:
         """Record expired leases in the audit. Expired claims have no effect even before that."""
+        # Most of the time nothing is due, and reading does not wait for writers.
         with self._context.reading() as connection:
             due = (file_claims.c.ended_at.is_(None), file_claims.c.expires_at <= self._context.clock())
             orgs = connection.scalars(select(file_claims.c.org_id).where(*due).distinct()).all()
@@ -163,6 +166,7 @@ def add_claim(
 ) -> FileClaim:
     """Within a change: claim files, all or none. Raises `Conflict` (`CLAIM_CONFLICT`)."""
     _end_surely_expired(transaction, org_id)
+    # The index is kept between claims: comparing the globs of all claims anew would cost too much for each one.
     live = known.read(transaction.connection, transaction.version, org_id)
     overlaps = live.find_conflicts(wanted.paths, transaction.now)
     conflicts = [each for each in overlaps if each.claim.token not in wanted.within]
@@ -234,6 +238,7 @@ def end_expired(transaction: Transaction, org_id: str, since: float = 0.0) -> No
 
 
 def _take_next_token(connection: Connection, org_id: str) -> int:
+    # Tokens only grow, even after claims ended: a worker that kept an old token must not hold a new claim by accident.
     query = select(func.max(file_claims.c.token)).where(file_claims.c.org_id == org_id)
     last: int | None = connection.scalar(query)
     return 1 if last is None else last + 1
@@ -248,6 +253,7 @@ def _require_live(transaction: Transaction, org_id: str, token: int, holder: str
             "list the claims with `orgkernel claim list`",
             code="STALE_TOKEN",
         )
+    # The worker may have slept past its lease. Then another one could have the files, so the token is refused.
     if row.holder != holder or row.ended_at is not None or row.expires_at <= transaction.now:
         raise Conflict(
             f"claim {token} is {'not' if row.holder != holder else 'no longer'} held by {quote(holder)}",
@@ -302,6 +308,7 @@ def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
                 "write a path or a glob from the root of the project",
                 "BAD_VALUE",
             )
+        # A path is shown to other workers as it is, so it is refused instead of being masked.
         if clean_text(owned.text) != owned.text:
             raise Refused(f"the path {quote(path)} cannot be stored", "it looks like a secret", "BAD_VALUE")
         scope_texts[owned.text] = None

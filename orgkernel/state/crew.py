@@ -174,6 +174,7 @@ class Crew:
 
     def list_certificates(self) -> tuple[str, ...]:
         """The certificates of all organizations, as JSON, except those for revoked keys."""
+        # A certificate stays in its row when its key is revoked, so the revocations decide what is listed.
         revoked = exists().where(
             key_revocations.c.org_id == agent_identities.c.org_id,
             key_revocations.c.did == agent_identities.c.did,
@@ -225,6 +226,7 @@ class Crew:
         def change(transaction: Transaction) -> None:
             agent_id = identity.agent_id
             known = _require_identity(transaction, org_id, agent_id)
+            # Another renewal could have come first. Its caller must not be left with a certificate that nothing stores.
             if known.did != replaced:
                 raise Conflict(
                     f"the agent {quote(agent_id)} has the key {quote(known.did)} by now, not {quote(replaced)}",
@@ -342,6 +344,7 @@ def _commission(
     _refuse_revoked(
         transaction, org_id, [draft.identity.did for draft in drafts if draft.agent_id not in identities]
     )
+    # Rows are collected for each table and inserted at once: a crew of thousands costs a few statements.
     rows: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     done: list[CommissionedAgent] = []
     for draft in drafts:
@@ -371,11 +374,13 @@ def _commission(
             rows[skill_records].append(encode_row(record))
             rows[skill_assessments].append(build_history_row(record, "acquired", now, actor, note))
         result = CommissionedAgent(agent_id, identities[agent_id], added, born, assigned, new)
+        # Commissioning the same crew again changes nothing, and leaves no entry in the audit.
         if added or born or assigned or new:
             _note_commission(transaction, org_id, draft, result, actor, reason)
         done.append(result)
     if rows:
         version = transaction.touch()
+        # The history of skills is only added to, so it has no version to read changes by.
         for into, values in rows.items():
             stamp = {} if into is skill_assessments else {"version": version}
             transaction.connection.execute(insert(into), [{**each, **stamp} for each in values])
@@ -536,6 +541,7 @@ def _record_episode(
 ) -> tuple[Episode, bool]:
     known = _find_episode(transaction, episode)
     if known is not None:
+        # A caller that got no answer sends the episode again, with a later time. That is the same episode.
         same = msgspec.structs.replace(known, at=episode.at, number=episode.number)
         if same != episode:
             raise Conflict(
@@ -551,6 +557,7 @@ def _record_episode(
     org_id, agent_id, succeeded = episode.org_id, episode.agent_id, episode.outcome == "success"
     for each in terms:
         exercise_skill(transaction, org_id, agent_id, each, actor=actor, note=f"episode {episode.episode_id}")
+    # The roster declares agents without writing about them. Their first outcome needs a row to be counted in.
     _require_stored(transaction, org_id, agent_id, lifecycle, actor)
     count_outcome(transaction, org_id, agent_id, succeeded=succeeded)
     _count_service(transaction, episode)
@@ -634,6 +641,7 @@ def _count(
             | {"last_at": now, "version": transaction.touch()}
         )
     )
+    # Counting in the statement, not in this process, keeps the sums right while several processes write.
     if not changed.rowcount:
         transaction.connection.execute(
             insert(table).values(**key, **counted, last_at=now, version=transaction.touch())

@@ -123,6 +123,7 @@ def insert_issued(
     require_resources(kind, draft.resources)
     require_word("the level", draft.level, LEVELS)
     require_id("the organization", draft.org_id)
+    # Such a record would never apply, but would look as if it had.
     if draft.expires_at is not None and draft.expires_at <= transaction.now:
         raise Refused(f"the {kind} would have expired before it was issued", code="BAD_VALUE")
     record = msgspec.structs.replace(clean_record(draft), issued_at=transaction.now)
@@ -249,6 +250,7 @@ class Grants(Issued[Grant]):
 
     def _select_holding(self) -> tuple[ColumnElement[bool], ...]:
         """The condition for a current grant. It includes sleeping grants, because waking makes them apply again."""
+        # A used-up grant cannot apply again, unlike one that sleeps.
         return (*super()._select_holding(), or_(grants.c.uses_left.is_(None), grants.c.uses_left > 0))
 
 
@@ -256,6 +258,7 @@ def insert_grant(transaction: Transaction, grant: Grant) -> Grant:
     """Within a change: write a grant and its history; raises `Refused`."""
     for waiver in grant.waives:
         require_word("the waiver", waiver, get_args(Waiver))
+    # Also refused here, below all surfaces: no way to write a grant may skip it.
     if grant.issued_by == grant.subject:
         raise Refused(f"{quote(grant.subject)} cannot give itself a permission", code="SELF_GRANT")
     require_bound(grant.action, grant.input_digest, grant.snapshot)
@@ -272,6 +275,8 @@ def use_grants(transaction: Transaction, grant_ids: Sequence[str], decision: str
     """Within the change that writes a decision: note that it used these grants; raises `Conflict` (`GRANT_USED_UP`)."""
     for grant_id in dict.fromkeys(grant_ids):
         grant = require_record(transaction, Grant, grants, grant_id, "grant", _list_help("grant"))
+        # The decision was made before this transaction. In between, another one can have used the grant up or revoked
+        # it.
         is_over = grant.expires_at is not None and grant.expires_at <= transaction.now
         is_asleep = grant.asleep_since is not None
         if grant.revoked_at is not None or is_over or is_asleep or grant.uses_left == 0:

@@ -62,7 +62,9 @@ class Locks:
                         "wait until it is released, or break the lock",
                         code="TOOL_LOCKED",
                     )
+                # Nothing runs when a lock expires, so its end is written by whoever takes the tool next.
                 _note(transaction, decode_record(ToolLock, row), "timed_out", "", "")
+            # A fencing token: work that was started under an earlier lock is recognized, even if its holder returns.
             token = 1 if row is None else row.token + 1
             until = None if timeout is None else now + timeout
             lock = ToolLock(org_id, tool_id, holder, token, now, until, clean_text(reason))
@@ -154,6 +156,7 @@ def _require(connection: Connection, org_id: str, tool_id: str, token: int, hold
 
 
 def _free_lock(transaction: Transaction, lock: ToolLock, activity: str, actor: str, reason: str) -> None:
+    # The row stays, so the next lock gets a higher token.
     _update(transaction, lock.org_id, lock.tool_id, {"holder": None, "version": transaction.touch()})
     _note(transaction, lock, activity, actor, reason)
 

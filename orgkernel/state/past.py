@@ -83,6 +83,7 @@ def _require_history(connection: Connection, at: float) -> None:
         .where(audit.c.stream == "history")
         .group_by(audit.c.writer)
     )
+    # A chain that begins with its first row has lost nothing, however late it begins.
     lost = [row.at for row in connection.execute(begins) if row.first > 1 and row.at > at]
     if lost:
         raise Refused(
@@ -97,6 +98,7 @@ def _list_agents(connection: Connection, at: float) -> Iterator[AgentState]:
     last: dict[tuple[str, str], AgentState] = {}
     for entry in read_entries(connection, "agent", at):
         detail = entry.detail or {}
+        # Entries about keys and certificates of an agent have no lifecycle, and change no state.
         if "lifecycle" in detail:
             agent_id = entry.subject.removeprefix("agent:")
             last[entry.org_id, agent_id] = AgentState(
@@ -124,6 +126,7 @@ def _read_grants(connection: Connection, at: float) -> Iterator[Grant]:
     for grant in _read_given(connection, grants, Grant, at):
         if grant.asleep_since is not None and grant.asleep_since <= at:
             continue
+        # The row has the uses that are left now. Those that came after the time are added back.
         left = None if grant.uses_left is None else grant.uses_left + used_since.get(grant.grant_id, 0)
         yield msgspec.structs.replace(grant, revoked_at=None, asleep_since=None, uses_left=left)
 

@@ -69,6 +69,7 @@ class Skills:
                     f"`orgkernel agent assess {agent_id} {terms.skill} LEVEL` changes its level",
                     SKILL_HELD,
                 )
+            # Within the transaction: a prerequisite could be suspended or decay while the request waits.
             for skill, lowest in terms.prerequisites:
                 _require_prerequisite(transaction, org_id, agent_id, terms.skill, skill, lowest, decay)
             return _add(
@@ -120,6 +121,7 @@ class Skills:
         def change(transaction: Transaction) -> SkillRecord:
             held = require_skill(transaction, org_id, agent_id, terms.skill)
             _require_in_use(held)
+            # Suspending freezes the level. A clock that is ahead must not freeze one that is too low.
             believed = transaction.now - _measure_doubt(transaction, terms)
             return _set(
                 transaction, held, "suspended", actor, note, suspended=True, decays_from=believed,
