@@ -102,6 +102,7 @@ def build_qualification_record(
 ) -> QualificationRecord:
     """The standing of an agent in every test."""
     results = state.results.get(agent_id, ())
+    # A test that is no longer declared still has results, which must not disappear from the record.
     names = dict.fromkeys((*view.records.qualifications, *(each.qualification for each in results)))
     return QualificationRecord(
         agent_id=agent_id,
@@ -171,12 +172,14 @@ def _get_standing_code(
     if latest is None:
         is_tested = any(each.qualification == qualification for each in results)
         return "ALL_INVALID" if is_tested else "NEVER_TESTED"
+    # The threshold of today applies: raising it takes the qualification from those who no longer reach it.
     if latest.score < declared.threshold:
         return "SCORE_TOO_LOW"
     if not latest.passed:
         return "FAILED"
     if declared.min_sample_size is not None and (latest.sample_size or 0) < declared.min_sample_size:
         return "SAMPLE_TOO_SMALL"
+    # Another model or prompt was tested than the one that is declared now, so the result says nothing about it.
     if any(latest.digests.get(name) != digest for name, digest in declared.digests.items()):
         return "DIGEST_DIFFERS"
     end = compute_end(declared, latest)

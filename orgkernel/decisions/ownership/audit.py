@@ -146,7 +146,9 @@ class _Audit:
         self.owners = {
             path: [each for each in workers if self.owned[each.name].does_own(path)] for path in self.touched
         }
+        # A mission owns the files of its pieces of work too. Only the pieces can conflict with each other.
         self.lowest = {each.name for each in remove_parents(workers)}
+        # Ids in commit messages are written by hand, so their letter case is ignored.
         by_brief = {(each.brief.id or "").lower(): each for each in workers}
         self.author = {each.id: find_author(each, workers, by_brief) for each in changes.commits}
         self.commits_of: dict[str, list[RangeCommit]] = defaultdict(list)
@@ -164,6 +166,7 @@ class _Audit:
                 yield from self._find_of_path(change, path)
                 yield from self._find_sacred(change, path)
             yield from self._find_link(change)
+        # The final state does not show what a commit changed and a later one restored, so these are looked up apart.
         yield from self._find_restored()
         if self.changed.files:
             yield from self._find_unreadable()
@@ -176,6 +179,7 @@ class _Audit:
         for author, made in authors.values():
             if author not in owners:
                 yield self._build_foreign_finding(change, path, author, tuple(each.id for each in made))
+        # With an author, the file is already reported as foreign to that author.
         if not owners and not authors:
             yield self._build_foreign_finding(change, path, None, tuple(each.id for each in commits))
         conflicting = [
@@ -183,6 +187,8 @@ class _Audit:
             for each in self.workers
             if each.name in self.lowest and (each in owners or self.owned[each.name].may_own(path))
         ]
+        # Paths that differ only in letter case are one file on some disks. One sure owner is needed to call it a
+        # conflict.
         if len(conflicting) > 1 and any(each in owners for each in conflicting):
             yield OwnershipFinding(
                 code="CLAIM_CONFLICT",
@@ -261,6 +267,7 @@ class _Audit:
         others = [each for each in self.workers if each is not author and self.owned[each.name].may_own(path)]
         own = self.workers if author is None else [author]
         by = "" if author is None else f" by {quote(author.name)}"
+        # Its own code: the content of an owned file leaves the files of the worker.
         is_moved_out = (
             change.change == "renamed"
             and path == change.path

@@ -166,6 +166,7 @@ def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
     roles = {
         each.record.role_id: each for each in reversed(documents) if isinstance(each.record, RoleProfile)
     }
+    # Of several files with one id, the first wins; reversing twice also keeps the order of the files.
     roles = dict(reversed(roles.items()))
     if not roles:
         return Completion()
@@ -180,6 +181,7 @@ def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
     superiors: dict[str, str] = {}
     for superior, below in commands.items():
         for each in below:
+            # An agent can be listed below several others. It has one superior: the first that lists it.
             superiors.setdefault(each, superior)
     instead: dict[int, SourceDocument] = {}
     declared: dict[str, Tool] = {}
@@ -202,6 +204,7 @@ def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
             for each in map(convert_to_id, words.get(_PEERS, ()))
             if each in roles and each != role_id
         }
+        # The files do not state a rank. An agent above others is an executive, and one above executives a commander.
         height = measure_height(role_id, ladder)
         allowed = tuple({**commands[role_id], **peers, **transfers.get(role_id, {})})
         at = marks[BELOW if commands[role_id] else _PEERS if peers else "role_id"][0] if allowed else 0

@@ -142,6 +142,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else Joined(kind.lower(), tuple(parts))
 
     def _read_negation(self, depth: int) -> Condition:
+        # Two negations cancel out. A loop instead of recursion keeps long chains of `not` within the depth limit.
         negated = False
         while self._kind == "NOT":
             self._advance()
@@ -218,6 +219,7 @@ def evaluate(condition: Condition, outputs: Outputs) -> bool | None:
     results = [evaluate(part, outputs) for part in condition.parts]
     if condition.word == "not":
         return None if results[0] is None else not results[0]
+    # One true part decides `or`, one false part decides `and`, even if other parts are unknown.
     decisive = condition.word == "or"
     if decisive in results:
         return decisive
@@ -231,6 +233,7 @@ def _compare(comparison: OutputComparison, outputs: Outputs) -> bool | None:
         return None
     if not sign:
         return held if isinstance(held, bool) else None
+    # To Python, True equals 1. A boolean that is compared with a number is a mistake, so the answer is unknown.
     if isinstance(held, bool) != isinstance(value, bool) or isinstance(held, str) != isinstance(value, str):
         return None
     if sign in ("==", "!="):

@@ -141,6 +141,7 @@ class _Reader:
             read_as(self._source, self._root, CATALOG, ToolCatalog(tools=tools), (start, full), raw)
         )
         if confirmations:
+            # A confirmation belongs to the tool, not to an agent, so the policy applies to every agent.
             documents.append(self._ask(start, confirmations))
         findings = tuple(build_diagnostic(self._source, each) for each in self._refusals[:MAX_REFUSALS])
         return ReadFile(tuple(documents), tuple(self._broken), findings)

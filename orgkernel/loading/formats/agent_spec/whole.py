@@ -64,10 +64,12 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
             replacements[id(each)] = replace_document(each, each.record, each.marks, more)
     commands = _merge(each.commands for each in edges.values())
     queries = _merge(each.queries for each in edges.values())
+    # Several teams can have one worker. Reversed, the first team in the files is kept as its superior.
     superior = {worker: manager for manager, below in reversed(commands.items()) for worker in below}
     for name, role in roles.items():
         tools, undeclared = _list_tools(role, ids, declared)
         query_targets = [each for each in queries.get(name, {}) if each != name]
+        # Asking another agent takes the right to hand work down, which only an executive or a commander has.
         height = max(measure_height(name, commands), 1 if query_targets else 0)
         at = next(iter(queries.get(name, {}).values()), 0) or role.marks[0]
         part = RolePart(
@@ -138,6 +140,7 @@ def _merge(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[st
     merged: dict[str, dict[str, int]] = {}
     for edges in each:
         for source, below in edges.items():
+            # The first file that declares an edge keeps its place.
             merged[source] = {**below, **merged.get(source, {})}
     return merged
 
@@ -174,6 +177,7 @@ def _build_organization(
     called = raw[id(team)]["team"][0].strip() if team else get_organization_name(root)
     hierarchy = {name: HierarchyEntry(subordinates=tuple(commands.get(name, ()))) for name in roles}
     like = team or catalogs[0]
+    # Without one team, no file is the place of the organization, so it is shown at the folder.
     if team is None and len(catalogs) > 1:
         return build_organization(like, root.path, called, hierarchy, name=root.name or os.curdir)
     start = like.marks[0]
