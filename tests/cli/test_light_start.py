@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -180,13 +181,8 @@ def _list_unreadable(calls: list[dict[str, Any]]) -> set[str]:
 @pytest.mark.parametrize("command", ORDINARY)
 def test_the_script_answers_like_the_full_program(ruled: AgentProject, command: str) -> None:
     """As processes: with the light start and without it, the same comes out."""
-    printed = []
-    for off in ("", "light_start"):
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", str(SCRIPT)], input=json.dumps(build_command(ruled, command)).encode(), capture_output=True,
-            env={**_clean_environment(), "CLAUDE_PROJECT_DIR": str(ruled.folder), SOME: off}, cwd=ruled.folder, check=True,
-        )  # fmt: skip
-        printed.append(done.stdout)
+    given = json.dumps(build_command(ruled, command)).encode()
+    printed = [run_script(ruled, given, off) for off in ("", "light_start")]
     assert printed[0] == printed[1]
 
 
@@ -263,17 +259,115 @@ def test_rules_with_a_true_digest_and_wrong_values_decide_nothing(
         b"{",
         b"[]",
         b"null",
+        b"\xff",
         b'{"tool_name": "Bash"}',
         b'{"tool_name": "Bash", "tool_input": {"command": 5}}',
-        b"\xff",
+        b'{"tool_name": "Bash", "tool_input": {"command": "echo \\ud800"}}',
+        b'{"tool_name": "Bash", "tool_input": {"command": "ls", "x": NaN}}',
+        b'\xef\xbb\xbf{"tool_name": "Bash", "tool_input": {"command": "ls"}}',
     ],
 )
-def test_calls_that_cannot_be_read_are_left_to_the_full_program(ruled: AgentProject, given: bytes) -> None:
-    """The full program asks a person, and says why."""
+def test_calls_that_cannot_be_read_are_questions(ruled: AgentProject, given: bytes) -> None:
+    """The light start leaves them to the full program, which asks a person."""
+    printed = [run_script(ruled, given, off) for off in ("", "light_start")]
+    assert printed[0] == printed[1]
+    assert json.loads(printed[0])["hookSpecificOutput"]["permissionDecision"] == "ask"
+
+
+def run_script(project: AgentProject, given: bytes, off: str) -> bytes:
+    """What the script of the hook prints, with an engine or without it."""
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(SCRIPT)], input=given, capture_output=True, check=False, cwd=ruled.folder,
-        env={**_clean_environment(), "CLAUDE_PROJECT_DIR": str(ruled.folder)},
+        [sys.executable, "-I", "-S", str(SCRIPT)], input=given, capture_output=True, check=True, cwd=project.folder,
+        env={**_clean_environment(), "CLAUDE_PROJECT_DIR": str(project.folder), SOME: off},
     )  # fmt: skip
-    assert done.returncode in (0, 2)
-    if done.returncode == 0:
-        assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "ask"
+    return done.stdout
+
+
+STAND_INS = """
+import os, sys
+package = sys.argv[1]
+for name in ("orgkernel", "orgkernel.project", "orgkernel.project.hooks"):
+    module = sys.modules[name] = type(sys)(name)
+    module.__path__ = [os.path.join(package, *name.split(".")[1:])]
+if sys.argv[2] == "light":
+    from orgkernel.project.hooks.engine.stand_ins import install
+    install(package)
+    import typing, dataclasses, msgspec
+    assert not hasattr(typing, "__file__") and not hasattr(dataclasses, "__file__") and not hasattr(msgspec, "__file__")
+from typing import NamedTuple
+from dataclasses import dataclass, field
+import msgspec
+from msgspec.structs import replace
+class Pair(NamedTuple):
+    one: int
+    two: str = "x"
+    @property
+    def more(self):
+        return self.one + 1
+class Base(msgspec.Struct, frozen=True, kw_only=True):
+    one: int
+    two: tuple = ()
+class Below(Base, frozen=True, kw_only=True):
+    three: str
+@dataclass(slots=True)
+class Kept:
+    one: int
+    two: list = field(default_factory=list)
+below = Below(one=1, three="x")
+print([
+    Pair(1) == (1, "x"), Pair(two="y", one=2).more, Pair(1)._replace(two="z").two, Pair._fields, hash(Pair(1)) == hash((1, "x")),
+    below == Below(one=1, two=(), three="x"), below == Base(one=1), hash(below) == hash(Below(one=1, three="x")), replace(below, one=2).one,
+    below.two, Kept(1) == Kept(1, []), Kept(1).two is Kept(1).two, len({below, Below(one=1, three="x")}),
+])
+for make in (lambda: Pair(), lambda: Pair(1, "x", 2), lambda: Pair(1, three=2), lambda: Base(), lambda: Base(one=1, four=2), lambda: Kept(), lambda: Kept(1, one=2)):
+    try:
+        print(make())
+    except (TypeError, KeyError):
+        print("refused")
+"""
+
+
+def test_stand_ins_make_the_records_that_the_libraries_make(tmp_path: Path) -> None:
+    """Defaults, inheritance, equality, copies, and values that a record refuses."""
+    script = tmp_path / "records.py"
+    script.write_text(f"from __future__ import annotations\n{STAND_INS}", encoding="utf-8")
+    light, full = (
+        subprocess.run(
+            [sys.executable, *options, str(script), str(PACKAGE), kind], capture_output=True, text=True, check=True
+        ).stdout
+        for options, kind in ((("-I", "-S"), "light"), (("-P",), "full"))
+    )  # fmt: skip
+    assert light == full
+    assert "refused" in light
+
+
+def test_the_light_start_imports_no_library() -> None:
+    """Of what is installed, only the two modules in C of the parser are loaded."""
+    names = set(list_imports("git commit -m x"))
+    assert not names & {
+        "typing",
+        "dataclasses",
+        "msgspec",
+        "pydantic",
+        "yaml",
+        "networkx",
+        "json",
+        "ast",
+        "inspect",
+    }
+    assert "orgkernel.shell.reader" in names
+    assert "orgkernel.shell.readers.databases" not in names
+
+
+def list_imports(command: str) -> list[str]:
+    """The modules that a process of the hook imports for a command, by its own rules."""
+    with TemporaryDirectory() as folder:
+        project = AgentProject(Path(folder))
+        assert project.writes("src/a/one.py", content="")[0] == "allow"
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-X", "importtime", str(SCRIPT)], input=json.dumps(build_command(project, command)),
+            text=True, capture_output=True, check=True, cwd=project.folder,
+            env={**_clean_environment(), "CLAUDE_PROJECT_DIR": str(project.folder)},
+        )  # fmt: skip
+    assert done.stdout == ""
+    return [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()]

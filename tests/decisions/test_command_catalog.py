@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.shell.catalog import CommandPrograms, list_shipped_programs
+from orgkernel.shell.catalog import CommandPrograms, find_shipped, list_shipped_programs
 from orgkernel.shell.check import check_command, explain_command, find_writes
 from orgkernel.shell.ownership import Ground
 from orgkernel.shell.readers import READERS
@@ -226,3 +226,39 @@ def test_an_entry_of_an_organization_counts_before_the_shipped_one() -> None:
     assert explain_command("npm run build", programs=programs).outcome == "cannot_tell"
     assert explain_command("npm run build").outcome == "harmless"
     assert explain_command("npm ls", programs=programs).outcome == "harmless"
+
+
+def test_a_program_is_found_by_each_of_its_names_as_the_whole_catalog_has_it() -> None:
+    """Only the line of a program is parsed, and no name, value or part of a line is taken for another one."""
+    for name, facts in list_shipped_programs().items():
+        for each in (name, *facts.get("also", ())):
+            found = find_shipped(each)
+            assert found is not None, each
+            assert each == name or each in found.get("also", ()) or each in list_shipped_programs()
+        assert find_shipped(name) == facts
+    for name in (
+        "",
+        "names",
+        "programs",
+        "readers",
+        "git push",
+        'git": "git',
+        "gi",
+        "it",
+        "\n",
+        "\\",
+        '"',
+        "ü",
+        "\ud800",
+    ):
+        assert find_shipped(name) is None, name
+
+
+def test_readers_are_where_the_table_says() -> None:
+    """Each module has exactly the readers that the table of names gives it."""
+    from importlib import import_module
+
+    from orgkernel.shell.readers import _MODULES
+
+    for module, names in _MODULES.items():
+        assert set(import_module(f"orgkernel.shell.readers.{module}").READERS) == set(names.split())

@@ -24,6 +24,7 @@ VARIABLES = ("ORGKERNEL_BRIEF", "ORGKERNEL_HOLDER", "ORGKERNEL_SESSION", "ORGKER
 HEAD = b'{"digest": "'
 """The beginning of the file. The digest is that of the same object without it."""
 _DIGITS = 64
+_MARK = b"\xef\xbb\xbf"
 _TAIL = b'", '
 _PLAIN = r"(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]/)*[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
 _LARGEST = 64 * 1024 * 1024
@@ -34,6 +35,8 @@ def answer_quickly(given: bytes, package: str) -> str | None:
 
     `package` is the folder of orgkernel.
     """
+    if given.startswith(_MARK) or b"\\ud" in given.lower():
+        return None  # a mark of the encoding, and halves of characters, which the full program does not read
     try:
         call = json_reader.parse(given)
         root = os.environ.get("CLAUDE_PROJECT_DIR") or call["cwd"]
