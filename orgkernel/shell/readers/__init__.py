@@ -7,6 +7,7 @@ A reader is imported when a command needs it, because the hook of a coding agent
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Final
 
 from orgkernel.shell.reader import Program
@@ -37,8 +38,7 @@ class _Readers(Mapping[str, Program]):
     def __getitem__(self, name: str) -> Program:
         reader = self._readers.get(name)
         if reader is None:
-            # Importing `importlib` takes longer than importing a reader.
-            module = __import__(f"orgkernel.shell.readers.{self._modules[name]}", fromlist=("READERS",))
+            module = import_module(f"orgkernel.shell.readers.{self._modules[name]}")
             self._readers.update(module.READERS)
             reader = self._readers[name]
         return reader

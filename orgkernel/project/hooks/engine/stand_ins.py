@@ -34,6 +34,7 @@ def install(package: str) -> None:
     )
     _add("dataclasses", {"dataclass": dataclass, "field": _Factory})
     _add("msgspec", {"Struct": Struct, "structs": _add("msgspec.structs", {"replace": replace})})
+    _add("importlib", {"import_module": lambda name: __import__(name, fromlist=("",))})
     _add("json", {"loads": _parse_json, "dumps": json_reader.quote})
     for name in _PACKAGES:
         _add(f"orgkernel.{name}", {"__path__": [os.path.join(package, *name.split("."))]})
