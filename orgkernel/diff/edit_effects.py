@@ -13,6 +13,7 @@ from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.edits import GOVERNANCE, NOUNS, ORGANIZATION, DeclaredEdit
 from orgkernel.diff.sections import EDITS, ORDER
 from orgkernel.documents.records import LEVELS
+from orgkernel.shell.openings import list_openings
 
 _TOLD_ONLY: Mapping[str, frozenset[str]] = {
     "*": frozenset({"description", "name", "_version"}),
@@ -31,6 +32,26 @@ _TOLD_ONLY: Mapping[str, frozenset[str]] = {
 """Fields that no access decision reads; `*` stands for every section. What they change in routing or in a manifest is told by
 the task or the manifest that changes."""
 _TOLD_ONLY_SECTIONS = frozenset({"settings", "sharing", "domains", "aliases", "plans"})
+
+
+def _compare_openings(edit: DeclaredEdit) -> ChangeEffect:
+    """Whether an entry for a program takes more uses for harmless than before, beside those of the shipped catalog."""
+    opened = [
+        {(each.words, each.fields) for each in list_openings(edit.id, _as_entry(edit, value))}
+        for value in (edit.before, edit.after)
+    ]
+    if opened[1] - opened[0]:
+        return "widened"
+    return "narrowed" if opened[0] - opened[1] else "unclear"
+
+
+def _as_entry(edit: DeclaredEdit, value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if len(edit.route) > 1:
+        return {}
+    return {edit.field: value} if edit.route else dict(value)
+
 
 EditDirection = Callable[[Any, Any], ChangeEffect]
 
@@ -80,6 +101,8 @@ def classify_edit(edit: DeclaredEdit, ranks: Sequence[str]) -> ChangeEffect:
         return "neutral"
     if (edit.section, edit.field) in (("agents", "rank"), ("posts", "entry_rank")):
         return _climb(*ranks)(before, after)
+    if edit.section == "programs":
+        return _compare_openings(edit)
     direction = _find_direction(edit)
     return "unclear" if direction is None else direction(before, after)
 

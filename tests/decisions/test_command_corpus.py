@@ -112,6 +112,28 @@ def test_held_out_commands_keep_their_outcomes() -> None:
     assert wrong == []
 
 
+def test_second_held_out_commands_keep_their_outcomes() -> None:
+    """Of commands that were written before a look at the catalog, none that destroys, opens or costs is called harmless."""
+    outcomes: dict[str, list[str]] = {}
+    wrong = []
+    for name, trade in read_yaml_file(FOLDER / "held_out_2.yaml").items():
+        for label, commands in trade.items():
+            meaning, _, stated = label.partition("_as_")
+            kind = "borderline" if name == "borderline" and meaning == "harmless" else meaning
+            for command in commands:
+                found = check_command(command).outcome
+                outcomes.setdefault(kind, []).append(found)
+                if label == "opens_or_costs":
+                    wrong += [(command, label, found)] if found == "harmless" else []
+                elif found != (stated or meaning):
+                    wrong.append((command, label, found))
+    assert wrong == []
+    assert outcomes["destructive"].count("harmless") == 0
+    assert len(outcomes["destructive"]) > 340
+    assert set(outcomes["harmless"]) == {"harmless"}
+    assert outcomes["borderline"].count("destructive") <= 0.04 * len(outcomes["borderline"])
+
+
 def test_commands_remove_what_they_made() -> None:
     """A command may remove what it certainly made itself when control comes to the removal, and nothing else."""
     wrong = [
