@@ -299,9 +299,11 @@ def _apply(call: ProgramCall, entry: CatalogEntry, options: Options, args: Seque
     cases = _list_cases(call, entry, options, args)
     outcomes = [_judge(entry, case, options) for case in cases] or [_judge(entry, entry.facts, options)]
     uses = _list_uses(entry, cases, options)
-    outcomes = [each for each in outcomes if not _removes_own(call, entry, each, options)]
+    own = [each for each in outcomes if _removes_own(call, entry, each, options)]
+    outcomes = [each for each in outcomes if each not in own]
     outcomes += [_judge(entry, case, options) for case in _list_outer_cases(call, entry, options, args)]
-    _note(call, entry, outcomes, uses)
+    noted = [each._replace(effect="deletes_own", operation="") for each in own]
+    _note(call, entry, [*outcomes, *noted], uses)
     for outcome in outcomes:
         _report(call, entry, outcome)
     if all(each.effect in HARMLESS and not each.operation for each in outcomes):

@@ -595,12 +595,12 @@ class Reader:
         return stdin or ""
 
     def _redirected(self, node: Node, stdin: str | None) -> str:
-        body = target = node.child_by_field_name("body")
+        body = last = node.child_by_field_name("body")
         earlier = ""
-        if target is not None and target.type == "list" and target.named_child_count > 1:
+        if last is not None and last.type == "list" and last.named_child_count > 1:
             # The grammar takes `a && b > c` for `(a && b) > c`.
-            earlier = self._visit_before_last(target, stdin)
-            target = target.named_children[-1]
+            earlier = self._visit_before_last(last, stdin)
+            last = last.named_children[-1]
         following: list[tuple[Node, bool]] = []
         extra: list[ShellWord] = []
         writes: list[tuple[str, ShellWord]] = []
@@ -609,12 +609,12 @@ class Reader:
                 continue
             stdin = self._redirect(child, stdin, following, extra, writes)
         made = set(self.made)
-        if target is None:
+        if last is None:
             printed = ""
-        elif target.type == "command":
-            printed = self._command(target, stdin, extra)
+        elif last.type == "command":
+            printed = self._command(last, stdin, extra)
         else:
-            printed = self._visit(target, stdin)
+            printed = self._visit(last, stdin)
         if following or (body is not None and any(_source(child) == "||" for child in body.children)):
             self.made = made
         for operator, target in writes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -262,3 +263,66 @@ def test_readers_are_where_the_table_says() -> None:
 
     for module, names in _MODULES.items():
         assert set(import_module(f"orgkernel.shell.readers.{module}").READERS) == set(names.split())
+
+
+# What a pattern of a harmless entry must name: a word that reads.
+READING_WORDS = {
+    "list", "ls", "get", "show", "describe", "view", "info", "status", "diff", "search", "inspect", "find", "read", "help", "wait",
+    "logs", "metrics", "report", "retrieve", "fetch", "lookup", "head", "validate", "verify", "check", "checks", "estimate",
+    "simulate", "preview", "filter", "select", "detect", "exists", "download", "query", "browse", "what", "tail", "is", "path",
+    "version",
+}  # fmt: skip
+
+
+def test_no_pattern_is_harmless_unless_it_names_a_word_that_reads() -> None:
+    """An entry for many subcommands at once, such as `* create-*`, cannot claim that all of them are harmless."""
+    wide = [
+        f"{program} {words}"
+        for program, facts in list_shipped_programs().items()
+        for below in facts.get("subcommands", ())
+        if below.get("effect") in ("reads", "adds", "writes") and "operation" not in below
+        for words in below["names"]
+        if "*" in words
+        and not (below["effect"] == "reads" and READING_WORDS & set(re.findall(r"[a-z]+", words.lower())))
+    ]
+    assert wide == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker push a/b:1", "podman push b quay.io/a/b", "docker compose push", "docker compose build --push", "docker-compose push",
+        "docker buildx build --push .", "docker buildx imagetools create -t a/b:2 a/b:1", "docker build -o type=registry .",
+        "buildah push b docker://quay.io/a/b", "skopeo copy oci:b docker://ghcr.io/a/b", "oras push ghcr.io/a/b f", "crane push b.tar a/b",
+        "crane tag a/b:1 latest", "regctl image copy a/b c/d", "helm push b.tgz oci://ghcr.io/a", "flux push artifact oci://ghcr.io/a/b",
+        "ctr images push ghcr.io/a/b", "gh release create v1", "gh release upload v1 f", "glab release create v1", "gh gist create --public f",
+        "twine upload dist/*", "cargo publish", "npm publish", "yarn npm publish", "pnpm publish", "gem push a.gem", "uv publish",
+        "poetry publish", "dotnet nuget push a.nupkg", "heroku container:push web", "gcloud builds submit --tag gcr.io/a/b", "vagrant cloud publish",
+        "kaggle models create -p m", "mlflow sagemaker build-and-push-container",
+    ],
+)  # fmt: skip
+def test_what_others_can_fetch_is_published(command: str) -> None:
+    """A push to a registry and a release publish; a push to a registry of this machine does not."""
+    assert [each.id for each in check_command(command).operations] == ["publish"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker push localhost:5000/b:1", "podman push b dir:/tmp/b", "podman push b docker://127.0.0.1:5000/b", "gh release create v1 --draft",
+        "skopeo copy docker://a/b oci:b", "crane append -f l.tar -o b.tar", "docker buildx imagetools create --dry-run -t a a", "gh gist create f",
+        "oras copy a/b --to-oci-layout b", "docker build -t a/b .",
+    ],
+)  # fmt: skip
+def test_what_stays_here_is_not_published(command: str) -> None:
+    """An image that stays on this machine, or a draft, is no publication."""
+    assert check_command(command).outcome == "harmless"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["terraform apply", "pulumi up", "cdk deploy", "helmfile apply", "serverless deploy", "firebase deploy", "vercel deploy", "ansible-playbook a.yml"],
+)  # fmt: skip
+def test_deployments_cannot_be_told(command: str) -> None:
+    """What a deployment replaces is not in its words."""
+    assert check_command(command).outcome == "cannot_tell"

@@ -106,9 +106,9 @@ def _erase_device(call: ProgramCall) -> None:
 def _copy(call: ProgramCall) -> None:
     """`cp`, `mv`, `install`, `ln -f`: the files that they can overwrite, and the files that `mv` removes."""
     name = call.name.removeprefix("g")  # GNU programs on other systems: `gmv`
-    keeping = ("b", "backup", "i", "interactive", "help", "version")
     # `ln -n` is about links to folders.
-    keeping += () if name == "ln" else ("n", "no-clobber")
+    no_clobber = () if name == "ln" else ("n", "no-clobber")
+    keeping = ("b", "backup", "i", "interactive", "help", "version", *no_clobber)
     options = read_options(
         call.args,
         valued="tSmog",
