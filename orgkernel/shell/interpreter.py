@@ -359,7 +359,7 @@ def _removes_own(call: ProgramCall, entry: CatalogEntry, outcome: _Outcome, opti
 def _make(call: ProgramCall, entry: CatalogEntry, facts: Facts, options: Options) -> None:
     """Record what a use makes."""
     kind = facts.get("makes")
-    if kind is None:
+    if kind is None or options.is_open:
         return
     words = _list_named(facts.get("options", ()), options)
     if not words:

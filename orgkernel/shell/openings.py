@@ -36,10 +36,10 @@ def list_openings(name: str, own: Facts) -> Iterator[Opening]:
         yield Opening(name, ("effect",), _name_effect(shipped))
     elif fields := tuple(dict.fromkeys(_list_opened(own, shipped, lay_over(shipped, own)))):
         yield Opening(name, (fields[0],), "", fields)
-    tree = build_tree(name, shipped)
+    tree, merged = build_tree(name, shipped), build_tree(name, lay_over(shipped, own))
     for number, below in enumerate(own.get("subcommands", ())):
         for words in below["names"]:
-            for facts in _list_restated(tree, shipped, words):
+            for facts in _list_restated(tree, merged, below, shipped, words):
                 opening = _compare(f"{name} {words}", number, below, facts, shipped)
                 if opening is not None:
                     yield opening
@@ -54,26 +54,39 @@ def _compare(words: str, number: int, own: Facts, shipped: Facts, root: Facts) -
     return Opening(words, (*route, fields[0]), "", fields) if fields else None
 
 
-def _list_restated(tree: Node, shipped: Facts, words: str) -> Iterator[Facts]:
-    """The shipped facts about what a name of the organization stands for: one subcommand, or all that its pattern matches."""
-    facts = _find_facts(tree, words.replace("*", "x"))
-    if facts is not None:
-        yield facts
+def _list_restated(tree: Node, merged: Node, own: Facts, shipped: Facts, words: str) -> Iterator[Facts]:
+    """The shipped facts about what a name of the organization stands for: one subcommand, or some that its pattern matches."""
     if "*" not in words:
+        facts = _find_facts(tree, words)
+        if facts is not None:
+            yield facts
         return
+    for sample in _list_samples(shipped, words):
+        facts = _find_facts(tree, sample)
+        # An exact name, or an earlier pattern, can count before this one.
+        if facts is not None and _find_facts(merged, sample) is own:
+            yield facts
+
+
+def _list_samples(shipped: Facts, words: str) -> Iterator[str]:
+    """Subcommands that a pattern matches, each also with a shipped name or pattern."""
+    yield words.replace("*", "x")
     patterns = words.split(" ")
     for below in shipped.get("subcommands", ()):
         for name in below["names"]:
             steps = name.split(" ")
-            # An exact shipped name counts before a pattern, so only those with a pattern are hidden by another one.
-            if "*" in name and len(steps) == len(patterns) and all(map(_meet, steps, patterns)):
-                yield below
+            if len(steps) == len(patterns):
+                sample = [_find_common(*pair) for pair in zip(steps, patterns, strict=True)]
+                if all(sample):
+                    yield " ".join(sample)
 
 
-def _meet(step: str, pattern: str) -> bool:
-    """Whether some word matches both patterns."""
-    one, other = step.replace("*", "x"), pattern.replace("*", "x")
-    return fnmatchcase(one, pattern) or fnmatchcase(other, step)
+def _find_common(step: str, pattern: str) -> str:
+    """A word that matches both patterns. Empty if none is found."""
+    for word, other in ((step.replace("*", "x"), pattern), (pattern.replace("*", "x"), step)):
+        if fnmatchcase(word, other):
+            return word
+    return ""
 
 
 def _find_facts(tree: Node, words: str) -> Facts | None:

@@ -491,7 +491,19 @@ class Reader:
             return True
         while after is not None and (not after.is_named or after.type in _SILENT):
             after = after.next_sibling
-        return after is not None and not self.ends_on_failure
+        return after is not None and not (self.ends_on_failure and self._is_simple(statement))
+
+    def _is_simple(self, statement: Node) -> bool:
+        """Whether `set -e` ends the shell whenever a statement fails.
+
+        It does not if a part of `a && b` fails that is not the last one, not even in a group or a function.
+        """
+        command = (
+            statement.child_by_field_name("body") if statement.type == "redirected_statement" else statement
+        )
+        if command is None or command.type != "command":
+            return False
+        return _source(command.child_by_field_name("name")) not in self.functions
 
     def _visit_before_last(self, node: Node, stdin: str | None) -> str:
         """The first part of `a && b` or `a || b`, in which `set -e` has no effect."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from orgkernel.shell.marks import UNKNOWN
-from orgkernel.shell.options import read_options
+from orgkernel.shell.options import names_in, read_options
 from orgkernel.shell.reader import Program, ProgramCall
 from orgkernel.shell.readers.wrappers import in_container
 
@@ -20,11 +20,11 @@ _RUN_VALUED: Final = (
 )  # fmt: skip
 
 
-# Options with which a new container shares something with others.
-_SHARING: Final = (
-    "v", "volume", "mount", "volumes-from", "privileged", "device", "pid", "ipc", "userns", "cap-add", "security-opt", "rootfs",
-    "replace", "pod", "runtime", "cgroupns", "group-add",
-)  # fmt: skip
+# Options with which a new container shares no files with others.
+_SEPARATE: Final = names_in(
+    """name rm i interactive t tty d detach e env env-file w workdir u user entrypoint p publish P publish-all network net platform pull q
+    quiet init l label h hostname m memory cpus restart stop-timeout stop-signal shm-size dns expose add-host a attach read-only ulimit"""
+)
 
 
 def _run_in_container(call: ProgramCall) -> str | None:
@@ -43,7 +43,11 @@ def _run_there(call: ProgramCall, *, is_new: bool) -> str | None:
     words = options.operands[1:]
     if program is not None and program.text:
         words = [program, *words]
-    return in_container(call, words, is_fresh=is_new and not options.is_open and not options.has(*_SHARING))
+    return in_container(
+        call,
+        words,
+        is_fresh=is_new and not options.is_open and {*options.flags, *options.values} <= _SEPARATE,
+    )
 
 
 def _ask_web_api(call: ProgramCall) -> str | None:

@@ -12,7 +12,7 @@ from orgkernel.shell.catalog import is_safeguard
 from orgkernel.shell.marks import GLOB, HOME, ONE, TEMPORARY, UNKNOWN, ShellWord, shown
 from orgkernel.shell.options import read_options
 from orgkernel.shell.ownership import is_sink
-from orgkernel.shell.reader import Program, ProgramCall
+from orgkernel.shell.reader import PATH, Program, ProgramCall
 
 
 def delete_tree(call: ProgramCall, target: ShellWord) -> None:
@@ -134,6 +134,9 @@ def _copy(call: ProgramCall) -> None:
     if target.text.startswith("/dev/"):
         call.found("destroy_data", f"overwrites {quote(shown(target.text))}", target)
         return
+    if name == "ln":
+        # What is behind a link in a folder was not made with the folder.
+        call.reader.made = {each for each in call.reader.made if each.kind != PATH}
     owner = call.owner(target)
     source_is_empty = [each.text for each in operands] == ["/dev/null"]
     if source_is_empty and owner == "foreign":
