@@ -23,8 +23,8 @@ Schema = Mapping[str, Any]
 # Patterns of the model, in words.
 _PATTERNS = {
     "^[A-Za-z_][A-Za-z0-9_-]{0,99}$": "id",
-    "^[A-Za-z_][A-Za-z0-9_.-]{0,199}$": "tool id",
-    r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$": "tool id, perhaps ending in `*`",
+    "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$": "tool id",
+    r"^(\*|[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\*?)$": "tool id, perhaps ending in `*`",
     r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$": "id or `*`",
     r"^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$": "`HH:MM-HH:MM` or `weekends`",
 }

@@ -21,7 +21,7 @@ PolicyId = Id
 QualificationId = Id
 RankId = Id
 WebhookId = Id
-ToolId = Annotated[str, msgspec.Meta(pattern='^[A-Za-z_][A-Za-z0-9_.-]{0,199}\\Z')]
+ToolId = Annotated[str, msgspec.Meta(pattern='^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\\Z')]
 RuleCode = Annotated[str, msgspec.Meta(pattern='^ORG[0-9]{3}\\Z')]
 SuppressionReason = Annotated[str, msgspec.Meta(min_length=1, pattern='(?s)^[^\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000](.*[^\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000])?\\Z')]
 
@@ -1066,7 +1066,7 @@ DataTier = Literal['none', 'minimal', 'contextual', 'full']
 DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
 PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
-ToolGlob = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\\*?)\\Z')]
+ToolGlob = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\\*?)\\Z')]
 AnyOr = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_-]{0,99})\\Z')]
 TimeWindow = Annotated[str, msgspec.Meta(pattern='^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])\\Z')]
 Data = DataTier

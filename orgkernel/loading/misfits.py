@@ -54,11 +54,11 @@ _BOUNDS = {
 # For each pattern, the name of such a string and how to write it. A pattern without a row here is an id.
 _ID = ("an id", "use ASCII letters, digits and `_`, no digit first, at most 100 characters")
 _WORDS = {
-    r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$": (
+    r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$": (
         "the id of a tool",
         "use ASCII letters, digits, `_` and `.`, no digit first, at most 200 characters",
     ),
-    r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$": (
+    r"^(\*|[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\*?)$": (
         "a tool id or a pattern",
         "write a tool id, the beginning of a tool id followed by `*`, or `*` alone",
     ),

@@ -42,6 +42,10 @@ _ALTERNATIVES: Final = frozenset("{,}")
 _OUTSIDE: Final = ("~/", "//")
 # Folders that can be a home folder, or contain home folders.
 _HOMES: Final = frozenset({"home", "root", "users"})
+# Folders of the namespace of Windows NT. A path below them can be another name for a file on a drive.
+_NT_NAMESPACE: Final = lazy_pattern(
+    r"(?i)/(?:\?\?|global\?\?|device|dosdevices|globalroot|systemroot|winnt)(?:/|\Z)"
+)
 _SHORT_NAME: Final = lazy_pattern(r"~[0-9]")
 _WILD: Final = lazy_pattern(r"[*?\[]")
 _CLASS: Final = lazy_pattern(r"\[!?\]?[^\]]*\]|[?]")
@@ -90,7 +94,7 @@ def _parse_windows_path(path: str, root: str) -> FilePath | None:
     if drive is not None:
         # `C:a` starts at a folder that the process remembers for the drive.
         file_path = _walk(f"{path[0].upper()}:/", (), path[2:]) if path[2:3] == "/" else None
-    elif path.startswith("//"):
+    elif path.startswith("//") or _NT_NAMESPACE.match(path):
         # A share or a device can be another name for a file on a drive.
         file_path = None
     elif start is None or path.startswith("/"):
@@ -171,6 +175,18 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
         or _do_names_match(names, pattern.folded)
         or _do_names_match(read.names, pattern.below)
     )
+
+
+def is_comparable_glob(glob: str, root: str | None = None) -> bool:
+    """Whether paths can be compared with every part of a glob.
+
+    >>> is_comparable_glob("src/**"), is_comparable_glob("~/.ssh/**"), is_comparable_glob("*.{a,b}"), is_comparable_glob("$X/a")
+    (True, True, False, False)
+    """
+    if glob.startswith(_OUTSIDE):
+        return bool(glob[2:].strip("/")) and is_comparable_glob(glob[2:].strip("/"))
+    pattern = _compile(glob, root)
+    return pattern is not None and pattern.is_exact
 
 
 def _may_touch_outside(path: str, glob: str, root: str | None) -> bool:

@@ -25,7 +25,7 @@ PeerKind = Literal["dm", "group"]
 QueueMode = Literal["steer", "followup", "collect", "interrupt", "queue", "steer-backlog"]
 
 # A tool, a prefix of tool ids with a star, or a star alone.
-ToolGlob = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$")]
+ToolGlob = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\*?)$")]
 # An id, or a star for any.
 AnyOr = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$")]
 TimeWindow = Annotated[

@@ -28,7 +28,7 @@ QualificationId = Id
 RankId = Id
 WebhookId = Id
 # Tools of an MCP server are written `server.tool`.
-ToolId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,199}$")]
+ToolId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$")]
 RuleCode = Annotated[str, StringConstraints(pattern=r"^ORG[0-9]{3}$")]
 SuppressionReason = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 

@@ -9,7 +9,7 @@ from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_TOOL = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
+_TOOL = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\Z")
 
 
 def is_plain(word: str) -> bool:

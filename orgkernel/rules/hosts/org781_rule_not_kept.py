@@ -85,7 +85,12 @@ def check(view: OrgView) -> Iterator[Finding]:
                         help += (
                             f", or the words that commands begin with, such as `{COMMAND_TOOL}(git push:*)`"
                         )
-                elif has_argument and tool not in words[effect] and (part := parse_tool_part(word)).is_wider:
+                elif (
+                    has_argument
+                    and tool not in words[effect]
+                    and (part := parse_tool_part(word)) is not None
+                    and part.is_wider
+                ):
                     clause = (
                         f"{_UNKNOWN[effect]} every command here that begins with {quote(part.commands[0])}"
                     )

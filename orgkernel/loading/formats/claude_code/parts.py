@@ -83,7 +83,10 @@ def parse_tool_part(word: str) -> ToolPart | None:
             return ToolPart((COMMAND_TOOL,), commands=(beginning[1],))
         # What begins with the words before a wildcard or an operator is more than the rule, and less than the tool.
         first = _FIRST_WORDS.match(match[2])
-        return None if first is None else ToolPart((COMMAND_TOOL,), commands=(first[1],), is_wider=True)
+        if first is None:
+            return None
+        # `rm*` is what begins with these letters, as a prefix is here.
+        return ToolPart((COMMAND_TOOL,), commands=(first[1],), is_wider=match[2] != f"{first[1]}*")
     tools = _TOOLS.get(match[1]) if match is not None else None
     paths = _parse_paths(match[2]) if match is not None and tools is not None else ()
     return ToolPart(tools, paths) if tools and paths else None

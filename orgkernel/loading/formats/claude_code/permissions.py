@@ -34,7 +34,7 @@ from orgkernel.loading.sources import ReadFile, SourceDocument
 
 FIELD, _HOOKS = "permissions", "hooks"
 EFFECTS: tuple[Literal["deny", "ask"], ...] = ("deny", "ask")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\Z")
 _STARTERS = ("Agent", "Task")
 
 
