@@ -24,6 +24,7 @@ from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_in, require_one
 from orgkernel.operations.passing_on import require_may_approve, require_may_give
+from orgkernel.operations.resource_parts import split_part
 from orgkernel.operations.rights import (
     UNKNOWN_NAME,
     choose_subject,
@@ -33,6 +34,7 @@ from orgkernel.operations.rights import (
     require_declared,
 )
 from orgkernel.operations.widening import Widening, find_resources, find_widening
+from orgkernel.runtime.paths import is_comparable_glob
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -44,7 +46,13 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_WORD_LENGTH)]
 Text = Annotated[str, msgspec.Meta(max_length=4_000)]
 Grantee = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook|relationship|tag):{ID}")]
 Requester = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|webhook):{ID}")]
-GrantableResource = Annotated[str, msgspec.Meta(pattern=f"^(tool|credential|data):{ID}")]
+# A part of a tool can contain spaces and letters of every language.
+GrantableResource = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^(credential|data|tool):[!-~]{1,150}$|^tool:[A-Za-z0-9_.*-]{1,200}:[^\x00-\x1f\x7f]{0,1000}$"
+    ),
+]
 Resources = Annotated[tuple[GrantableResource, ...], msgspec.Meta(min_length=1, max_length=100)]
 Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 SnapshotDigest = Annotated[str, msgspec.Meta(pattern="^sha256:[0-9a-f]{64}$")]
@@ -147,6 +155,13 @@ def issue_grant(context: Context, draft: GrantDraft) -> Grant:
         expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses), action=wanted.action,
         input_digest=wanted.input_digest, snapshot=wanted.snapshot,
     )  # fmt: skip
+
+
+def _can_contain_paths(part: str) -> bool:
+    """Whether a path can certainly be inside a part, wherever the workspace is."""
+    if part.startswith(("~", "!")):
+        return False
+    return any(is_comparable_glob(part, root) for root in (None, "/0/0", "C:/0/0"))
 
 
 def revoke_grant(context: Context, grant_id: str, reason: str = "", *, org: str | None = None) -> Grant:
@@ -303,6 +318,14 @@ def _build_wanted_grant(
             f"name a level from {listing(LEVELS[1:])}; to reduce access, use `orgkernel restriction issue`",
             BAD_VALUE,
         )
+    for resource in draft.resources:
+        part = split_part(resource)[1]
+        if part is not None and not _can_contain_paths(part):
+            raise Refused(
+                f"the part of {quote(resource)} certainly contains no path, so the grant gives nothing",
+                "write a path or a glob relative to the workspace, one for each alternative",
+                BAD_VALUE,
+            )
     require_current(context, org_id, draft.snapshot)
     level = draft.level or "full"
     if draft.action is not None and context.kernel is not None:
