@@ -49,7 +49,7 @@ LAYERS = {
     "qualifications": ("QUALIFICATION_MISSING",),
     "policies that allow": ("POLICY_ALLOW",),
     "policies that deny": ("POLICY_DENY",),
-    "ceilings of policies": ("POLICY_CEILING",),
+    "policy ceilings": ("POLICY_CEILING",),
     "policies that ask": ("ASK_APPROVAL",),
     "position": ("POSITION_CAP",),
     "exclusive lock": ("LOCKED",),
@@ -130,7 +130,7 @@ def _variants(cedar: Cedar, records: OrgRecords) -> dict[str, Any]:
 
     return {
         **{layer: cedar.without(partial(is_of, codes)) for layer, codes in LAYERS.items()},
-        "conditions of policies": changed(lambda policy: structs.replace(policy, match=structs.replace(policy.match, conditions=()))),
+        "policy conditions": changed(lambda policy: structs.replace(policy, match=structs.replace(policy.match, conditions=()))),
         "fallback policies": changed(lambda policy: structs.replace(policy, fallback=False)),
     }  # fmt: skip
 

@@ -224,7 +224,8 @@ class EventStream(EventSourceResponse):
                 await super().__call__(scope, receive, send_in_time)
             except _Gone:
                 logger.warning(
-                    "a follower of the reports took nothing for %g seconds and was dropped", SEND_SECONDS
+                    "a client that follows the reports read nothing for %g seconds and was disconnected",
+                    SEND_SECONDS,
                 )
 
     async def _write(self) -> AsyncIterator[bytes]:

@@ -122,9 +122,9 @@ BAD_VALUE = ProblemCode("BAD_VALUE", 409, "A value cannot be stored",
     "The detail names the value, and the help says which values are possible.")
 REFUSED = ProblemCode("REFUSED", 409, "The current state does not allow the change", "The detail says why.")
 CONFLICT = ProblemCode("CONFLICT", 409, "The record is in another state", "The detail names its state.")
-NOT_PENDING = ProblemCode("NOT_PENDING", 409, "The request has an answer already",
+NOT_PENDING = ProblemCode("NOT_PENDING", 409, "The request already has an answer",
     "A request has only one answer. Make a new request.")
-ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "The record is revoked already",
+ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "The record is already revoked",
     "A revocation cannot be undone. Issue a new record.")
 ALREADY_BOUND = ProblemCode("ALREADY_BOUND", 409, "The key has an organization already",
     "The organizations of a key do not change. Create another key.")
@@ -145,7 +145,7 @@ MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change
     "The detail names its current state.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",
     "The detail names its trust.")
-SKILL_HELD = ProblemCode("SKILL_HELD", 409, "The agent has the skill already",
+SKILL_HELD = ProblemCode("SKILL_HELD", 409, "The agent already has the skill",
     "The detail names its level. An assessment changes the level.")
 SKILL_SUSPENDED = ProblemCode("SKILL_SUSPENDED", 409, "The skill is suspended",
     "A suspended skill cannot be practiced until it is resumed.")
@@ -158,10 +158,10 @@ ROLE_NOT_ASSIGNED = ProblemCode("ROLE_NOT_ASSIGNED", 409, "The roster does not a
     "The help has the assignment to add. Nothing was stored.")
 ROLE_UNKNOWN = ProblemCode("ROLE_UNKNOWN", 409, "The organization has no such role", "The detail names it.")
 IDENTITY_CONFLICT = ProblemCode("IDENTITY_CONFLICT", 409, "The key does not fit the agent",
-    "Another agent has the key, or the agent was born with another one.")
+    "Another agent has the key, or the agent was commissioned with another one.")
 EPISODE_CONFLICT = ProblemCode("EPISODE_CONFLICT", 409, "Another episode has this id",
     "Give each piece of work an id of its own. Recording the same episode again is no conflict.")
-ALREADY_INVALID = ProblemCode("ALREADY_INVALID", 409, "The result is invalid already",
+ALREADY_INVALID = ProblemCode("ALREADY_INVALID", 409, "The result is already invalid",
     "A result is invalidated once. Record a new result instead.")
 NOT_ELIGIBLE = ProblemCode("NOT_ELIGIBLE", 409, "The agent does not meet the requirements of the rank",
     "The detail names the first one. `GET /v1/orgs/{org}/agents/{agent}/promotion` lists all of them. An `override` with a reason "
@@ -179,7 +179,7 @@ STORE_VERSION = ProblemCode("STORE_VERSION", 503, "The store has another version
 STORE_BUSY = ProblemCode("STORE_BUSY", 503, "The store is busy", "Another process held the store for too long. Try again.")
 STORE_FULL = ProblemCode("STORE_FULL", 503, "The disk of the store is full", "Nothing was stored. Free some space.")
 STORE_BUDGET = ProblemCode("STORE_BUDGET", 503, "The store has used up its budget",
-    "Questions that are audited are answered to callers with a key only, until rows are dropped or the budget is raised "
+    "Only callers with a key get answers that must be audited, until rows are deleted or the budget is raised "
     "with `serve --store-budget`.")
 UNKNOWN_ROUTE = ProblemCode("UNKNOWN_ROUTE", 404, "The path does not exist",
     "No route has this path. An id is one path segment of ASCII letters, digits, `_` and `-`. `/docs` lists the routes.")
@@ -191,9 +191,9 @@ BAD_REQUEST = ProblemCode("BAD_REQUEST", 400, "The request cannot be read", "The
 BAD_JSON = ProblemCode("BAD_JSON", 400, "The body is not JSON", "The body must be one JSON value in UTF-8.")
 SLOW_BODY = ProblemCode("SLOW_BODY", 408, "The body did not arrive in time",
     "The whole body must arrive within 10 seconds.")
-SLOW_HEAD = ProblemCode("SLOW_HEAD", 408, "The head did not arrive in time",
+SLOW_HEAD = ProblemCode("SLOW_HEAD", 408, "The request headers did not arrive in time",
     "The request line and the headers must arrive within 10 seconds.")
-HEAD_TOO_LARGE = ProblemCode("HEAD_TOO_LARGE", 431, "The head is too large",
+HEAD_TOO_LARGE = ProblemCode("HEAD_TOO_LARGE", 431, "The request headers are too large",
     "The request line and the headers together may have at most 64 KiB.")
 TOO_MANY_CONNECTIONS = ProblemCode("TOO_MANY_CONNECTIONS", 503, "The server has too many connections",
     "All connections are in use. Close connections that you do not need, and try again.")
@@ -207,11 +207,11 @@ INVALID_REQUEST = ProblemCode("INVALID_REQUEST", 422, "The request is not valid 
     "`/docs` describes the route.")
 BAD_CURSOR = ProblemCode("BAD_CURSOR", 409, "The cursor does not continue this list",
     "A cursor is the `next` of an earlier page of the same list. If the list has changed, start again without a cursor.")
-CONTRACT_UNSOUND = ProblemCode("CONTRACT_UNSOUND", 409, "The contract is not sound",
+CONTRACT_UNSOUND = ProblemCode("CONTRACT_UNSOUND", 409, "The contract is not valid",
     "Nothing was stored. `POST /v1/orgs/{org}/contracts/check` gives all findings with their places.")
-DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session has a result already",
+DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session already has a result",
     "A session has exactly one result. Store a correction that names it.")
-CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is stored already",
+CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is already stored",
     "Contracts are never changed. A new contract has a new id.")
 LOG_MUTATED = ProblemCode("LOG_MUTATED", 409, "The log was changed in the store",
     "The stored records do not match their digests, so they are not returned. Compare the store with a backup.")

@@ -248,7 +248,7 @@ def find_chain_refusal(
     if depth > bundle.limits.max_spawn_depth:
         return (
             f"{role.role_name} is {depth} levels below the first agent, deeper than `max_spawn_depth` allows. "
-            "Only tools that are never taken away are left."
+            "Only essential tools remain."
         )
     if bundle.limits.strict:
         for above in superiors:

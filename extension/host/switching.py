@@ -25,7 +25,7 @@ def switch_off(folder: str = places.ORGANIZATIONS) -> str | None:
     try:
         with hold_folder(_get_root(folder), _WAIT):
             if not os.path.lexists(active):
-                return "It is off already."
+                return "It is already off."
             if os.path.lexists(off) and not _is_same(active, off):
                 os.rename(off, _free_name(off))
             os.replace(active, off)
@@ -40,7 +40,7 @@ def switch_on(folder: str = places.ORGANIZATIONS) -> str | None:
     try:
         with hold_folder(_get_root(folder), _WAIT):
             if os.path.lexists(active):
-                return "It is on already."
+                return "It is already on."
             problem = find_problem(folder)
             if problem is not None:
                 return problem

@@ -30,7 +30,7 @@ from manifest_api.problems import (
 from manifest_api.shapes import ProblemCode
 
 MAX_HEAD = 64 * 1024
-_HEAD_TOO_LARGE = f"the head has more than {MAX_HEAD} bytes"
+_HEAD_TOO_LARGE = f"the request line and headers have more than {MAX_HEAD} bytes"
 HEAD_SECONDS = 10.0
 MAX_MESSAGE = 1024 * 1024
 """Maximum size of a request in transit. A body of 64 KiB in chunks of one byte is well below."""
@@ -240,7 +240,9 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self.transport.is_closing() or self.flow.read_paused:
             return  # received data is not parsed yet, so the client is not slow
         elif self._phase in (_Phase.NEW, _Phase.HEAD) and now - self._since > HEAD_SECONDS:
-            self._refuse(SLOW_HEAD, f"the head did not arrive within {HEAD_SECONDS:g} seconds")
+            self._refuse(
+                SLOW_HEAD, f"the request line and headers did not arrive within {HEAD_SECONDS:g} seconds"
+            )
         elif self._phase is _Phase.BODY and now - self._since > MESSAGE_SECONDS:
             self._connections.closed["slow_message"] += 1
             self.transport.close()

@@ -93,12 +93,12 @@ def build_key_set(document: Any) -> PyJWKSet:
     """
     listed = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(listed, list):
-        raise ValueError("it is no JSON object with a list `keys`")
+        raise ValueError("it is not a JSON object with a list `keys`")
     taken: set[str] = set()
     kept = []
     for each in listed:
         if not isinstance(each, dict):
-            raise ValueError("a key is no object")
+            raise ValueError("a key is not an object")
         if not _PRIVATE.isdisjoint(each) or each.get("kty") == "oct":
             raise RefusedKeys("it contains a private or symmetric key, which must never be there")
         if (key_id := each.get("kid")) is not None:

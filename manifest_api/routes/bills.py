@@ -56,7 +56,7 @@ async def get_bill(request: Request, answers: AnswersOfApp, org: Org, bill: Bill
 async def post_bill_fill(
     request: Request, answers: AnswersOfApp, org: Org, bill: BillPath, as_of: AsOf = None
 ) -> Response:
-    """Propose who takes which bill role, from the current crew. This assigns nobody."""
+    """Propose who takes which bill role, from the current crew. This assigns no agent."""
     require_scope(request, "read")
     question = await read_body(request, AssignmentQuestion, "{}")
     return await answers.respond_once(

@@ -31,7 +31,7 @@ AskingSubject = Annotated[
 ]
 SkillInPath = Annotated[str, Path(description="Name of a skill.", examples=["write-posts"])]
 FileInPath = Annotated[
-    str, Path(description="Relative name of a file beside it.", examples=["references/style.md"])
+    str, Path(description="Relative name of a file in its folder.", examples=["references/style.md"])
 ]
 MAX_FAILED, MAX_TEXT_LENGTH = 50, 4_000
 

@@ -71,7 +71,7 @@ GROUPS = {
         "import": CommandEntry("hosts.importing", "Convert agents in another format to orgkernel documents."),
         "export": CommandEntry("hosts.export", "Export an organization to the format of another tool."),
         "mcp": CommandEntry("hosts.mcp", "Serve an agent over MCP; save the tools of MCP servers."),
-        "gateway": CommandEntry("hosts.gateway", "Pass tools of MCP servers on, and decide every call."),
+        "gateway": CommandEntry("hosts.gateway", "Pass on tools of MCP servers, and decide every call."),
         "host": CommandEntry("hosts.host", "Activate an organization in Agent-Zero or Claude Code."),
     },
 }

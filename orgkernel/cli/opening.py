@@ -87,7 +87,7 @@ def build_request(paths: tuple[str, ...], project: Project) -> Request:
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
     if links := list_callers_links():
-        click.echo(f"note: links may lead to {listing(links)}, because `{LINKS}` says so", err=True)
+        click.echo(f"note: links can lead to {listing(links)}, because `{LINKS}` says so", err=True)
     request = find_request(paths, project, read_as())
     if request.left:
         click.echo(
@@ -142,7 +142,7 @@ def say_which_organization_answers(kernel: Kernel) -> None:
     if kernel.active is None and len(known) > 1 and all(formats):
         answering = kernel.organization(ACTIVE).snapshot.org_id
         others = listing(each for each in known if each != answering)
-        click.echo(f"note: {quote(answering)} answers; `--org` asks {others}", err=True)
+        click.echo(f"note: {quote(answering)} answers; `--org` chooses {others}", err=True)
 
 
 def count_servers(snapshot: Snapshot, name: str, folder: str = "") -> int:
@@ -176,7 +176,7 @@ def say_what_is_beside(snapshot: Snapshot, request: Request) -> None:
     others = sorted(snapshot.names_of_documents - snapshot.list_reported(request.asked))
     if others:
         what, where = format_count(len(others), "file"), _list_paths(sorted(request.asked))
-        click.echo(f"note: also read {what} beside {where}: {_list_paths(others)}", err=True)
+        click.echo(f"note: also read {what} next to {where}: {_list_paths(others)}", err=True)
 
 
 def _list_paths(names: list[str]) -> str:

@@ -40,7 +40,7 @@ class Lost(NamedTuple):
     """
 
     what: str
-    why: str = "the format has no place for it"
+    why: str = "the format has no field for it"
 
 
 class RoleField(NamedTuple):
@@ -61,7 +61,7 @@ class RoleField(NamedTuple):
     """Whether the kernel's specification has the field. A host of it always gets the field, and others if they are set."""
 
 
-_SAID_IN_TEXT: Final = "the text of the agent says so; nothing enforces it"
+_SAID_IN_TEXT: Final = "described in the agent's instructions; not enforced"
 _IDENTITY: Final = "identity"
 _COMMAND: Final = Lost("chain of command", _SAID_IN_TEXT)
 _HANDOFF_RIGHTS: Final = Lost("hand-off rights")
@@ -95,7 +95,7 @@ ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
     _build_row("chain_of_command.can_delegate", _IDENTITY, "derived", "hand-offs", "number", Lost("rights to delegate"), True, specified=True),
     _build_row("handoff.may_to", "handoff_targets", "derived", "hand-offs", "items", _HANDOFF_RIGHTS, ["c"]),
     _build_row("handoff.may_from", "handoff_sources", "derived", "hand-offs", "nothing", _HANDOFF_RIGHTS, ["c"]),
-    _build_row("capabilities.bst_domains", "domains", "derived", "dispatch", "items", Lost("domains", "work is not routed by domain there"), ["codegen"], specified=True),
+    _build_row("capabilities.bst_domains", "domains", "derived", "dispatch", "items", Lost("domains", "the host does not route work by domain"), ["codegen"], specified=True),
     _build_row("capabilities.intents", "intents", "derived", "dispatch", "nothing", Lost("intents"), ["greet"]),
     _build_row("capabilities.htn_plans", "plans", "derived", "dispatch", "own measure", Lost("plans"), ["codegen_module"], specified=True),
     _build_row("capabilities.procedures", "listed_procedures", "ids", "dispatch", "nothing", Lost("procedures"), ["sweep"]),

@@ -195,7 +195,7 @@ def _list_losses(documents: Iterable[SourceDocument]) -> Iterator[Loss]:
         yield Loss("accepted findings", "they are about the files of the source", accepted)
     beside = sum(len(list_files(part.path)) for part in parts if part.kind == "cognitive_skill")
     if beside:
-        yield Loss("files beside skills", "only SKILL.md is written; copy what the skill needs", beside)
+        yield Loss("files next to skills", "only SKILL.md is written; copy what the skill needs", beside)
 
 
 def _list_fields(record: Document) -> frozenset[str]:

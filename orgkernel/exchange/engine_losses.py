@@ -24,7 +24,7 @@ def list_engine_losses(records: OrgRecords, why: Mapping[str, str]) -> Iterator[
         "policies that ask": sum(each.effect == "ask" for each in policies),
         "policies about paths": sum(bool(each.permissions.paths) for each in policies),
         "policies about commands": sum(bool(each.permissions.commands) for each in policies),
-        "conditions of time": sum(
+        "time conditions": sum(
             any(when.time is not None for when in each.match.conditions) for each in policies
         ),
         "alerts and watches": sum(bool(each.match.alert or each.match.watch) for each in policies),

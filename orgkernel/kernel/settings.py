@@ -17,7 +17,7 @@ from orgkernel.runtime.regular_files import NotRegular, read_regular
 
 FILE = "orgkernel.toml"
 LINKS = "ORGKERNEL_LINKS"
-"""The environment variable with the files and folders that links may lead to, as in `PATH`."""
+"""The environment variable with the files and folders that links can lead to, as in `PATH`."""
 _MAX_BYTES = 1024 * 1024
 _SETTINGS = (
     "paths",
@@ -56,7 +56,7 @@ class Project(msgspec.Struct, frozen=True):
     checkpoints: str | None = None
     """The folder of the audit keys and checkpoints, relative to `folder`; by default next to the store."""
     links: tuple[str, ...] = ()
-    """Files and folders outside of `paths` that links may lead to, relative to `folder`."""
+    """Files and folders outside of `paths` that links can lead to, relative to `folder`."""
     a2a: dict[str, Any] | None = None
     """The agent cards that the HTTP API publishes; `manifest_api.agent_cards` reads it."""
     owned_by_others: str = ""
@@ -76,7 +76,7 @@ class Project(msgspec.Struct, frozen=True):
 
     @property
     def full_links(self) -> list[str]:
-        """The full paths of files and folders outside of `paths` that links may lead to: in the tree, as its settings say,
+        """The full paths of files and folders outside of `paths` that links can lead to: in the tree, as its settings say,
         and anywhere, as `ORGKERNEL_LINKS` says.
         """
         return [
@@ -105,7 +105,7 @@ def find_project(folder: str) -> Project:
 
 
 def list_callers_links() -> list[str]:
-    """The full paths that links may lead to on behalf of the caller, from `ORGKERNEL_LINKS`."""
+    """The full paths that links can lead to on behalf of the caller, from `ORGKERNEL_LINKS`."""
     listed = os.environ.get(LINKS, "").split(os.pathsep)
     return [os.path.abspath(os.path.expanduser(each)) for each in listed if each]
 

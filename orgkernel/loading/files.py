@@ -96,7 +96,7 @@ class Root(msgspec.Struct, frozen=True):
     context: bool = False
     """Whether it is read only as context for others. Its own findings are not reported."""
     links: tuple[str, ...] = ()
-    """Real paths of other folders and files that links may lead to."""
+    """Real paths of other folders and files that links can lead to."""
     from_settings: bool = False
     """Whether the settings of a project name it. They could be shipped with the documents."""
     only: tuple[str, ...] = ()

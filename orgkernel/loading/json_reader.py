@@ -112,7 +112,7 @@ class _Reader:
 
     def _build_error(self, at: int, problem: str, help: str = "") -> _Stop:
         if at >= len(self._text):
-            problem, help = "the text ends in the middle of the document", ""
+            problem, help = "the file ends in the middle of the document", ""
         self._refuse(row.BAD_JSON, self._mark(min(at, len(self._text))), f"not valid JSON: {problem}", help)
         return _Stop()
 

@@ -360,7 +360,7 @@ class _Reader:
         """Note the mapping, or the list of mappings, that a merge key names."""
         pairs = [*zip(value, marks[1], strict=True)] if isinstance(value, tuple) else [(value, marks)]
         if not all(isinstance(each, dict) for each, _ in pairs):
-            self.refuse(row.MERGE_KEY, key_mark, "the merge key `<<` names something else than mappings")
+            self.refuse(row.MERGE_KEY, key_mark, "the merge key `<<` names something other than mappings")
             return
         self._merged.setdefault(id(values), []).extend(pairs)
 

@@ -52,7 +52,7 @@ def add_agent(
     org: str | None = None,
     reason: str = "",
 ) -> AgentState:
-    """Add an agent that a roster declares or will declare. Raises `Refused`, and `Conflict` if it exists already."""
+    """Add an agent that a roster declares or will declare. Raises `Refused`, and `Conflict` if it already exists."""
     org_id = choose_organization(context, org)
     require_one(org_id, "an agent")
     right = _find_right_over(context, org_id, agent_id, f"add {_name_agent(agent_id)}", "add itself")

@@ -171,7 +171,7 @@ def revoke_certificate(
 ) -> KeyRevocation:
     """End the key of an agent, and all certificates for it, at once.
 
-    Raises `Refused`, `UnknownAgent`, `UnknownRecord`, and `Conflict` if it is revoked already.
+    Raises `Refused`, `UnknownAgent`, `UnknownRecord`, and `Conflict` if it is already revoked.
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "a certificate")

@@ -238,7 +238,7 @@ def _store(
 def _require_same_key(identity: AgentIdentity, order: CommissionOrder) -> None:
     if order.public_key not in (None, identity.did):
         raise Refused(
-            f"the agent {quote(order.agent)} has the key {quote(identity.did)} already",
+            f"the agent {quote(order.agent)} already has the key {quote(identity.did)}",
             "leave the public key out; an agent keeps its first key",
             "IDENTITY_CONFLICT",
         )

@@ -106,7 +106,7 @@ def list_expiring_keys(store: Store, now: float) -> tuple[ApiKey, ...]:
 
 
 def revoke_key(context: Context, key_id: str, reason: str = "") -> ApiKey:
-    """Revoke a key at once. Raises `Refused`, `UnknownRecord`, and `Conflict` if it is revoked already."""
+    """Revoke a key at once. Raises `Refused`, `UnknownRecord`, and `Conflict` if it is already revoked."""
     store = open_noted_store(context, require_outside(context, "revoke keys"))
     return store.keys.revoke(key_id, actor=context.actor.name, reason=reason)
 

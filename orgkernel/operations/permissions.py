@@ -165,7 +165,7 @@ def _can_contain_paths(part: str) -> bool:
 
 
 def revoke_grant(context: Context, grant_id: str, reason: str = "", *, org: str | None = None) -> Grant:
-    """Revoke a grant; its history is kept. Raises `UnknownRecord`, and `Conflict` if it is revoked already.
+    """Revoke a grant; its history is kept. Raises `UnknownRecord`, and `Conflict` if it is already revoked.
 
     It needs a right over the holder of the grant, and raises `Refused` without it.
     """

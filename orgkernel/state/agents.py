@@ -73,7 +73,7 @@ class Agents:
             query = select(agents).where(*_match_agent(org_id, agent_id))
             if transaction.connection.execute(query).first() is not None:
                 raise Conflict(
-                    f"the agent {quote(agent_id)} exists already", "`orgkernel agent list` shows it"
+                    f"the agent {quote(agent_id)} already exists", "`orgkernel agent list` shows it"
                 )
             transaction.connection.execute(
                 insert(agents).values(**encode_row(agent), version=transaction.touch())
@@ -312,7 +312,7 @@ class Results:
                 )
             old = decode_record(QualificationResult, row)
             if old.invalidated_at is not None:
-                raise Conflict(f"the result {result_id} is invalid already", code="ALREADY_INVALID")
+                raise Conflict(f"the result {result_id} is already invalid", code="ALREADY_INVALID")
             values = {"invalidated_at": transaction.now, "invalid_reason": clean_text(reason)}
             transaction.connection.execute(
                 update(table).where(*where).values(**values, version=transaction.touch())

@@ -68,7 +68,7 @@ class WantedContract:
             )
         if rows.find(record_id) is not None:
             raise Conflict(
-                f"the contract {quote(record_id)} is stored already",
+                f"the contract {quote(record_id)} is already stored",
                 "contracts are never changed",
                 code="CONTRACT_EXISTS",
             )

@@ -229,7 +229,7 @@ class Crew:
             # Another renewal could have come first. Its caller must not be left with a certificate that nothing stores.
             if known.did != replaced:
                 raise Conflict(
-                    f"the agent {quote(agent_id)} has the key {quote(known.did)} by now, not {quote(replaced)}",
+                    f"the agent {quote(agent_id)} now has the key {quote(known.did)}, not {quote(replaced)}",
                     "try again",
                     IDENTITY_CONFLICT,
                 )
@@ -410,7 +410,7 @@ def _refuse_revoked(
         )
         for row in transaction.connection.execute(query):
             raise Conflict(
-                f"the key {quote(row.did)} of the agent {quote(row.agent_id)} is revoked already",
+                f"the key {quote(row.did)} of the agent {quote(row.agent_id)} is already revoked",
                 f"`orgkernel agent renew-certificate {row.agent_id}` gives the agent a new key",
                 code,
             )

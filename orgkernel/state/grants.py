@@ -227,7 +227,7 @@ class Grants(Issued[Grant]):
         def change(transaction: Transaction) -> Grant:
             grant = require_record(transaction, Grant, grants, grant_id, "grant", _list_help("grant"))
             if grant.revoked_at is not None:
-                raise Conflict(f"the grant {quote(grant_id)} is revoked already", code="ALREADY_REVOKED")
+                raise Conflict(f"the grant {quote(grant_id)} is already revoked", code="ALREADY_REVOKED")
             if grant.asleep_since is None:
                 raise Conflict(f"the grant {quote(grant_id)} is awake", code="NOT_ASLEEP")
             self._update(transaction, grant_id, asleep_since=None, org_id=org_id)

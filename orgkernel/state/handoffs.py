@@ -204,7 +204,7 @@ def _require_free(rows: HandoffRows, session: str) -> None:
     last, has_ended = rows.find_session(session), rows.contracts.get_end(session) is not None
     if has_ended or (last is not None and last.brief is not None and rows.is_running(last)):
         what = (
-            "has a result already"
+            "already has a result"
             if has_ended or last is None
             else f"follows brief {quote(last.brief or '')}"
         )

@@ -102,7 +102,7 @@ class Keys:
             now = transaction.now
             old = require_record(transaction, ApiKey, api_keys, key_id, "key", _LIST)
             if not old.is_active(now):
-                says = "is revoked already" if old.revoked_at is not None else "has expired"
+                says = "is already revoked" if old.revoked_at is not None else "has expired"
                 raise Conflict(
                     f"the key {quote(key_id)} {says}",
                     "create a new key with `orgkernel key create`",
@@ -141,12 +141,12 @@ class Keys:
         return self._context.change(change)
 
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
-        """Revoke a key. Raises `UnknownRecord`, and `Conflict` if it is revoked already."""
+        """Revoke a key. Raises `UnknownRecord`, and `Conflict` if it is already revoked."""
 
         def change(transaction: Transaction) -> ApiKey:
             key = require_record(transaction, ApiKey, api_keys, key_id, "key", _LIST)
             if key.revoked_at is not None:
-                raise Conflict(f"the key {quote(key_id)} is revoked already", code="ALREADY_REVOKED")
+                raise Conflict(f"the key {quote(key_id)} is already revoked", code="ALREADY_REVOKED")
             revoked = update(api_keys).where(api_keys.c.key_id == key_id).values(revoked_at=transaction.now)
             transaction.connection.execute(revoked)
             transaction.touch()

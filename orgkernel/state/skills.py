@@ -64,7 +64,7 @@ class Skills:
         def change(transaction: Transaction) -> SkillRecord:
             if (held := find_skill(transaction, org_id, agent_id, terms.skill)) is not None:
                 raise Conflict(
-                    f"the agent {quote(agent_id)} has the skill {quote(terms.skill)} already, at level "
+                    f"the agent {quote(agent_id)} already has the skill {quote(terms.skill)}, at level "
                     f"{compute_current_level(held, terms.decay_days, transaction.now)}",
                     f"`orgkernel agent assess {agent_id} {terms.skill} LEVEL` changes its level",
                     SKILL_HELD,

@@ -91,7 +91,7 @@ async def invoke(
     for other, why in _find_alternatives(parts.view(tool_request.org), tool_request.tool_id):
         who = f"tool:{other}"
         if stopped:
-            text = "the call may have had an effect already"
+            text = "the call might already have had an effect"
             steps.append(Step("alternative", who, "skipped", codes.MAY_HAVE_HAPPENED, text, why=(why,)))
             continue
         action = _find_action(parts, tool_request, other)

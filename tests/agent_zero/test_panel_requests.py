@@ -116,7 +116,7 @@ def test_off_and_on_again_keep_the_organization(api):
     before = (api.folder / "active.json").read_bytes()
     api.host.say(api.agent, BUG)
     assert api.ask("switch", {"on": False, "context": api.chat}) == {"ok": True, "on": False}
-    assert api.ask("switch", {"on": False})["error"] == "It is off already."
+    assert api.ask("switch", {"on": False})["error"] == "It is already off."
     api.host.say(api.agent, "Fix the other bug in parser.py")
     assert api.agent._org_active_role is None
     shown = api.ask("status", {"context": api.chat})

@@ -295,7 +295,7 @@ def test_a_refusal_is_whole(shared: HookedProject) -> None:
         "      org/roles/code_reviewer.yaml:4: write `- {tool: code_execution_tool, level: full}` under `capabilities.tools`",
         "  who can: role:builder",
         "  who can grant: an operator",
-        f"  a change counts after: orgkernel host activate shop --claude-code {shared.folder}",
+        f"  a change takes effect after: orgkernel host activate shop --claude-code {shared.folder}",
     ]
 
 

@@ -190,7 +190,7 @@ def test_a_restriction_holds_until_it_is_lifted(ask: Ask) -> None:
     made = ask("restriction", "issue", "agent:butler", "tool:weather", "--reason", "broken").stdout.split()[0]
     denied = ask("can", "agent:butler", "use", "tool:weather", code=1).stdout
     assert (
-        f"because restriction `{made}` leaves agent `butler` nothing of tool `weather`, and `read` is required"
+        f"because restriction `{made}` limits agent `butler` to level `none` of tool `weather`, and `read` is required"
         in denied
     )
     (line,) = ask("restriction", "list").stdout.splitlines()[1:]

@@ -219,7 +219,9 @@ def test_organizations_with_one_id_and_broken_ones_are_listed(tmp_path: Path) ->
         ["software_dev", "orgkernel", "8", "0", "0", "copy/org.yaml"],
         ["software_dev", "orgkernel", "8", "0", "0", "shop/org.yaml"],
     ]
-    same = "has the id `software_dev`, as another organization here: name one of the two with `--path`"
+    same = (
+        "has the id `software_dev`, the id of another organization here: choose one of the two with `--path`"
+    )
     assert done.stderr == f"note: `copy/org.yaml` {same}\nnote: `shop/org.yaml` {same}\n"
     write_tree(tmp_path, {"copy/org.yaml": "_schema: orgkernel:organization\norg_id: [\n"})
     done = run_here("list", cwd=tmp_path)

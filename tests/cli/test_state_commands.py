@@ -72,7 +72,7 @@ def test_a_grant_from_issue_to_revocation(ask: Run) -> None:
     assert ask("grant", "revoke", name, "--reason", "done").stdout == f"{name} revoked\n"
     assert ask("grant", "list").stderr == "none\n"
     assert "revoked 2" in ask("grant", "list", "--all").stdout
-    assert "is revoked already" in ask("grant", "revoke", name, code=2).stderr
+    assert "is already revoked" in ask("grant", "revoke", name, code=2).stderr
     rows = records(ask("audit", "query", "--record", name, "--format", "json"))
     assert [row["activity"] for row in rows] == ["revoked", "created"]
 

@@ -136,5 +136,5 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     """The command writes only into a new folder."""
     done = CliRunner().invoke(cli, ["demo", "--keep", str(tmp_path)])
     assert done.exit_code == 2
-    assert "exists already" in done.stderr
+    assert "already exists" in done.stderr
     assert list(tmp_path.iterdir()) == []

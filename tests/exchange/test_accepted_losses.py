@@ -43,11 +43,11 @@ def test_a_lost_tool_stops_the_export(tmp_path: Path) -> None:
     export = ("export", "--to", "copilot", "--path", "shop", "-o", "out")
     done = run_here(*export, cwd=tmp_path)
     assert (done.returncode, (tmp_path / "out").exists()) == (2, False)
-    assert "  without `WebSearch`: `a`, `b`\n  without `Skill`: `b`\n" in done.stderr
+    assert "  agents without `WebSearch`: `a`, `b`\n  agents without `Skill`: `b`\n" in done.stderr
     assert "error: nothing was written: 2 agents would lose tools\n" in done.stderr
     done = run_here(*export, "--accept-losses", cwd=tmp_path)
     assert (done.returncode, len(list((tmp_path / "out/.github/agents").iterdir()))) == (0, 3)
-    assert "  without `WebSearch`: `a`, `b`\n" in done.stderr
+    assert "  agents without `WebSearch`: `a`, `b`\n" in done.stderr
     preview = json.loads(run_here(*export[:-2], cwd=tmp_path).stdout)
     assert preview["withheld"] == {"a": ["WebSearch"], "b": ["WebSearch", "Skill"]}
 
@@ -57,7 +57,10 @@ def test_what_nothing_decides_about_is_named(tmp_path: Path) -> None:
     write_tree(tmp_path / "shop", agent("Read, mcp__github__create_issue, Bash(git diff:*)"))
     done = run_here("export", "--to", "claude-code", "--path", "shop", "-o", "out", cwd=tmp_path)
     assert (done.returncode, (tmp_path / "out").exists()) == (2, False)
-    assert "  without `Bash(git diff:*)`: `a`\n  without `mcp__github__create_issue`: `a`\n" in done.stderr
+    assert (
+        "  agents without `Bash(git diff:*)`: `a`\n  agents without `mcp__github__create_issue`: `a`\n"
+        in done.stderr
+    )
 
 
 def test_every_tool_of_a_host_is_written_for_it(tmp_path: Path) -> None:
@@ -79,7 +82,7 @@ def test_a_check_notices_a_loss(tmp_path: Path) -> None:
     done = run_here(*export, "--check", cwd=tmp_path)
     assert (
         done.returncode,
-        "  without `WebSearch`: `a`\nerror: 1 agent would lose tools\n" in done.stderr,
+        "  agents without `WebSearch`: `a`\nerror: 1 agent would lose tools\n" in done.stderr,
     ) == (1, True)
     assert run_here(*export, "--check", "--accept-losses", cwd=tmp_path).returncode == 0
 
@@ -261,7 +264,7 @@ def test_a_model_without_a_counterpart_is_named(tmp_path: Path) -> None:
     assert export.dropped == {"a": ("model local/mine",)}
     assert "mine" not in export.files[".claude/agents/a.md"]
     words = ("export", "--to", "claude-code", "-o", "out", "--accept-losses")
-    assert "  without `model local/mine`: `a`\n" in run_here(*words, cwd=tmp_path).stderr
+    assert "  agents without `model local/mine`: `a`\n" in run_here(*words, cwd=tmp_path).stderr
 
 
 OWN_FIELDS = """\

@@ -66,15 +66,15 @@ def test_claude_code_gives_whole_tools_and_asks_for_the_others(guarded: OrgView)
     settings = json.loads(export.files[".claude/settings.json"])
     assert settings["permissions"] == {"deny": ["NotebookEdit"], "ask": ["WebSearch"]}
     found = lost(export)
-    assert found["tools that a role has in part"] == 1
+    assert found["tools that a role may use in part"] == 1
     assert found["tools that depend on circumstances"] == 3  # by time, by path, by a lock
     assert found["tools that a role lists and may not use"] == 5
-    assert found["tools that allow more there"] == 1
+    assert found["tools that allow more in the host"] == 1
     assert (
-        found["tools that share a name there"] == 2
+        found["tools that share a name in the host"] == 2
     )  # `Grep` is two tools here; the server has a denied one
     # `nameless`, `star` and `argument` of the worker, and what everybody has: `response`.
-    assert found["tools without a name there"] == 5
+    assert found["tools that have no name in the host"] == 5
     assert "tools that need approval" not in found
 
 

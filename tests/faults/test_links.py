@@ -147,7 +147,7 @@ def test_links_that_the_caller_allows_are_followed(shop: Path) -> None:
     text = said("check", cwd=shop, env=allowed)[1]
     assert "ORG023" not in text
     assert "`far`" in text  # a profile that no organization includes
-    assert "note: links may lead to `" in text
+    assert "note: links can lead to `" in text
     (shop / "roles" / "extra.yaml").symlink_to("../../outside/secret.yaml")
     text = said("check", "--format", "concise", cwd=shop, env=allowed)[1]
     assert "roles/extra.yaml:1:1: error[ORG023]" in text

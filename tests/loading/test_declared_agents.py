@@ -94,7 +94,10 @@ def test_a_sub_agent_that_is_not_there_is_told(tmp_path: Path) -> None:
     )
     for folder, word in (("a", "missing.yaml"), ("b", "../c/x.yaml")):
         done = run_here("check", "--format", "concise", folder, cwd=tree)
-        assert f"agent `root` names the sub-agent `{word}`, which is no agent that was read" in done.stdout
+        assert (
+            f"agent `root` names the sub-agent `{word}`, which is not among the agents that were read"
+            in done.stdout
+        )
         assert done.stdout.startswith(f"{folder}/root_agent.yaml:6:18: warning[ORG759]")
 
 

@@ -272,7 +272,7 @@ def test_a_tree_of_two_hosts_has_an_organization_for_each(tmp_path: Path) -> Non
     }
     assert kernel.organization("active").snapshot.org_id == "tree"
     done = run_here("graph", cwd=tmp_path / "tree")
-    assert "note: `tree` answers; `--org` asks `tree-copilot`" in done.stderr
+    assert "note: `tree` answers; `--org` chooses `tree-copilot`" in done.stderr
 
 
 @pytest.mark.parametrize(

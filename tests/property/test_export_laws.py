@@ -42,9 +42,9 @@ from tests.support.trees import read, write_tree
 
 TOOL_LOSSES = frozenset(
     (
-        "tools that a role has in part", "tools that depend on circumstances", "tools that need approval",
-        "tools that a role lists and may not use", "tools without a name there", "tools that allow more there",
-        "tools that share a name there", "tools that call agents", "delegation without subordinates", "tools of the manager",
+        "tools that a role may use in part", "tools that depend on circumstances", "tools that need approval",
+        "tools that a role lists and may not use", "tools that have no name in the host", "tools that allow more in the host",
+        "tools that share a name in the host", "tools that call agents", "delegation without subordinates", "tools of the manager",
         "tools that cannot be modules",
     )
 )  # fmt: skip

@@ -57,7 +57,7 @@ class Agents:
         assert (
             agent == AgentState("worf", "ensign", 0.5, "active", "shop") == store.agents.get("shop", "worf")
         )
-        with pytest.raises(Conflict, match="`worf` exists already"):
+        with pytest.raises(Conflict, match="`worf` already exists"):
             store.agents.add("worf", org_id="shop", actor="person:picard", rank="commander")
         assert store.agents.list() == (agent,)
         assert history(store, "agent") == [("created", "worf")]

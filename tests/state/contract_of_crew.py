@@ -120,9 +120,9 @@ class CrewRecords:
         assert store.crew.find_revocation("shop", born.did) == revoked
         assert store.crew.find_revocation("yard", born.did) is None
         new = AgentIdentity("worf", "shop", "did:key:znew", born.born_at)
-        with pytest.raises(Conflict, match=r"`did:key:zworf` .* is revoked already"):
+        with pytest.raises(Conflict, match=r"`did:key:zworf` .* is already revoked"):
             store.crew.revoke_key("shop", "worf", actor="a")
-        with pytest.raises(Conflict, match=r"`did:key:zworf` .* is revoked already"):
+        with pytest.raises(Conflict, match=r"`did:key:zworf` .* is already revoked"):
             store.crew.renew_certificate("shop", born.did, born, "third", actor="a")
         taken = AgentIdentity("worf", "shop", "did:key:zdata", born.born_at)
         with pytest.raises(Conflict, match="belongs to the agent `data`"):
@@ -135,7 +135,7 @@ class CrewRecords:
             store.crew.renew_certificate("shop", born.did, new, "fourth", actor="a")
         assert store.read_view("shop").identities["worf"] == new
         assert store.crew.certificate("shop", "worf") == "third"
-        with pytest.raises(Conflict, match="is revoked already"):
+        with pytest.raises(Conflict, match="is already revoked"):
             commission(store, draft("picard", did=born.did))
         store.agents.move("data", "decommissioned", org_id="shop", actor="a")
         data = store.read_view("shop").identities["data"]

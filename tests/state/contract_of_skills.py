@@ -156,7 +156,7 @@ class Evidence:
             invalid = store.results.invalidate(first.result_id, org_id="shop", actor="a", reason="leaked")
             assert (invalid.invalid_reason, invalid.invalidated_at) == ("leaked", clock.now)
             assert other.read_view("shop").results["worf"] == (invalid, second)
-            with pytest.raises(Conflict, match="is invalid already"):
+            with pytest.raises(Conflict, match="is already invalid"):
                 store.results.invalidate(first.result_id, org_id="shop", actor="a", reason="again")
 
     def test_outcomes_of_work_are_counted(self, store: Store) -> None:

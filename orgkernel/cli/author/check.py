@@ -90,8 +90,8 @@ def command(
     A PATH is a file, a folder of documents, the folder of an organization, or `-` for a document on standard input, which
     is checked by itself. Without PATH, the paths in the nearest
     orgkernel.toml are checked, or else the current folder. Exits 0 without findings at or above --fail-on, 1 with such
-    findings, 2 if it cannot run or there is nothing to check. Rules that are not reported do not count for the exit code, and
-    change no answer: an organization with an error does not answer, whether the error is reported or not.
+    findings, 2 if it cannot run or there is nothing to check. Rules that are not reported do not affect the exit code, and
+    change no answer: an organization with an error does not answer, even if the error is not reported.
     """
     project = find_project(os.getcwd())
     _refuse_combinations(paths, shipped, baseline, to_write, store)
@@ -206,7 +206,7 @@ def _refuse_formats(form: str, *, statistics: bool, corrects: bool, is_own: bool
         raise click.UsageError("`--statistics` has the formats full and json only")
     if corrects and (not is_own or form not in ("full", "concise") or statistics):
         raise click.UsageError(
-            "`--fix` and `--diff` need files of yours, the format full or concise, and no baseline"
+            "`--fix` and `--diff` need files that can be changed, the format full or concise, and no baseline"
         )
 
 

@@ -35,7 +35,7 @@ _RENDER = {
 @format_option("text", "json", "github", "gitlab", "markdown")
 @click.option(
     "--fail-on", type=click.Choice(["widened", "any"]),
-    help="Exit 1 if something is widened or may be, or if there is any difference.",
+    help="Exit 1 if access is or could be widened, or if there is any difference.",
 )  # fmt: skip
 @click.option("--exit-code", is_flag=True, help="The same as `--fail-on any`.")
 @click.option("--org", metavar="ORG", help="Compare only this organization.  [default: all]")
@@ -55,7 +55,7 @@ def command(
     PATH relative to the top of the repository, or to the current folder if it begins with `./`. Without NEW, OLD must be
     a revision and is compared with the work tree: the paths in the nearest orgkernel.toml, or else the current folder.
 
-    Exits 0, 1 if there is what --fail-on names, 2 if it cannot run or an organization cannot be compared.
+    Exits 0, 1 if there is a change that --fail-on names, 2 if it cannot run or an organization cannot be compared.
     """
     project = find_project(os.getcwd())
     cache = find_cache(project, no_cache)

@@ -137,7 +137,7 @@ def _with_same_ids_noted(trees: Iterator[ListedTree]) -> Iterator[ListedTree]:
     times = Counter(each.org for each in listed)
     for each in listed:
         if each.org and times[each.org] > 1 and not each.is_broken:
-            note = f"has the id {quote(each.org)}, as another organization here: name one of the two with `--path`"
+            note = f"has the id {quote(each.org)}, the id of another organization here: choose one of the two with `--path`"
             yield each._replace(note=note)
         else:
             yield each

@@ -102,7 +102,7 @@ def move(
 
     STATE is `registered`, `probationary`, `active`, `suspended` or `decommissioned`.
 
-    With `--all-orgs` every agent of this name stops in every organization, whatever is stored for one of them.
+    `--all-orgs` sets the state of every agent of this name in every organization, whatever is stored for one of them.
     """
     org = get_named_organization(org, all_orgs)
     with open_agent_operation(**where) as context:

@@ -73,7 +73,7 @@ _SAID = {
 @click.option(
     "--public-key",
     metavar="DID",
-    help="The agent's own `did:key`.  [default: a new key, kept beside the store]",
+    help="The agent's own `did:key`.  [default: a new key, kept next to the store]",
 )
 @click.option("--probation", is_flag=True, help="Begin on probation.")
 @click.option("--dry-run", is_flag=True, help="Show the steps and store nothing.")
@@ -230,7 +230,7 @@ def _verify(
 @click.option(
     "--public-key",
     metavar="DID",
-    help="The agent's own new `did:key`, after its key was revoked.  [default: a new key, kept beside the store]",
+    help="The agent's own new `did:key`, after its key was revoked.  [default: a new key, kept next to the store]",
 )
 @agent_change_options
 def renew_certificate_(

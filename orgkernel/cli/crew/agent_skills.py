@@ -149,7 +149,7 @@ def invalidate(agent_id: str, result_id: int, org: str | None, reason: str, form
     """Invalidate a result of an agent. `--reason` is required; `agent results` shows the numbers."""
     with open_agent_operation(**where) as context:
         result = invalidate_result(context, agent_id, result_id, org=org, reason=reason)
-    echo_record(form, result, f"result {result_id} of {agent_id} in {result.qualification} does not count")
+    echo_record(form, result, f"result {result_id} of {agent_id} in {result.qualification} is no longer used")
 
 
 @click.command("promotion", short_help="Show which ranks an agent could have, and why.")
@@ -231,7 +231,7 @@ def _result_lines(record: QualificationRecord) -> Iterator[str]:
     if not record.qualifications:
         yield f"{record.agent_id} of {record.org_id} has taken no tests, and none are declared"
     for each in record.qualifications:
-        yield f"{each.qualification} {'counts as passed' if each.passed else 'does not count'}: {each.text}"
+        yield f"{each.qualification} {'is passed' if each.passed else 'is not passed'}: {each.text}"
         yield from list_places(each.why)
         for result in record.results:
             if result.qualification == each.qualification:

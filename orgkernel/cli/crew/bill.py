@@ -29,7 +29,7 @@ _where = with_options(
 def command() -> None:
     """Show procedures of several roles, and decide who can take their bill roles and which steps may start.
 
-    The kernel runs none of them and keeps nothing of them.
+    The kernel does not run them, and stores nothing about them.
     """
 
 
@@ -74,7 +74,7 @@ def check(bill: str, org: str, form: str, **where: Any) -> None:
 )
 @_where
 def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any) -> None:
-    """Propose who takes which bill role of BILL, from the current crew. This assigns nobody."""
+    """Propose who takes which bill role of BILL, from the current crew. This assigns no agent."""
     assignment = open_with_state(org=org, **where).fill_bill(org, bill, without=without)
     echo_answer(form, assignment, lambda: _render_fill(assignment))
 

@@ -106,7 +106,7 @@ def command(
         if export.withheld and not accept_losses:
             _list_missing(shown.withheld)
             click.echo(f"error: {format_count(len(export.withheld), 'agent')} would lose tools", err=True)
-            click.echo("help: pass `--accept-losses` here, too, if they were accepted", err=True)
+            click.echo("help: pass `--accept-losses` here too, if these losses were accepted", err=True)
             raise click.exceptions.Exit(1)
     else:
         if export.withheld and not accept_losses:
@@ -141,7 +141,7 @@ def _refuse_losses(export: Export, target: str) -> NoReturn:
     name = target.replace("-", "_")
     raise UsageError(
         f"nothing was written: {format_count(len(export.withheld), 'agent')} would lose tools",
-        f"write what a tool is called there under `names: {{{name}: …}}` of the tool, or accept this with `--accept-losses`",
+        f"add the host's name of each tool under `names: {{{name}: …}}`, or accept the losses with `--accept-losses`",
     )
 
 
@@ -152,7 +152,7 @@ def _list_missing(missing: Mapping[str, Iterable[str]]) -> None:
         for tool in tools:
             agents[tool].append(agent)
     for tool, those in sorted(agents.items(), key=lambda each: (-len(each[1]), each[0])):
-        click.echo(printable(f"  without {quote(tool)}: {listing(those)}"), err=True)
+        click.echo(printable(f"  agents without {quote(tool)}: {listing(those)}"), err=True)
 
 
 def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:

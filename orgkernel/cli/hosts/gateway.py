@@ -66,9 +66,11 @@ _server_options = with_options(
     show_default=True,
     metavar="SECONDS",
     envvar="ORGKERNEL_LIST_SECONDS",
-    help="Answer a list without a server that takes longer.",
+    help="How long to wait for a server's list; slower servers are left out of it.",
 )
-@click.option("--approver", metavar="PERSON", help="Person at the host who approves in its forms: person:ID.")
+@click.option(
+    "--approver", metavar="PERSON", help="Person at the host who approves requests in its forms: person:ID."
+)
 @run_options
 @tls_options
 @add_path_options

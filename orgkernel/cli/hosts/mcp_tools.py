@@ -20,7 +20,7 @@ from orgkernel.toolbox.tool_lists import ask_servers, read_servers
 @click.argument("path", metavar="FILE")
 @click.option("--connect", is_flag=True, help="Start the commands of FILE, and connect to its addresses.")
 @click.option("--server", "names", multiple=True, metavar="NAME", help="Ask only this server; repeatable.")
-@click.option("-o", "--output", metavar="FILE", help=f"File to write.  [default: {LISTED} beside FILE]")
+@click.option("-o", "--output", metavar="FILE", help=f"File to write.  [default: {LISTED} next to FILE]")
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1, 600),

@@ -87,7 +87,7 @@ def check_packages() -> Lines:
         return
     missing = [extra for extra in _list_extras() if extras[extra]]
     says = f"; not installed: {listing(f'orgkernel[{extra}]' for extra in missing)}" if missing else ""
-    yield "ok", f"all {counted_requirements} requirements fit{says}", ""
+    yield "ok", f"all {counted_requirements} requirements are met{says}", ""
 
 
 def _list_extras() -> tuple[str, ...]:

@@ -109,7 +109,7 @@ def _check_clock(store: Store) -> Lines:
             yield (
                 "problem",
                 f"the clock is {behind:,.0f} seconds behind the newest row of the audit",
-                "set the clock; if it is right, a clock was ahead: `orgkernel store fix-dates` lets the terms of such rows begin now",
+                "set the clock; if it is right, an earlier clock was ahead: `orgkernel store fix-dates` restarts the terms of such rows",
             )
 
 

@@ -26,10 +26,10 @@ def command(shell: str | None) -> None:
 
     chosen = shell or os.path.basename(os.environ.get("SHELL", ""))
     if chosen not in _SHELLS:
-        raise UsageError("the shell in use is not known", f"name it: {', '.join(_SHELLS)}")
+        raise UsageError("the shell in use is unknown", f"name one of {', '.join(_SHELLS)}")
     script = get_completion_class(chosen)
     context = click.get_current_context().find_root()
     if script is None:
-        raise UsageError(f"`{chosen}` cannot complete here", "update click")
+        raise UsageError(f"`{chosen}` has no completion here", "update click")
     source = script(context.command, {}, "orgkernel", "_ORGKERNEL_COMPLETE").source()
     click.echo(f"{source.rstrip()}\n{_MORE.get(chosen, '')}", nl=False)

@@ -33,7 +33,7 @@ def command(folder: str | None) -> None:
     with TemporaryDirectory() as temporary:
         place = os.path.abspath(folder) if folder else os.path.join(temporary, "starship")
         if os.path.exists(place):
-            raise click.UsageError(f"{folder} exists already")
+            raise click.UsageError(f"{folder} already exists")
         run(place, lambda *texts: _tell(place, *texts))
     click.echo(f"done in {time.perf_counter() - begun:.1f} s", err=True)
 

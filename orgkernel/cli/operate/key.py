@@ -141,7 +141,7 @@ def list_(store: str | None, form: str) -> None:
 @click.option(
     "--expires",
     metavar="WHEN",
-    help="End of the new key: `30m`, `24h`, `7d`, or a date. Default: after as long as the old key was made for.",
+    help="End of the new key: `30m`, `24h`, `7d`, or a date. Default: the lifetime of the old key.",
 )
 @change_options
 def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: str, **where: Any) -> None:

@@ -184,9 +184,9 @@ def restriction() -> None:
 
 
 @restriction.command("issue", short_help="Limit what a subject may do with resources.")
-@_issue_options("none", "Highest level that is left. Default: none.")
+@_issue_options("none", "Highest level that remains. Default: none.")
 def _issue_restriction(**values: Any) -> None:
-    """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
+    """Limit SUBJECT to a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
 
     With `--by`, this needs a superior of SUBJECT, a role whose `may_grant` names the tools, or the owner.
     """
@@ -227,7 +227,7 @@ def _render_grant(grant: Grant) -> str:
 def _render_restriction(restriction: Restriction) -> str:
     where, what = _render_organization(restriction.org_id), ", ".join(restriction.resources)
     level = restriction.level
-    return f"{restriction.restriction_id} leaves {restriction.subject} no more than level {level} of {what} {where}"
+    return f"{restriction.restriction_id} limits {restriction.subject} to level {level} of {what} {where}"
 
 
 def _render_grant_content(grant: Grant) -> str:

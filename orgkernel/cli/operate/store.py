@@ -150,10 +150,10 @@ def restore(backup: str, reason: str, store: str | None) -> None:
         )
 
 
-@command.command("fix-dates", short_help="Let terms that a clock ahead wrote begin now.")
+@command.command("fix-dates", short_help="Restart terms that were dated in the future.")
 @store_option
 def fix_dates(store: str | None) -> None:
-    """Let the terms of all rows that are dated after the clock begin now: of locks, claims, grants, requests, results, skills and keys.
+    """Restart the terms of all rows that are dated in the future: locks, claims, grants, requests, results, skills and keys.
 
     They were written while a clock was ahead. A server does the same when it has run for ten minutes, so this command is for a store
     without a server. The clock must be right.

@@ -61,7 +61,7 @@ def check(
 
     With an organization, its lead-manager-checker modes and its phrases also apply, as when a contract is stored.
 
-    Exit codes: 0 sound, 1 with errors, 2 if a file cannot be read or is not a contract.
+    Exit codes: 0 valid, 1 with errors, 2 if a file cannot be read or is not a contract.
     """
     if file == against == "-":
         raise click.UsageError("only one of FILE and `--against` can be `-`")
@@ -74,12 +74,12 @@ def check(
     ctx.exit(_EXIT_CODES[checked.outcome])
 
 
-@click.command("record", short_help="Store a contract, if it is sound with the stored ones.")
+@click.command("record", short_help="Store a contract, if it is valid and agrees with the stored ones.")
 @click.argument("file", metavar="FILE")
 @org_of_documents_option
 @change_options
 def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Store the contract in FILE, if it is sound with the stored ones. It is never changed afterwards.
+    """Store the contract in FILE, if it is valid and agrees with the stored ones. It is never changed afterwards.
 
     A session has exactly one result. `-` reads the contract from standard input.
     """
@@ -151,7 +151,7 @@ def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
 def show(ctx: click.Context, file: str) -> None:
     """Print the brief in FILE as the ten sections that its receiver reads; `-` reads it from standard input.
 
-    A brief that is not sound is not printed. Exit codes: as `task check`.
+    A brief that is not valid is not printed. Exit codes: as `task check`.
     """
     source = read_source(file)
     checked = check_read_contract(read_contract(source))

@@ -56,7 +56,7 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     for path in changed:
         click.echo(printable(f"{'removed the hook:' if uninstall else 'installed'} {path}"))
     if not changed:
-        click.echo("no orgkernel hooks are installed" if uninstall else "the hooks are installed already")
+        click.echo("no orgkernel hooks are installed" if uninstall else "the hooks are already installed")
 
 
 @click.command("hook")

@@ -82,8 +82,8 @@ def _render_lines(plan: BatchPlan, running: tuple[str, ...]) -> Iterator[str]:
     )
     yield f"{fewest}: {plan.because}"
     for problem in plan.problems:
-        yield f"wrong: {problem.code} {problem.text}"
-    beside = f", beside {', '.join(running)}" if running else ""
+        yield f"problem: {problem.code} {problem.text}"
+    beside = f", together with {', '.join(running)}" if running else ""
     yield f"may start now{beside}: {', '.join(plan.start) or 'nothing'}"
     for each in plan.waiting:
         yield f"{each.id} waits:"

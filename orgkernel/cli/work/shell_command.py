@@ -30,7 +30,7 @@ _EXIT_CODES = {"allow": 0, "deny": 1, "cannot_tell": 2}
 _org_option = click.option(
     "--org",
     metavar="ORG",
-    help="Organization whose entries for programs count, too.  [default: shipped entries only]",
+    help="Organization whose command catalog entries also apply.  [default: shipped entries only]",
 )
 
 

@@ -1,4 +1,4 @@
-"""Circumstances of a request: times of day, and the conditions of policies."""
+"""Circumstances of a request: times of day, and the policy conditions."""
 
 from __future__ import annotations
 

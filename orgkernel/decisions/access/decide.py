@@ -25,7 +25,9 @@ from orgkernel.decisions.reasons import Reason
 from orgkernel.graph.questions import OrgView
 
 EVALUATION_ERROR = "EVALUATION_ERROR"
-FAULT = Reason(EVALUATION_ERROR, "an error of orgkernel itself; it is denied, because access fails closed")
+FAULT = Reason(
+    EVALUATION_ERROR, "internal error in orgkernel; the request is denied, because access fails closed"
+)
 _MAX_CACHED = 4_096
 """The number of questions whose reasons are cached."""
 

@@ -30,15 +30,15 @@ def describe_lift(waived_levels: Mapping[str, int], waiver: str) -> str:
     """How far grants waive a ceiling, as the end of a sentence about it; empty if none does.
 
     >>> describe_lift({"rank": 2}, "rank")
-    '; a grant lifts this up to level `read`'
+    '; a grant waives this up to level `read`'
     """
     level = waived_levels.get(waiver, 0)
-    return f"; a grant lifts this up to level {quote(LEVELS[level])}" if level else ""
+    return f"; a grant waives this up to level {quote(LEVELS[level])}" if level else ""
 
 
 def describe_waivers(grant: Grant) -> str:
     """The waivers of a grant, in words."""
-    return f"lifts {name_waivers(grant)}" if grant.waives else ""
+    return f"waives {name_waivers(grant)}" if grant.waives else ""
 
 
 def name_waivers(grant: Grant) -> str:

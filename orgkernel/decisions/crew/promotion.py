@@ -178,7 +178,7 @@ def _check_requirements(
         yield RequirementCheck(
             kind="qualification",
             met=standing.passed,
-            text=f"the test {quote(name)} {'counts' if standing.passed else 'does not count'}: {standing.text}",
+            text=f"the test {quote(name)} {'is passed' if standing.passed else 'is not passed'}: {standing.text}",
             missing=() if standing.passed else (f"{name}: {standing.text}",),
             why=(why, *standing.why),
         )

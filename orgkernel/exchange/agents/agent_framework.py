@@ -51,7 +51,7 @@ def export_agent_framework(view: OrgView) -> Export:
         path = f"agents/{role.name}.yaml"
         files[path], places[path] = page(_render_lines(mark, role, given))
     withheld = (
-        ("tools that call agents", "not given: a workflow declares which agents work together, not an agent", calling),
+        ("tools that call agents", "left out: a workflow declares which agents work together, not an agent", calling),
         ("input schemas", "the function that the program binds declares its arguments", schemas),
     )  # fmt: skip
     lost = find_losses(
@@ -62,7 +62,7 @@ def export_agent_framework(view: OrgView) -> Export:
     )
     return Export(
         files,
-        ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),
+        ("roles", "descriptions", "instructions", "tools that a role may use without limits", "models"),
         tuple(lost),
         places,
         list_withheld(roster, kept),

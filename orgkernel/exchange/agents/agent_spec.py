@@ -49,7 +49,7 @@ def export_agent_spec(view: OrgView) -> Export:
         view.get_superior(role) is not None and each.superior is None for role, each in roster.roles.items()
     )
     withheld = (
-        ("delegation without subordinates", "not given: the role has no subordinates", alone),
+        ("delegation without subordinates", "left out: the role has no subordinates", alone),
         ("input schemas", "the tool that the program registers declares its arguments", schemas),
     )
     instead = {"chain of command": (circling, "a cycle has no top")}
@@ -62,7 +62,7 @@ def export_agent_spec(view: OrgView) -> Export:
         asks=True,
     )
     covers = (
-        "roles", "descriptions", "texts", "tools that a role may use as a whole", "approval", "models",
+        "roles", "descriptions", "instructions", "tools that a role may use without limits", "approval", "models",
         "chain of command",
     )  # fmt: skip
     given = {

@@ -118,10 +118,10 @@ def export_claude_code(view: OrgView) -> Export:
         files[SETTINGS], places[SETTINGS] = page(render_json_lines(settings, view.records.document.place()))
     elsewhere = _count_asked_elsewhere(roster, {each.value for each in ask_rules})
     withheld = (
-        ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
-        ("tools that allow more there", "not given: the tool of that name can write or run more than the declared one", weaker),
-        ("tools that share a name there", "not given: the role may not use all of them", shared),
-        ("delegation without subordinates", "not given: the role may start no other agent, or may not always delegate", undelegated),
+        ("tools that have no name in the host", f"left out: add the name under `names: {{{HOST}: …}}` of the tool", unknown),
+        ("tools that allow more in the host", "left out: the host's tool of that name can write or run more than the declared one", weaker),
+        ("tools that share a name in the host", "left out: the role may not use all of them", shared),
+        ("delegation without subordinates", "left out: the role has no subordinates, or may not always delegate", undelegated),
         ("approval for others", "`settings.json` asks for these tools for every caller, even if the role need not ask", elsewhere),
     )  # fmt: skip
     lost = find_losses(
@@ -131,9 +131,16 @@ def export_claude_code(view: OrgView) -> Export:
         withheld=(*withheld, *count_dropped(roster, HOST)),
         asks=True,
     )
-    covers = ["roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "turns"]
+    covers = [
+        "roles",
+        "descriptions",
+        "instructions",
+        "tools that a role may use without limits",
+        "models",
+        "turn limits",
+    ]
     covers += [
-        "whom a role may call",
+        "agents that a role may call",
         *(["approval"] if ask_rules else []),
         *(["denied tools"] if denied else []),
         *(["policies about files"] if rules else []),

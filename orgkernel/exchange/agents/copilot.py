@@ -93,10 +93,10 @@ def export_copilot(view: OrgView) -> Export:
             render_markdown_lines(mark, _build_front_matter(role, given, roster), role.body, role.place)
         )
     withheld = (
-        ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
-        ("tools that allow more there", "not given: the tool of that name can run more than the declared one", weaker),
-        ("tools that share a name there", "not given: the role may not use all of them", shared),
-        ("tools that call agents", "not given: the host does not enforce which agents may be called", calling),
+        ("tools that have no name in the host", f"left out: add the name under `names: {{{HOST}: …}}` of the tool", unknown),
+        ("tools that allow more in the host", "left out: the host's tool of that name can run more than the declared one", weaker),
+        ("tools that share a name in the host", "left out: the role may not use all of them", shared),
+        ("tools that call agents", "left out: the host does not enforce which agents may be called", calling),
         ("roles with long texts", f"not exported: a text is limited to {MAX_TEXT_LENGTH:,} characters", len(long)),
     )  # fmt: skip
     lost = find_losses(
@@ -107,7 +107,7 @@ def export_copilot(view: OrgView) -> Export:
     )
     return Export(
         files,
-        ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),
+        ("roles", "descriptions", "instructions", "tools that a role may use without limits", "models"),
         tuple(lost),
         places,
         list_withheld(roster, kept),

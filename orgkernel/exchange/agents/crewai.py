@@ -88,13 +88,13 @@ def export_crewai(view: OrgView) -> Export:
         for role, each in roster.roles.items()
     )
     withheld = (
-        ("tools of the manager", "not given: the manager of a hierarchical crew has no tools", of_manager),
-        ("tools that cannot be modules", f"not given: write the name under `names: {{{HOST}: …}}` of the tool", unnamed),
-        ("tools that share a name there", "not given: the role may not use all of them", shared),
-        ("tools that call agents", "not given: the format cannot limit delegation to some agents", calling),
+        ("tools of the manager", "left out: the manager of a hierarchical crew has no tools", of_manager),
+        ("tools that cannot be modules", f"left out: add the name under `names: {{{HOST}: …}}` of the tool", unnamed),
+        ("tools that share a name in the host", "left out: the role may not use all of them", shared),
+        ("tools that call agents", "left out: the format cannot limit delegation to some agents", calling),
         ("input schemas", "the tool of the project declares its arguments", schemas),
     )  # fmt: skip
-    instead = {"chain of command": (below, f"all agents have one manager; {'the text of each agent describes the rest' if manager else 'this crew has none'}")}  # fmt: skip
+    instead = {"chain of command": (below, f"all agents have one manager; {'the instructions of each agent describe the rest' if manager else 'this crew has none'}")}  # fmt: skip
     lost = find_losses(
         view,
         says=("requirements.preferred_model",),
@@ -103,7 +103,14 @@ def export_crewai(view: OrgView) -> Export:
         roster=roster,
         withheld=(*withheld, *count_dropped(roster, HOST)),
     )
-    covers = ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "mission")
+    covers = (
+        "roles",
+        "descriptions",
+        "instructions",
+        "tools that a role may use without limits",
+        "models",
+        "mission",
+    )
     return Export(
         files,
         (*covers, *(("the top of the chain of command",) if manager else ())),

@@ -13,11 +13,11 @@ from orgkernel.graph.questions import OrgView
 
 _NO_PLACE = Lost("").why
 _OF_ORGANIZATION: tuple[tuple[str, str, FactCount], ...] = (
-    ("domain routing", "work is not routed by domain there", lambda view: len(view.records.organization.domain_routing)),
+    ("domain routing", "the host does not route work by domain", lambda view: len(view.records.organization.domain_routing)),
     ("mission", _NO_PLACE, lambda view: int(view.records.organization.mission != Mission())),
     ("communication channels", _NO_PLACE, lambda view: len(view.records.organization.communication_channels)),
     ("limits", _NO_PLACE, lambda view: int(view.records.organization.limits != Limits())),
-    ("separations of duties", _NO_PLACE, lambda view: len(view.records.organization.separations)),
+    ("separation of duties", _NO_PLACE, lambda view: len(view.records.organization.separations)),
     ("policies", "tools that they deny are withheld; what they allow to people is not exported", lambda view: sum(each.record.enabled for each in view.records.policies.values())),
     ("people", _NO_PLACE, lambda view: len(view.records.people)),
     ("system origins", _NO_PLACE, lambda view: len(view.records.system_origins)),
@@ -27,10 +27,10 @@ _OF_ORGANIZATION: tuple[tuple[str, str, FactCount], ...] = (
 )  # fmt: skip
 
 _WITHHELD: Mapping[Extent, tuple[str, str]] = {
-    "in part": ("tools that a role has in part", "not given: the format knows no levels"),
-    "sometimes": ("tools that depend on circumstances", "not given: the format knows no times, channels, paths, commands or locks"),
-    "asked": ("tools that need approval", "not given: the format cannot ask"),
-    "refused": ("tools that a role lists and may not use", "not given"),
+    "in part": ("tools that a role may use in part", "left out: the format has no levels"),
+    "sometimes": ("tools that depend on circumstances", "left out: the format has no times, channels, paths, commands or locks"),
+    "asked": ("tools that need approval", "left out: the format cannot ask for approval"),
+    "refused": ("tools that a role lists and may not use", "left out"),
 }  # fmt: skip
 
 

@@ -56,7 +56,7 @@ def export_skills(view: OrgView) -> Export:
         *(Loss(what, why, count) for what, why, count in withheld if count),
         # Facts about roles are lost with the roles, which are counted as a whole.
         *find_losses(view, roles=False),
-        Loss("files beside skills", "only the text of a skill is read; copy its other files"),
+        Loss("files next to skills", "only the text of a skill is read; copy its other files"),
     )
     return Export(files, ("cognitive skills", "plans in use", "procedures in use"), lost, places)
 

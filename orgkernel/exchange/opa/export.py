@@ -25,8 +25,8 @@ POLICY = Path(__file__).with_name("policy.rego")
 """The access layers as rules over the data of an organization, the same for every organization."""
 COVERS = (
     "disabled tools", "departments", "restricted_to", "role bindings with levels", "essential tools", "rank matrix",
-    "qualifications", "policies that allow", "policies that deny", "ceilings of policies", "policies that ask",
-    "conditions of policies", "circumstances that are not stated", "fallback policies", "credentials", "data tiers",
+    "qualifications", "policies that allow", "policies that deny", "policy ceilings", "policies that ask",
+    "policy conditions", "circumstances that are not stated", "fallback policies", "credentials", "data tiers",
     "position", "exclusive lock", "file scope",
 )  # fmt: skip
 _ALWAYS = (

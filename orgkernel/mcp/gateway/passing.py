@@ -142,7 +142,7 @@ def _refuse_if_missing(what: str, missing: Iterable[MissingServer]) -> None:
     if servers:
         silent = ", ".join(f"{quote(server)} ({reason})" for server, reason in servers.items())
         raise Refused(
-            f"{what} is on no server that answers; these do not answer: {silent}",
+            f"{what} is on no server that answers; these servers do not answer: {silent}",
             "try again later",
             "TOOL_UNAVAILABLE",
         )

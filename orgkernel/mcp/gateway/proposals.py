@@ -130,7 +130,7 @@ def _propose_opening(
     if tool_id not in view.records.tools:
         return UseProposal(
             kind="declare", role=role, tool=tool_id, because=because,
-            text=f"declare {quote(tool_id)}, if role {quote(role)} is to have it", by_hand="no document declares the tool",
+            text=f"declare {quote(tool_id)}, if role {quote(role)} should have it", by_hand="no document declares the tool",
         )  # fmt: skip
     subject, action = next(iter(refused.asked))
     request = AccessRequest(f"role:{role}", action, f"tool:{tool_id}")
@@ -165,7 +165,7 @@ def _propose_opening(
     remedy = grant[0] if grant is not None else next(iter(explanation.remedies), None)
     return UseProposal(
         kind="grant", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
-        text=f"{remedy.text}, if role {quote(role)} is to have it" if remedy else f"leave {quote(tool_id)} to other roles: no change would allow it",
+        text=f"{remedy.text}, if role {quote(role)} should have it" if remedy else f"leave {quote(tool_id)} to other roles: no change would allow it",
         by_hand="no edit of a profile would allow it",
     )  # fmt: skip
 

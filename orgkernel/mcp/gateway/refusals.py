@@ -54,5 +54,5 @@ def build_no_result(step: Step, server: str, name: str) -> dict[str, Any]:
     why: tuple[Why, ...] = step.why
     text = f"{step.outcome}: {quote(name)} of server {quote(server)}: {clean_sentence(clean(step.text))}{list_places(why)} [{step.code}]"
     if step.metadata.get("uncertain"):
-        text += "\nit may have had an effect: look before you call it again"
+        text += "\nit might have had an effect: check before you call it again"
     return build_error_result(text, outcome=step.outcome, code=step.code, audit=step.audit_id)

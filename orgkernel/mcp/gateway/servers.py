@@ -114,13 +114,11 @@ class ReviewedServer:
     def note_missing(self, missing: MissingServer) -> None:
         """Tell the operator that lists are answered without the server."""
         again = "" if missing.retry_seconds is None else "; it is asked again later"
-        self._say(
-            f"server {quote(self.name)} does not answer, so lists are without it: {missing.reason}{again}"
-        )
+        self._say(f"server {quote(self.name)} does not answer, so lists omit it: {missing.reason}{again}")
 
     def note_return(self, server: str) -> None:
         """Tell the operator and the clients that lists have the server again."""
-        self._say(f"server {quote(server)} answers again, so lists have it again")
+        self._say(f"server {quote(server)} answers again, so lists include it again")
         self._on_list_change()
 
     def _needs_no_look(self) -> bool:
@@ -176,7 +174,7 @@ class ReviewedServer:
             )
             if reply.kind != "changed":
                 return reply
-        return UpstreamReply(None, "it changes its tools again and again", "unavailable")
+        return UpstreamReply(None, "its tools keep changing", "unavailable")
 
     def _explain_missing(self, live: _Live, name: str) -> str:
         withheld = live.withheld.get(name)
@@ -237,7 +235,7 @@ class ReviewedServer:
             return
         self._told.add(text)
         if len(self._told) > _MAX_MESSAGES:
-            text = f"server {quote(self.name)} has changed so often that nothing more is said about it"
+            text = f"server {quote(self.name)} has changed so often that further changes are not logged"
         self._say(clean(text))
 
 

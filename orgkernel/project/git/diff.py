@@ -87,7 +87,7 @@ def changes_of(folder: str, entries: Sequence[DiffEntry], *, in_hook: bool = Fal
         change = _STATUS.get(each.status)
         if change is None:
             raise UsageError(
-                f"git says {quote(each.status)} of {quote(each.path)}, which cannot be understood"
+                f"git says {quote(each.status)} of {quote(each.path)}, which is unknown to orgkernel"
             )
         if change == "modified" and each.old_id == each.id:
             change = "mode_changed"

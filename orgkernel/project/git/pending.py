@@ -88,7 +88,7 @@ def find_pushed_base(local: str, remote: str, remote_name: str) -> str | None:
     last = run_git(".", "merge-base", "--independent", *ends).stdout.decode().split() if ends else []
     if len(last) != 1:
         raise UsageError(
-            "it cannot be told which of the pushed commits are new to the remote",
+            "which of the pushed commits are new to the remote is unknown",
             "push the branch at which the work began first, or run `git fetch`",
         )
     return last[0]

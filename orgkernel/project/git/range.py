@@ -51,7 +51,7 @@ def read_range(path: str, base: str, head: str, branches: Sequence[str] = ()) ->
     common = run_git(folder, "merge-base", "--all", first, last).stdout.decode().split()
     if len(common) != 1:
         raise UsageError(
-            f"{quote(base)} and {quote(head)} have {len(common)} last common commits, so it cannot be told what changed",
+            f"{quote(base)} and {quote(head)} have {len(common)} last common commits, so the changes are ambiguous",
             "merge one of them into the other, or pass the commit at which the work began",
         )
     entries = tuple(_diff(folder, common[0], last))
@@ -114,7 +114,7 @@ def _refuse_shallow(folder: str) -> None:
     output = read_git(folder, "rev-parse", "--is-shallow-repository", what="read the repository")
     if output.strip() != b"false":
         raise UsageError(
-            "the clone is shallow, so it cannot be told what changed since when",
+            "the clone is shallow, so the changes between the revisions are unknown",
             "run `git fetch --unshallow` first; in CI, check out the whole history",
         )
 

@@ -71,7 +71,7 @@ def _compare(
     seen: dict[str, Place], name: str, place: Place, subject: str, shown: str = ""
 ) -> Iterator[Finding]:
     if (first := seen.get(name)) is not None:
-        message = f"{quote(shown or name)} has two entries, of which only the first counts"
+        message = f"{quote(shown or name)} has two entries; only the first one is used"
         yield Finding(place, message, "remove one of them", subject, (Related(first, "the first one"),))
     seen.setdefault(name, place)
 

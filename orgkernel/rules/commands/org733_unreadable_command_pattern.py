@@ -69,7 +69,7 @@ def _check_entry(
 ) -> Iterator[Finding]:
     subject = f"program:{name}"
     if entry.reader is not None and entry.reader not in read_words("readers"):
-        message = f"{quote(entry.reader)} is not a reader of commands"
+        message = f"{quote(entry.reader)} is not a command reader"
         help = (
             did_you_mean(entry.reader, read_words("readers")) or "declare the effects of the program instead"
         )
@@ -92,7 +92,9 @@ def _check_pattern(
         return
     tree = _parser.parse(pattern)
     if _repeats_choice(tree, is_repeated=False):
-        message = f"{quote(pattern)} repeats a repetition, which can take minutes for one command"
+        message = (
+            f"{quote(pattern)} contains one repetition inside another, which can take minutes for one command"
+        )
         yield Finding(document.place(*route), message, "remove the inner repetition", subject)
     elif _count_repetitions(tree) > _MAX_REPETITIONS:
         message = f"{quote(pattern)} has more than {_MAX_REPETITIONS} repetitions, which can take minutes for one command"

@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 name = quote(tool.removeprefix(MCP))
                 yield Finding(
                     document.place("tools", tool),
-                    f"server {name} starts or calls something else than in {quote(other.name)}",
+                    f"server {name} is declared differently in {quote(other.name)}",
                     "give one of them another name, or declare the same",
                     f"tool:{tool}",
                     (Related(other.place("tools", tool), f"the other server {name}"),),

@@ -92,7 +92,7 @@ def _find_inexpressible(post: RolePost) -> Iterator[Finding]:
         tool = quote(words[RULES][number])
         yield Finding(
             post.document.place(RULES, number),
-            f"the permission of agent {quote(post.profile.name)} for {quote(words[PARTS][number])} is about part of {tool}, so every use of {tool} asks",
+            f"the permission of agent {quote(post.profile.name)} for {quote(words[PARTS][number])} covers only part of {tool}, so every use of {tool} requires an approval",
             f"allow, deny or ask about all of {tool}",
             f"role:{post.role_id}",
         )

@@ -93,7 +93,7 @@ def _find_unread_files(
         if path not in paths and word not in known:
             yield Finding(
                 post.document.place(BELOW, number),
-                f"agent {quote(post.profile.name)} names the sub-agent {quote(word)}, which is no agent that was read",
+                f"agent {quote(post.profile.name)} names the sub-agent {quote(word)}, which is not among the agents that were read",
                 "correct the path, or check a folder that contains both files",
                 f"role:{post.role_id}",
             )

@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             second.document.place("description"),
             f"agent {quote(second.profile.name)} is word for word the same as {name}"
             + (f" and {len(posts) - 2} more" if len(posts) > 2 else ""),
-            "keep one of them, or say in each what only this one is for",
+            "keep one of them, or describe in each what only that agent is for",
             f"role:{second.role_id}",
             tuple(
                 Related(each.document.place("description"), f"agent {quote(each.profile.name)}")

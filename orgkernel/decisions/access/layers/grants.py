@@ -151,8 +151,8 @@ def _describe_tightest(evaluation: Evaluation, limits: Sequence[tuple[int, tuple
     """The level that the strictest restrictions allow."""
     level = min(level for level, _ in limits)
     alike = [rows for left, rows in limits if left == level]
-    left = f"level {quote(evaluation.resource.levels[level])}" if level else "nothing"
-    return f"{_name_first_and_count('restriction', alike)} {_inflect_verb('leave', alike)} {evaluation.who} {left} of {evaluation.what}"
+    left = quote(evaluation.resource.levels[level])
+    return f"{_name_first_and_count('restriction', alike)} {_inflect_verb('limit', alike)} {evaluation.who} to level {left} of {evaluation.what}"
 
 
 def _explain_applied(evaluation: Evaluation) -> Sentence:
@@ -164,7 +164,7 @@ def _explain_applied(evaluation: Evaluation) -> Sentence:
         if grants.active[0].waives:
             lifting.setdefault(name_waivers(grants.active[0]), []).append(grants.active)
     texts = (
-        f"{_name_first_and_count('grant', alike)} {_inflect_verb('lift', alike)} {waived}"
+        f"{_name_first_and_count('grant', alike)} {_inflect_verb('waive', alike)} {waived}"
         for waived, alike in lifting.items()
     )
     return "; ".join((_describe_grants(evaluation, grant_groups), *texts)), ()

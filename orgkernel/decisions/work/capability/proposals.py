@@ -87,7 +87,7 @@ def _build_proposal(
     skill: VisibleSkill, agents: tuple[OutcomesOfAgent, ...], successes: int, failures: int
 ) -> Proposal:
     gates, total = skill.gates, successes + failures
-    text = f"skill `{skill.name}` succeeded {successes} of {total} times in the hands of {len(agents)} agent{'s' * (len(agents) > 1)}"
+    text = f"skill `{skill.name}` succeeded {successes} of {total} times, used by {len(agents)} agent{'s' * (len(agents) > 1)}"
     why = (cite_place(f"skill {skill.name} is declared", skill.definition.place("name")),)
     return Proposal(
         skill.name, gates.intents, gates.skill_id, successes, failures, round(successes / total, 4), agents,

@@ -72,7 +72,7 @@ def find_missing_escalation(record: LmcRecord) -> Iterator[ContractFinding]:
                 row.LMC_ESCALATE, ("attempts", number + 1), message, "escalate to the sender instead"
             )
         elif is_blank(record.escalated_to):
-            message = f"{MAX_FAILURES_IN_ROW} attempts in a row failed, and the sender was not told"
+            message = f"{MAX_FAILURES_IN_ROW} attempts in a row failed, and the record does not escalate to the sender"
             yield ContractFinding(
                 row.LMC_ESCALATE, ("attempts", number), message, "write the sender in `escalated_to`"
             )

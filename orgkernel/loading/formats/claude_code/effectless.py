@@ -120,5 +120,5 @@ def _find_problem(effect: str, word: str) -> tuple[str, str] | None:
             plain = path.replace("\\", "/")
             drive = re.match(r"([A-Za-z]):/+(.*)", plain)
             better = f"//{drive[1].lower()}/{drive[2]}" if drive else plain
-            return "paths have forward slashes, also on Windows", f"write {quote(f'{tool}({better})')}"
+            return "paths have forward slashes, even on Windows", f"write {quote(f'{tool}({better})')}"
     return None

@@ -176,8 +176,8 @@ def _read_permission(written: Any, marks: Marks, refusals: list[Refusal]) -> Ite
             if tool in _CIRCUMSTANCES:
                 continue
             if tool in _EDITING and tool != EDIT:
-                text = f"OpenCode has no permission {quote(tool)}, so it decides nothing"
-                help = f"write `{EDIT}`, which is about every tool that changes files"
+                text = f"OpenCode has no permission {quote(tool)}, so it has no effect"
+                help = f"write `{EDIT}`, which applies to every tool that changes files"
                 refusals.append(Refusal(row.EFFECTLESS_PERMISSION, marks[1][tool][0], text, help))
                 continue
             if isinstance(effects, Mapping):

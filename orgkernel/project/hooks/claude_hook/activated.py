@@ -73,13 +73,13 @@ class Activated:
         """The compiled answers for a role."""
         name = self.data["roles"][role]
         if os.path.basename(name) != name:
-            raise HookFault(f"{ACTIVE} names a file that is not beside it")
+            raise HookFault(f"{ACTIVE} names a file that is not in its folder")
         content = _read_whole(os.path.join(self.project, FOLDER, name))
         if f"{sha256_hex(content)[:SHOWN_OF_DIGEST]}.json" != name:
-            raise HookFault(f"{name} is not what was compiled")
+            raise HookFault(f"{name} differs from what was compiled")
         answers = _parse(name, content)
         if answers.get("role") != role:
-            raise HookFault(f"{name} is about another role")
+            raise HookFault(f"{name} belongs to another role")
         return answers
 
 

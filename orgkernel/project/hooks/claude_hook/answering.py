@@ -13,7 +13,7 @@ from orgkernel.project.hooks.engine import json_reader
 
 LARGEST_CALL = 64 * 1024 * 1024
 _LONGEST = 300
-OUT = "to take the hook out, run `orgkernel host deactivate --claude-code` with the folder of the project"
+OUT = "to remove the hook, run `orgkernel host deactivate --claude-code` with the folder of the project"
 
 
 def main(arguments: list[str]) -> int:
@@ -68,7 +68,7 @@ def answer_failure(event: str, on_error: str, problem: Exception) -> dict[str, o
     what = _escape(what)[:_LONGEST]
     if event == "PreToolUse" and (on_error != "pass" or isinstance(problem, HookFault)):
         return refuse(event, f"orgkernel: the hook failed, so the call is refused: {what}; {OUT}")
-    passed = ", so the organization was not asked" if event == "PreToolUse" else ""
+    passed = ", so the organization was not consulted" if event == "PreToolUse" else ""
     return {"systemMessage": f"orgkernel: the hook failed{passed}: {what}; {OUT}"}
 
 

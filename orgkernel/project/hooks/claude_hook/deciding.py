@@ -57,7 +57,7 @@ def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
     if name is None and role == FREE:
         return "allow", ""
     if held := find_protected(active, tool, call, given, PATH_ARGUMENTS.get(tool, ())):
-        text = f"deny: {quoted(held)} decides what agents may do here. A person changes it, outside of this session."
+        text = f"deny: {quoted(held)} decides what agents may do here. Only a person can change it, outside of this session."
         return "deny", text
     if role is None:
         return _decide_nameless(active, name or "", tool)
@@ -76,7 +76,7 @@ def _describe_answer(active: Activated, answer: CallAnswer) -> CallAnswer:
     if not text:
         return answer
     again = f"orgkernel host activate {active.data['org_id']} --claude-code {shown(active.project)}"
-    return outcome, f"{text}\n  a change counts after: {again}"
+    return outcome, f"{text}\n  a change takes effect after: {again}"
 
 
 def caller_of(call: dict[str, Any]) -> str | None:
@@ -247,7 +247,7 @@ _READ_BY_PERSON: Final = "so a person is asked, who can read it"
 _UNREADABLE: Final = (
     "it cannot be parsed completely: the command has more in it than plain words, quotes, lists and pipes"
 )
-_UNKNOWN: Final = f"decided as without a path: it cannot be told to which part `{PLACEHOLDER}` leads"
+_UNKNOWN: Final = f"decided as without a path: the path for `{PLACEHOLDER}` is unknown"
 
 
 def _insert_path(text: str, path: str) -> str:
@@ -346,7 +346,7 @@ def _decide_unlisted(active: Activated, tool: str) -> CallAnswer:
             "deny",
             f"deny: {text}. Declare it with `names: {{claude_code: …}}`, or use a tool that is listed.",
         )
-    return "warn", f"orgkernel: {text}, so only the rules of Claude Code hold for it"
+    return "warn", f"orgkernel: {text}, so only the rules of Claude Code apply to it"
 
 
 def shown(text: str) -> str:

@@ -56,7 +56,7 @@ def find_drift(active: Activated) -> Iterator[str]:
     agents = [name for name in map(_find_name, agent_files.values()) if name is not None]
     if others := sorted(_find_changed_exports(active, agent_files)):
         yield (
-            f"These exported agents are not what {data['org_name']} says now: {_render_list(others)}; export them again: "
+            f"These exported agents differ from what {data['org_name']} declares now: {_render_list(others)}; export them again: "
             f"`orgkernel export --to claude-code --org {data['org_id']} -o {active.project}`."
         )
     if not agents:

@@ -54,7 +54,7 @@ def parse(content: bytes) -> Any:
         # The parser takes its exception from `json.decoder`, which is not imported here.
         raise ValueError("it is not JSON") from None
     if text[end:].strip(_SPACE):
-        raise ValueError("there is something behind it")
+        raise ValueError("there is text after it")
     return value
 
 
