@@ -52,7 +52,7 @@ _EXAMPLE = {"contract": {"_schema": "orgkernel:brief", "mission": "Let customers
 
 
 class ContractQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Is this contract sound, by itself or with the contract it belongs to?"""
+    """Is this contract valid, by itself or with the contract it belongs to?"""
 
     contract: msgspec.Raw
     """The contract: an object, or a string with YAML or JSON. Places in the findings are relative to its start."""
@@ -103,7 +103,7 @@ class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post("/v1/orgs/{org}/contracts", **declare_change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
 async def post_contract(request: Request, org: Org) -> Response:
-    """Store a contract that is sound, by itself and with the stored contracts. It is never changed afterwards.
+    """Store a contract that is valid, by itself and with the stored contracts. It is never changed afterwards.
 
     A session has exactly one result. The credential of an agent stores contracts of that agent only.
     """

@@ -173,7 +173,7 @@ def name_trigger_words(draft: Draft) -> Iterator[TextChange | Left]:
             names = ", ".join(dict.fromkeys(f"{quote(use.target)}" for use in aliases))
             yield Left(
                 draft.places.offset_of(mark),
-                f"the trigger reads {words}, and {why}",
+                f"the trigger uses {words}, and {why}",
                 f"write {names} instead",
             )
             continue

@@ -34,7 +34,7 @@ NEW_DEV = DEV.replace("# kept\n", '# kept\n_version: "1.0"\n').replace(
     "failures", "consecutive_tool_failures"
 )
 BY_HAND = (
-    "upgrade by hand: the trigger reads `context_usage`, and it is written with escapes or over several lines; "
+    "upgrade by hand: the trigger uses `context_usage`, and it is written with escapes or over several lines; "
     "write `context_fill` instead\n"
 )
 

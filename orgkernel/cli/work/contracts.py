@@ -192,5 +192,5 @@ def _render_summary(checked: CheckedContract) -> str:
         if (number := sum(each.severity is severity for each in checked.diagnostics))
     ]
     kind = (checked.kind or "contract").replace("_", " ")
-    outcome = {"sound": "is sound", "unsound": "is not sound", "cannot_tell": "cannot be checked"}
+    outcome = {"sound": "is valid", "unsound": "is not valid", "cannot_tell": "cannot be checked"}
     return f"the {kind} {outcome[checked.outcome]}" + (f": {', '.join(count)}" if count else "")

@@ -51,7 +51,7 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             if use.is_alias:
                 yield Finding(
                     trigger.place(post, use.start),
-                    f"{trigger.name_in(post)} reads {quote(use.name)}, an alias of {quote(use.target)}",
+                    f"{trigger.name_in(post)} uses {quote(use.name)}, an alias of {quote(use.target)}",
                     f"write {quote(use.target)}",
                     f"role:{post.role_id}",
                 )

@@ -61,7 +61,7 @@ def test_a_trigger_that_is_not_there_letter_by_letter_is_left_to_a_person(writte
     assert (found.is_changed, found.refusal) == (False, "")
     (note,) = found.left
     assert note.before == note.after == (8, 14)
-    assert note.what == "the trigger reads `failures`, and it is written with escapes or over several lines"
+    assert note.what == "the trigger uses `failures`, and it is written with escapes or over several lines"
     assert note.help == "write `consecutive_tool_failures` instead"
 
 

@@ -81,9 +81,7 @@ def find_weak_mode(record: LmcRecord, terms: ContractTerms) -> Iterator[Contract
     """LMC_INCOMPLETE: the mode is less strict than the organization declares for the lead."""
     demanded = terms.leads.get(normalize_agent_name(record.lead.strip().removeprefix("role:")), terms.others)
     if demanded is not None and MODES.index(record.mode) < MODES.index(demanded.mode):
-        message = (
-            f"mode {quote(record.mode)} is less than {quote(demanded.mode)}, which {demanded.said_by} demands"
-        )
+        message = f"mode {quote(record.mode)} is less than {quote(demanded.mode)}, which {demanded.said_by} requires"
         yield ContractFinding(row.LMC_INCOMPLETE, ("mode",), message)
 
 
