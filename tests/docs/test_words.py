@@ -128,3 +128,16 @@ def test_messages_are_literals_outside_of_docstrings() -> None:
     """A raised text is a message; a docstring and a literal of two words are not."""
     source = 'def f():\n    """It is not there."""\n    raise ValueError("it is not there", "of ours")\n'
     assert list(read_messages(source)) == ["it is not there"]
+
+
+def test_every_table_has_a_header() -> None:
+    """The first row of each table in a page is followed by the line that separates a header from its rows."""
+    without = [
+        f"{path.name}: {block.splitlines()[0][:60]}"
+        for path in list_pages()
+        for block in re.findall(
+            r"(?:^\|.*\n)+", _CODE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE
+        )
+        if not re.fullmatch(r"\|(?: *:?-+:? *\|)+", (block.splitlines() + [""])[1])
+    ]
+    assert without == []
