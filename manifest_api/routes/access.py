@@ -41,7 +41,7 @@ class EnvelopeQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """What may a sender use, and which session gets its messages?"""
 
     subject: Name
-    """`sender:PLATFORM/SPACE/ID`, `person:ID`, `system:ID`, `webhook:ID`, `agent:ID` or `role:ID`."""
+    """`sender:PLATFORM/SPACE/ID` or `sender:PLATFORM/ID`, `person:ID`, `system:ID`, `webhook:ID`, `agent:ID` or `role:ID`."""
     context: ContextData = {}
 
 

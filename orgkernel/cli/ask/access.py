@@ -64,8 +64,8 @@ def _add_kinds_option(kinds: tuple[str, ...]) -> Callable[[Any], Any]:
 def can(**question: Any) -> None:
     """Check whether SUBJECT may do ACTION on RESOURCE, such as `role:dev use tool:text_editor`.
 
-    Subjects are `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID` or `sender:PLATFORM/SPACE/ID`. Resources are
-    `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER` or `role:ID`. The stored state is included.
+    Subjects are `role:ID`, `agent:ID`, `person:ID`, `system:ID`, `webhook:ID`, `sender:PLATFORM/SPACE/ID` or `sender:PLATFORM/ID`.
+    Resources are `tool:ID`, `tool:ID:PATH`, `credential:ID`, `data:TIER` or `role:ID`. The stored state is included.
 
     Exits 0 for allow, 1 for deny, 3 for ask, 4 for conditional, 2 if it cannot run. Conditional means that the answer
     depends on a circumstance that `--context` does not state.
