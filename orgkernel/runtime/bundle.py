@@ -227,7 +227,7 @@ class Fields:
         """A list of strings."""
         value = self.get(key)
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise self.build_error(key, "is not a list of texts")
+            raise self.build_error(key, "is not a list of strings")
         return tuple(value)
 
     def read_texts_if_any(self, key: str) -> tuple[str, ...]:

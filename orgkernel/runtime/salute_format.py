@@ -103,7 +103,7 @@ class Field(NamedTuple):
 
 
 _TEXT, _NAME = Field("a text", "", fit_text), Field("a text", "", fit_name)
-_COUNT, _LIST = Field("a count", 0, fit_count), Field("a list of texts", [], fit_list)
+_COUNT, _LIST = Field("a count", 0, fit_count), Field("a list of strings", [], fit_list)
 _NULL_NAME = Field("a text or null", "", _allow_null(fit_name))
 
 SECTIONS: Final[Mapping[str, Mapping[str, Field]]] = {
@@ -237,7 +237,7 @@ def _fits(value: object, field: Field) -> bool:
         return isinstance(value, str)
     if kind.startswith("a timestamp"):
         return isinstance(value, str) and as_seconds(value) is not None
-    if kind == "a list of texts":
+    if kind == "a list of strings":
         return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
     if kind.startswith("true"):
         return isinstance(value, bool)

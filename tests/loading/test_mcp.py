@@ -61,7 +61,7 @@ def test_what_a_server_says_of_itself_opens_nothing(tmp_path: Path) -> None:
     write_tree(tmp_path, {"yard.json": json.dumps(LISTED)})
     done = run_here("check", "yard.json", "--format", "concise", cwd=tmp_path)
     assert "info[ORG780]" in done.stdout
-    assert "read with `mcp__yard__look`" in done.stdout
+    assert "read (`mcp__yard__look`)" in done.stdout
     graph = run_here("graph", "--path", "yard.json", cwd=tmp_path)
     assert graph.stdout == "yard (yard), 0 roles\n"
 

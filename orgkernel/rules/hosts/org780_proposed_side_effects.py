@@ -56,7 +56,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 proposals.setdefault(tool.record.provider, {}).setdefault(side_effects, []).append(tool_id)
     for server, by_effect in proposals.items():
         first = next(iter(by_effect.values()))[0]
-        clause = " and ".join(f"{effect} with {listing(tools)}" for effect, tools in by_effect.items())
+        clause = " and ".join(f"{effect} ({listing(tools)})" for effect, tools in by_effect.items())
         yield Finding(
             view.records.tools[first].place(),
             f"server {quote(server)} reports side effects of some of its tools: {clause}",

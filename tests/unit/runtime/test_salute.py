@@ -356,7 +356,7 @@ def test_secrets_of_other_writers_are_masked():
         (("time", "elapsed_seconds"), -1, "BAD_FIELD", "time/elapsed_seconds: must be seconds"),
         (("time", "elapsed_seconds"), float("nan"), "BAD_FIELD", "time/elapsed_seconds: must be seconds"),
         (("environment", "gpu_available"), "yes", "BAD_FIELD", "environment/gpu_available: must be true, false or null"),
-        (("location", "files_read"), ["a", 1], "BAD_FIELD", "location/files_read: must be a list of texts"),
+        (("location", "files_read"), ["a", 1], "BAD_FIELD", "location/files_read: must be a list of strings"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named(route: tuple[str, ...], value: Any, code: str, said: str):

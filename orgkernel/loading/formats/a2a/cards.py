@@ -179,7 +179,7 @@ def _require_one(fields: FieldReader, key: str, version: str) -> None:
     """A list of strings that the protocol requires. Only version 1.0 requires at least one entry."""
     listed = fields.value.get(key)
     if listed is None or (listed == () and version == _NEW):
-        _report_missing(fields, key, "at least one text" if version == _NEW else "a list of texts", version)
+        _report_missing(fields, key, "at least one string" if version == _NEW else "a list of strings", version)
         return
     fields.get_words(key)
     for item, marks in fields.get_mappings(key):
