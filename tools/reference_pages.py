@@ -24,7 +24,7 @@ Schema = Mapping[str, Any]
 _PATTERNS = {
     "^[A-Za-z_][A-Za-z0-9_-]{0,99}$": "id",
     "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$": "tool id",
-    r"^(\*|[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\*?)$": "tool id, perhaps ending in `*`",
+    r"^(\*|[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\*?)$": "tool id or a prefix ending in `*`",
     r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$": "id or `*`",
     r"^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$": "`HH:MM-HH:MM` or `weekends`",
 }
@@ -47,24 +47,24 @@ def _kinds_page(schemas: Mapping[str, Schema]) -> str:
         [
             "# Kinds of documents",
             "",
-            "Every field of every kind, from the JSON Schemas that `orgkernel schema KIND` prints and editors use. What the "
-            "kinds are for, and how they find each other, is said in [Documents](../../documents.md).",
+            "Look up every field of every kind of document. These pages are generated from the JSON Schemas that `orgkernel schema "
+            "KIND` prints. [Documents](../../documents.md) describes what the kinds are for, and how orgkernel finds them.",
             "",
-            "| kind | is |",
+            "| kind | meaning |",
             "|---|---|",
             *rows,
             "",
-            "An *id* is a letter or `_`, then letters, digits, `_` and `-`, at most 100 characters; a *tool id* may also hold "
-            "dots, and 200 characters. Fields whose names begin with `x_` are yours everywhere; other names are findings.",
+            "An *id* is a letter or `_`, then letters, digits, `_` and `-`, at most 100 characters; a *tool id* may also contain "
+            "dots, and has at most 200 characters. You can add your own fields if their names begin with `x_`; any other unknown field is a finding.",
             "",
-            "*(orgkernel)* marks fields that the kernel specification does not have.",
+            "*(orgkernel)* marks fields that the published specification of role profiles does not have.",
             "",
         ]
     )
 
 
 def _summary(kind: str, schema: Schema) -> str:
-    return str(schema.get("description") or ("What an answer holds." if kind == "crew_manifest" else "–"))
+    return str(schema.get("description") or ("The fields of a manifest." if kind == "crew_manifest" else "–"))
 
 
 def _kind_page(kind: str, schema: Schema) -> str:
@@ -151,7 +151,7 @@ def _type_of(schema: Any) -> str:
         return _mapping_of(schema)
     if kind == "string":
         return _text_of(schema)
-    names = {"integer": "whole number", "boolean": "true or false", "null": "`null`"}
+    names = {"integer": "whole number", "boolean": "boolean", "null": "`null`"}
     return names.get(str(kind), str(kind or "anything")) + _bounds(schema)
 
 
@@ -174,7 +174,7 @@ def _text_of(schema: Schema) -> str:
     pattern = schema.get("pattern")
     if pattern in _PATTERNS:
         return _PATTERNS[pattern]
-    return f"text like `{pattern}`" if pattern else "text"
+    return f"string matching `{pattern}`" if pattern else "string"
 
 
 def _bounds(schema: Schema) -> str:
@@ -198,11 +198,12 @@ def _commands_page() -> str:
     lines = [
         "# Commands",
         "",
-        "Data goes to stdout, everything else to stderr. Exit codes: 0 fine, 1 findings or failed cases, 2 it cannot run.",
+        "Look up every command with its options. Data is written to stdout, everything else to stderr. Exit codes, unless a command "
+        "states others: 0 success, 1 findings or failed cases, 2 the command cannot run.",
         "",
         *_help(cli, _context(cli, "orgkernel", None)),
-        "Most commands take `--org`. It may be left out where one organization is meant: the only one that is read, the one in",
-        "whose folder you stand, or the one that `active` names in orgkernel.toml. Colors appear on terminals, unless the",
+        "Most commands take `--org`. You can omit it if the organization is clear: the only one that is read, the one in",
+        "the current folder, or the one that `active` names in orgkernel.toml. Colors appear on terminals, unless the",
         "variable `NO_COLOR` is set. [Complete commands and ids](../how-to/complete.md) sets up completion.",
         "",
     ]
@@ -245,10 +246,10 @@ def _http_page() -> str:
     lines = [
         "# HTTP routes",
         "",
-        "From the OpenAPI document, which a server shows at `/openapi.json`, and for people at `/docs`. What the answers have "
-        "in common is said in [HTTP](../http.md); the manifest is described in [crew_manifest](documents/crew_manifest.md).",
+        "Look up every route. This page is generated from the OpenAPI document, which a server returns at `/openapi.json`, and as a page "
+        "for people at `/docs`. [HTTP](../http.md) describes what all answers have in common; the manifest is described in [crew_manifest](documents/crew_manifest.md).",
         "",
-        f"Every route may also answer {_everywhere(openapi)}, with a problem document that says what is wrong.",
+        f"Every route can also return {_everywhere(openapi)}, with a problem document that explains the error.",
         "",
     ]
     for path, operations in openapi["paths"].items():
@@ -275,9 +276,9 @@ def _operation(operation: Schema, openapi: Schema) -> Iterator[str]:
         written = body["content"]["application/json"]["schema"]
         for number, reference in enumerate(written.get("anyOf", [written])):
             schema = openapi["components"]["schemas"][reference["$ref"].rpartition("/")[2]]
-            heading = "Or the body:" if number else "The body:"
+            heading = "Or this body:" if number else "Request body:"
             yield from (heading, "", *map(_plain, _fields(schema, openapi["components"]["schemas"])))
-    yield from ("| status | says |", "|---|---|")
+    yield from ("| status | meaning |", "|---|---|")
     for status, answer in operation["responses"].items():
         if answer.get("description"):
             yield f"| {status} | {_cell(answer['description'])} |"

@@ -205,14 +205,14 @@ EMPTY_SOURCE = Row(
 EFFECTLESS_PERMISSION = Row(
     "ORG032", "effectless-permission", _W,
     "A permission of Claude Code, Codex, Copilot or Cursor looks like protection and never applies: a rule that cannot match, an unknown key, field or mode, a field that only the session can set, or a hook that is not always found.",
-    "The host ignores it without a word, so its author feels safe. orgkernel applies rules that it can read, but a host without its hook does not.",
-    "Write `Edit(PATH)` and `Read(PATH)` for files, with forward slashes, name a server in a rule for its tools, and begin the path of a hook with `$CLAUDE_PROJECT_DIR`. The message says which.",
+    "The host ignores it silently, so it looks like protection. orgkernel applies the rules that it can read, but a host without orgkernel's hook does not.",
+    "For files, write `Edit(PATH)` and `Read(PATH)` with forward slashes. Name a server in a rule for its tools, and begin the path of a hook with `$CLAUDE_PROJECT_DIR`. The message names the mistake.",
 )  # fmt: skip
 CUT_FRONT_MATTER = Row(
     "ORG033", "cut-front-matter", _W,
-    "A host ends the front matter of a file earlier than its author.",
-    "Claude Code ends it at the first three dashes, in the middle of a value too, and OpenCode and Gemini CLI at the first line that begins with them. The fields below are text to the host: an agent whose `tools` are below gets every tool. orgkernel reads such a file as its host does.",
-    "Write one dash or two where the text has three.",
+    "A host ends the front matter of a file earlier than its author intended.",
+    "Claude Code ends it at the first three dashes, in the middle of a value too, and OpenCode and Gemini CLI at the first line that begins with them. The host reads the fields below that point as text: an agent whose `tools` are there gets every tool. orgkernel reads such a file as its host does.",
+    "Write one or two dashes instead of three.",
 )  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,

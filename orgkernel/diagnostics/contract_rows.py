@@ -42,7 +42,7 @@ READ_ONLY_BRIEF_ACTS = Row(
 DONE_CLEAN_VERIFY_FAILED = Row(
     "ORG655", "done-clean-verify-failed", _E,
     "A result claims `done_clean`, but the exit code of its verify command is not 0, or is not recorded.",
-    "Work that is not verified does not count as done.",
+    "Work that is not verified is not done.",
     "Run the verify command and record its exit code, or report `pending` or `failed`.",
 )  # fmt: skip
 DONE_CLEAN_REGRESSIONS = Row(
@@ -137,7 +137,7 @@ LMC_INCOMPLETE = Row(
 )  # fmt: skip
 LMC_ESCALATE = Row(
     "ORG671", "lmc-escalate", _E,
-    "Three attempts in a row failed, and the record does not escalate to the sender, or goes on.",
+    "Three attempts in a row failed, and the record does not escalate to the sender, or continues with another attempt.",
     "Work that failed three times needs another decision, not a fourth attempt.",
     "Write the sender in `escalated_to`, and stop.",
 )  # fmt: skip

@@ -8,11 +8,17 @@ from typing import NamedTuple
 from orgkernel.diagnostics.wording import clean, quote
 
 _KINDS = {
-    "str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
+    "str": "a string", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
     "object": "an object", "null": "`null`", "date": "a date", "datetime": "a date and time", "time": "a time",
     "bytes": "bytes",
 }  # fmt: skip
-_LIMITED = {"str": "text", "array": "a list", "object": "an object", "int": "a number", "float": "a number"}
+_LIMITED = {
+    "str": "a string",
+    "array": "a list",
+    "object": "an object",
+    "int": "a number",
+    "float": "a number",
+}
 _COUNTED = {"str": "characters", "array": "items", "object": "entries"}
 _BOUNDS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "": "exactly"}
 
@@ -65,7 +71,7 @@ def _describe(text: str) -> str:
         step = _format_limit(match[1])
         return "expected a whole number" if step == "1" else f"expected a number that is a multiple of {step}"
     if match := _PATTERN.fullmatch(text):
-        return f"expected text that matches {quote(match[1])}"
+        return f"expected a string that matches {quote(match[1])}"
     if match := _CHOICE.fullmatch(text):
         return f"{quote(match[2] if match[1] else match[3])} is not one of the allowed values"
     if match := _KIND.fullmatch(text):

@@ -114,7 +114,7 @@ class BillStep(Record, frozen=True, kw_only=True):
 
 
 class Bill(Document, frozen=True, kw_only=True):
-    """A procedure of several roles. The kernel decides which steps may start. It runs none of them."""
+    """A procedure of several roles. The kernel decides which steps may start, and does not run them."""
     kind: "Literal['orgkernel:bill']" = msgspec.field(default='orgkernel:bill', name='_schema')
     slug: BillId
     edition: str = msgspec.field(default='1', name='version')
@@ -219,7 +219,7 @@ class ProgramEntry(CommandFields, frozen=True, kw_only=True):
 
 
 class CommandCatalog(Document, frozen=True, kw_only=True):
-    """Programs and their effects."""
+    """Programs, with the effects of their subcommands, options and operands."""
     kind: "Literal['orgkernel:command_catalog']" = msgspec.field(default='orgkernel:command_catalog', name='_schema')
     description: str = ''
     source: str = ''
@@ -265,7 +265,7 @@ class RosterMember(Record, frozen=True, kw_only=True):
 
 
 class CrewRoster(Document, frozen=True, kw_only=True):
-    """Agents and their assignments."""
+    """Agents, and the roles that they fill."""
     kind: "Literal['orgkernel:crew_roster']" = msgspec.field(default='orgkernel:crew_roster', name='_schema')
     description: str = ''
     org: OrgId | None = None
@@ -318,7 +318,7 @@ class Domain(Record, frozen=True, kw_only=True):
 
 
 class DomainCatalog(Document, frozen=True, kw_only=True):
-    """Task domains and aliases."""
+    """Domains, which are kinds of task, and their aliases."""
     kind: "Literal['orgkernel:domain_catalog']" = msgspec.field(default='orgkernel:domain_catalog', name='_schema')
     description: str = ''
     domains: dict[DomainId, Domain] = msgspec.field(default_factory=dict)
@@ -344,7 +344,7 @@ class Plan(Record, frozen=True, kw_only=True):
 
 
 class PlanCatalog(Document, frozen=True, kw_only=True):
-    """Plans."""
+    """Plans: steps for tasks of a domain."""
     kind: "Literal['orgkernel:plan_catalog']" = msgspec.field(default='orgkernel:plan_catalog', name='_schema')
     description: str = ''
     plans: dict[PlanId, Plan] = msgspec.field(default_factory=dict)
@@ -378,7 +378,7 @@ class Procedure(Record, frozen=True, kw_only=True):
 
 
 class ProcedureCatalog(Document, frozen=True, kw_only=True):
-    """Procedures."""
+    """Procedures: sequences of tool calls that run without a language model."""
     kind: "Literal['orgkernel:procedure_catalog']" = msgspec.field(default='orgkernel:procedure_catalog', name='_schema')
     description: str = ''
     procedures: dict[Id, Procedure] = msgspec.field(default_factory=dict)
@@ -446,7 +446,7 @@ class Environment(Record, frozen=True, kw_only=True):
 
 
 class SaluteReport(Document, frozen=True, kw_only=True):
-    """One SALUTE report."""
+    """A status report of a role (SALUTE: status, activity, location, unit, time, environment)."""
     kind: "Literal['orgkernel:salute_report']" = msgspec.field(default='orgkernel:salute_report', name='_schema')
     status: Status
     activity: Activity = Activity()
@@ -597,7 +597,7 @@ class Case(Record, frozen=True, kw_only=True):
 
 
 class DecisionCases(Document, frozen=True, kw_only=True):
-    """Cases."""
+    """Decision cases: questions with the expected answers."""
     kind: "Literal['orgkernel:decision_cases']" = msgspec.field(default='orgkernel:decision_cases', name='_schema')
     description: str = ''
     cases: tuple[Case, ...]
@@ -624,7 +624,7 @@ class Qualification(Record, frozen=True, kw_only=True):
 
 
 class QualificationCatalog(Document, frozen=True, kw_only=True):
-    """Qualifications."""
+    """Qualifications: the tests that agents take."""
     kind: "Literal['orgkernel:qualification_catalog']" = msgspec.field(default='orgkernel:qualification_catalog', name='_schema')
     description: str = ''
     qualifications: dict[QualificationId, Qualification] = msgspec.field(default_factory=dict)
@@ -705,7 +705,7 @@ class HandoffRights(Record, frozen=True, kw_only=True):
 
 
 class RoleProfile(Document, frozen=True, kw_only=True):
-    """A role: an operational capability profile."""
+    """A role: the tasks it takes, the tools it may use, and its superior."""
     kind: "Literal['orgkernel:role_profile']" = msgspec.field(default='orgkernel:role_profile', name='_schema')
     role_id: RoleId
     overlay: bool = False
@@ -789,7 +789,7 @@ class Skill(Record, frozen=True, kw_only=True):
 
 
 class SkillCatalog(Document, frozen=True, kw_only=True):
-    """Skills."""
+    """Skills, with their prerequisites and decay."""
     kind: "Literal['orgkernel:skill_catalog']" = msgspec.field(default='orgkernel:skill_catalog', name='_schema')
     description: str = ''
     proficiency_scale: tuple[str, ...] | None = None
@@ -854,14 +854,14 @@ class Tool(Record, frozen=True, kw_only=True):
 
 
 class ToolCatalog(Document, frozen=True, kw_only=True):
-    """Tools."""
+    """Tools, with their actions and limits."""
     kind: "Literal['orgkernel:tool_catalog']" = msgspec.field(default='orgkernel:tool_catalog', name='_schema')
     description: str = ''
     tools: dict[ToolId, Tool] = msgspec.field(default_factory=dict)
 
 
 class Blocker(Contract, frozen=True, kw_only=True):
-    """One blocker."""
+    """A blocker: a question that a worker cannot answer itself."""
     kind: "Literal['orgkernel:blocker']" = msgspec.field(default='orgkernel:blocker', name='_schema')
     session: str
     id: str | None = None
@@ -897,7 +897,7 @@ class BriefSpec(Record, frozen=True, kw_only=True):
 
 
 class Brief(Contract, frozen=True, kw_only=True):
-    """One brief."""
+    """A brief: the instructions for one worker."""
     kind: "Literal['orgkernel:brief']" = msgspec.field(default='orgkernel:brief', name='_schema')
     id: str | None = None
     parent: str | None = None
@@ -938,7 +938,7 @@ class Brief(Contract, frozen=True, kw_only=True):
 
 
 class DecisionEntry(Contract, frozen=True, kw_only=True):
-    """One entry of the decision log."""
+    """An entry of the decision log: a decision with its rationale and falsifier."""
     kind: "Literal['orgkernel:decision_entry']" = msgspec.field(default='orgkernel:decision_entry', name='_schema')
     id: str | None = None
     timestamp: WrittenTime | None = None
@@ -981,7 +981,7 @@ class LmcAttempt(Record, frozen=True, kw_only=True):
 
 
 class LmcRecord(Contract, frozen=True, kw_only=True):
-    """One record of lead, manager and checker."""
+    """A record of how a lead, a manager and a checker (LMC) arrived at a result."""
     kind: "Literal['orgkernel:lmc_record']" = msgspec.field(default='orgkernel:lmc_record', name='_schema')
     brief: str | None = None
     mode: Literal['full', 'lite', 'direct']
@@ -1036,7 +1036,7 @@ class OperationVerification(Record, frozen=True, kw_only=True):
 
 
 class Preflight(Contract, frozen=True, kw_only=True):
-    """One destructive operation. The first five steps are recorded before it is carried out, and all seven
+    """The steps around one destructive operation. The first five steps are recorded before it is carried out, and all seven
     afterwards.
     """
     kind: "Literal['orgkernel:preflight']" = msgspec.field(default='orgkernel:preflight', name='_schema')
@@ -1105,7 +1105,7 @@ class SessionReport(Contract, frozen=True, kw_only=True):
 
 
 class Result(SessionReport, frozen=True, kw_only=True):
-    """One result."""
+    """A result: the final report of a worker's session."""
     kind: "Literal['orgkernel:result']" = msgspec.field(default='orgkernel:result', name='_schema')
 
 
@@ -1259,7 +1259,7 @@ class Policy(Record, frozen=True, kw_only=True):
 
 
 class AccessPolicies(Document, frozen=True, kw_only=True):
-    """Policies."""
+    """Access policies: who may use what, and when."""
     kind: "Literal['orgkernel:access_policies']" = msgspec.field(default='orgkernel:access_policies', name='_schema')
     description: str = ''
     policies: dict[PolicyId, Policy] = msgspec.field(default_factory=dict)
@@ -1407,7 +1407,7 @@ class AgentSource(Record, frozen=True, kw_only=True):
 
 
 class Organization(Document, frozen=True, kw_only=True):
-    """An organization of roles."""
+    """An organization: its roles, their chain of command, and its limits."""
     kind: "Literal['orgkernel:organization']" = msgspec.field(default='orgkernel:organization', name='_schema')
     org_id: OrgId
     org_name: str = ''
@@ -1485,7 +1485,7 @@ class RankLadder(Document, frozen=True, kw_only=True):
 
 
 class Correction(SessionReport, frozen=True, kw_only=True):
-    """One correction."""
+    """A correction: a report that replaces an earlier result."""
     kind: "Literal['orgkernel:correction']" = msgspec.field(default='orgkernel:correction', name='_schema')
     original: str | None = None
     reason: str
@@ -1500,7 +1500,7 @@ class ClosedWorker(Record, frozen=True, kw_only=True):
 
 
 class MissionClose(SessionReport, frozen=True, kw_only=True):
-    """One close of a mission."""
+    """The close of a mission: the final report of its planner."""
     kind: "Literal['orgkernel:mission_close']" = msgspec.field(default='orgkernel:mission_close', name='_schema')
     consensus_score: float | None = None
     verdict: GateVerdict | None = None

@@ -14,7 +14,7 @@ from orgkernel.loading.parsed import Refusal, describe
 _MAX_MIXED_LENGTH = 500
 _JSON_TYPES = {
     "array": "a list", "boolean": "`true` or `false`", "integer": "a whole number", "null": "null",
-    "number": "a number", "object": "a mapping", "string": "text",
+    "number": "a number", "object": "a mapping", "string": "a string",
 }  # fmt: skip
 
 

@@ -51,7 +51,7 @@ _SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 
 # Messages of the standard library's scanner, and orgkernel's words for them.
 _STRING_PROBLEMS = {
-    "Unterminated string": ("the quoted text that begins here is not closed", ""),
+    "Unterminated string": ("the quoted string that begins here is not closed", ""),
     "Invalid control character": (
         "a string contains a control character",
         "write a line break as `\\n`, a tab as `\\t`",

@@ -19,7 +19,7 @@ from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import Unknown
 
 _WRONG_TYPE = {
-    "string_type": "text",
+    "string_type": "a string",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "float_type": "a number",
@@ -34,9 +34,9 @@ _WRONG_TYPE = {
 # If a field has one of two types, pydantic's error contains the tag of the type that it tried (see the unions of
 # `model`).
 _EITHER: dict[str | int, str] = {
-    "(lines)": "text or a list",
+    "(lines)": "a string or a list",
     "(skill-use)": "the id of a skill or a mapping",
-    "(step)": "text or a mapping",
+    "(step)": "a string or a mapping",
     "(tool-need)": "the id of a tool or a mapping",
     "(action)": "a level or a mapping",
     "(roles)": "`true`, `false` or a mapping",

@@ -72,7 +72,7 @@ def describe(value: Any) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     if isinstance(value, str):
-        return f"the text {quote(value)}"
+        return f"the string {quote(value)}"
     if isinstance(value, int | float):
         return f"the number {quote(value)}"
     if isinstance(value, tuple | list):

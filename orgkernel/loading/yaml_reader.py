@@ -347,7 +347,7 @@ class _Reader:
             )
         elif not isinstance(key, str):
             shown = getattr(event, "value", None)
-            what = f"the key {quote(shown)} is not text" if shown else "a key is not text"
+            what = f"the key {quote(shown)} is not a string" if shown else "a key is not a string"
             self.refuse(row.NON_STRING_KEY, key_mark, what, "put the key in quotes")
         elif key in values:
             line, _ = unpack_mark(marks[key][0])
@@ -383,5 +383,5 @@ class _PythonReader(_Reader):
             return resolve_python_scalar(value), mark
         except NumberOutOfRange:
             text = f"the value {quote(value)} is a number or date that does not fit"
-            self.refuse(row.NUMBER, mark, text, "put the value in quotes if it is text")
+            self.refuse(row.NUMBER, mark, text, "put the value in quotes if it is a string")
             return 0, mark

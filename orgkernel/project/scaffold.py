@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.documents.model.json_schema import build_json_schema
 from orgkernel.documents.model.kinds import KINDS
 from orgkernel.documents.model.record import Id
@@ -50,7 +50,10 @@ def copy_template(template: str, folder: str, org_id: str | None = None) -> list
     files written so far are removed.
     """
     if template not in list_templates():
-        help = did_you_mean(template, list_templates()) or f"templates are {', '.join(map(quote, list_templates()))}"
+        help = (
+            did_you_mean(template, list_templates())
+            or f"templates are {', '.join(map(quote, list_templates()))}"
+        )
         raise UsageError(f"there is no template {quote(template)}", help)
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise NotEmpty(f"{quote(folder)} is not an empty folder", "pass the name of a new or empty folder")

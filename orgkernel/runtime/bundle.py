@@ -195,7 +195,7 @@ class Fields:
         """A string."""
         value = self.get(key)
         if not isinstance(value, str):
-            raise self.build_error(key, "is not text")
+            raise self.build_error(key, "is not a string")
         return value
 
     def read_text_or_none(self, key: str) -> str | None:

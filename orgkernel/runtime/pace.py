@@ -236,7 +236,7 @@ def _read_tier(name: str, data: object, superior: object) -> Tier:
     words = {key: data.get(key) or "" for key in ("action", "description")}
     to = data.get("escalate_to") or superior
     if not all(isinstance(word, str) for word in words.values()) or not isinstance(to, str | None):
-        raise PlanError(f"`pace/{name}` has a value that is not text")
+        raise PlanError(f"`pace/{name}` has a value that is not a string")
     return Tier(words["action"], words["description"], trigger, to or None)
 
 

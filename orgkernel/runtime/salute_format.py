@@ -102,9 +102,9 @@ class Field(NamedTuple):
     required: bool = False
 
 
-_TEXT, _NAME = Field("a text", "", fit_text), Field("a text", "", fit_name)
+_TEXT, _NAME = Field("a string", "", fit_text), Field("a string", "", fit_name)
 _COUNT, _LIST = Field("a count", 0, fit_count), Field("a list of strings", [], fit_list)
-_NULL_NAME = Field("a text or null", "", _allow_null(fit_name))
+_NULL_NAME = Field("a string or null", "", _allow_null(fit_name))
 
 SECTIONS: Final[Mapping[str, Mapping[str, Field]]] = {
     "status": {
@@ -184,7 +184,7 @@ def read_report(data: object) -> Report:
     version = data.get("_version", VERSION)
     major, dot, minor = version.partition(".") if isinstance(version, str) else ("", "", "")
     if major != _MAJOR or not dot or not (minor.isascii() and minor.isdigit()):
-        shown = f"`{fit_text(version, 40)}`" if isinstance(version, str) else "(not text)"
+        shown = f"`{fit_text(version, 40)}`" if isinstance(version, str) else "(not a string)"
         raise ReportError(
             "UNKNOWN_VERSION", "_version", f"version {shown} is not supported; this reader accepts {_MAJOR}.x"
         )
@@ -233,7 +233,7 @@ def _fits(value: object, field: Field) -> bool:
         return True
     if field.words:
         return value in field.words
-    if kind.startswith("a text"):
+    if kind.startswith("a string"):
         return isinstance(value, str)
     if kind.startswith("a timestamp"):
         return isinstance(value, str) and as_seconds(value) is not None

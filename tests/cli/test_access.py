@@ -72,7 +72,7 @@ def test_what_is_stored_counts(home: Path) -> None:
         ((*SEND, "--context", "[]"), "the context is not a JSON object"),
         ((*SEND, "--context", '{"chanel": "x"}'), "did you mean `channel`?"),
         ((*SEND, "--context", '{"pace": "x"}'), "at `pace`: `x` is not one of the allowed values"),
-        ((*SEND, "--context", '{"depth": "1"}'), "at `depth`: expected a whole number, got text"),
+        ((*SEND, "--context", '{"depth": "1"}'), "at `depth`: expected a whole number, got a string"),
         ((*SEND, "--org", "househole"), "did you mean `household`?"),
     ],
 )

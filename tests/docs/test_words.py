@@ -138,6 +138,6 @@ def test_every_table_has_a_header() -> None:
         for block in re.findall(
             r"(?:^\|.*\n)+", _CODE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE
         )
-        if not re.fullmatch(r"\|(?: *:?-+:? *\|)+", (block.splitlines() + [""])[1])
+        if not re.fullmatch(r"\|(?: *:?-+:? *\|)+", [*block.splitlines(), ""][1])
     ]
     assert without == []

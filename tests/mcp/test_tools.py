@@ -144,7 +144,7 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
         for name in ("subject", "on_behalf_of", "via", "org", "now")
     ),
     ("can", {}, "resource"),
-    ("can", {"resource": ["tool:x"]}, "expected text, got a list"),
+    ("can", {"resource": ["tool:x"]}, "expected a string, got a list"),
     ("can", {"resource": "scheduler"}, "`tool:scheduler`"),
     ("can", {"resource": "tool:scheduler", "acton": "use"}, "did you mean `action`?"),
     ("can", {"resource": "role:co", "paths": ["a"]}, "only a tool has paths"),

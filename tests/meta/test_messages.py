@@ -122,7 +122,7 @@ def test_what_is_said_of_a_trigger_follows_the_style_guide(text: str) -> None:
         ("", "is not one line"),
         ("role `a` " + "is not declared " * 8 + "here", "is too long"),
         ("role `a has no profile", "has an open quotation"),
-        ("`role_id` is a str but must be text", "has a Python type name"),
+        ("`role_id` is a str but must be a string", "has a Python type name"),
         ("`role_id` is None", "has a Python type name"),
         ("role codegen_specialist has no profile", "has user text outside of backticks"),
         ("role 'codegen' has no profile", "has user text outside of backticks"),
@@ -156,7 +156,9 @@ def test_good_sentences_have_no_faults() -> None:
     """What the style guide shows, and user text that would be wrong outside of backticks."""
     shown = "role `codegen_specialist` reports to `enginering_xo`, which is not declared"
     assert [*faults_of_message(shown), *faults_of_help("did you mean `engineering_xo`?")] == []
-    assert [*faults_of_message("`x` is the text `None.behaviour " + "a" * 200 + "` but must be a list")] == []
+    assert [
+        *faults_of_message("`x` is the string `None.behaviour " + "a" * 200 + "` but must be a list")
+    ] == []
 
 
 # Words that belong to somebody else, by file: the name of a host's tool and of its prompt, a word that people who

@@ -261,7 +261,7 @@ class Policy(Record):
 
 
 class AccessPolicies(Document):
-    """Policies."""
+    """Access policies: who may use what, and when."""
 
     kind: Literal["orgkernel:access_policies"] = Field(default="orgkernel:access_policies", alias="_schema")
     description: str = ""

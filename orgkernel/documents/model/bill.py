@@ -133,7 +133,7 @@ class BillStep(Record):
 
 
 class Bill(Document):
-    """A procedure of several roles. The kernel decides which steps may start. It runs none of them."""
+    """A procedure of several roles. The kernel decides which steps may start, and does not run them."""
 
     kind: Literal["orgkernel:bill"] = Field(default="orgkernel:bill", alias="_schema")
     slug: BillId

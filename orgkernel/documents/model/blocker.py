@@ -10,7 +10,7 @@ from orgkernel.documents.model.contract import Contract, WrittenTime
 
 
 class Blocker(Contract):
-    """One blocker."""
+    """A blocker: a question that a worker cannot answer itself."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -49,7 +49,7 @@ class BriefSpec(Record):
 
 
 class Brief(Contract):
-    """One brief."""
+    """A brief: the instructions for one worker."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -225,7 +225,7 @@ class ProgramEntry(CommandFields):
 
 
 class CommandCatalog(Document):
-    """Programs and their effects."""
+    """Programs, with the effects of their subcommands, options and operands."""
 
     kind: Literal["orgkernel:command_catalog"] = Field(default="orgkernel:command_catalog", alias="_schema")
     description: str = ""

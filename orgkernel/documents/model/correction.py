@@ -10,7 +10,7 @@ from orgkernel.documents.model.result import SessionReport
 
 
 class Correction(SessionReport):
-    """One correction."""
+    """A correction: a report that replaces an earlier result."""
 
     model_config = ConfigDict(
         json_schema_extra={

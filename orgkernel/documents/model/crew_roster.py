@@ -57,7 +57,7 @@ class RosterMember(Record):
 
 
 class CrewRoster(Document):
-    """Agents and their assignments."""
+    """Agents, and the roles that they fill."""
 
     kind: Literal["orgkernel:crew_roster"] = Field(default="orgkernel:crew_roster", alias="_schema")
     description: str = ""

@@ -201,7 +201,7 @@ class Case(Record):
 
 
 class DecisionCases(Document):
-    """Cases."""
+    """Decision cases: questions with the expected answers."""
 
     kind: Literal["orgkernel:decision_cases"] = Field(default="orgkernel:decision_cases", alias="_schema")
     description: str = ""

@@ -15,7 +15,7 @@ def _lower(value: Any) -> Any:
 
 
 class DecisionEntry(Contract):
-    """One entry of the decision log."""
+    """An entry of the decision log: a decision with its rationale and falsifier."""
 
     model_config = ConfigDict(
         json_schema_extra={

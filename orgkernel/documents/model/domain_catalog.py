@@ -24,7 +24,7 @@ class Domain(Record):
 
 
 class DomainCatalog(Document):
-    """Task domains and aliases."""
+    """Domains, which are kinds of task, and their aliases."""
 
     kind: Literal["orgkernel:domain_catalog"] = Field(default="orgkernel:domain_catalog", alias="_schema")
     description: str = ""

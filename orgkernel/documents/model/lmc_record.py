@@ -43,7 +43,7 @@ class LmcAttempt(Record):
 
 
 class LmcRecord(Contract):
-    """One record of lead, manager and checker."""
+    """A record of how a lead, a manager and a checker (LMC) arrived at a result."""
 
     kind: Literal["orgkernel:lmc_record"] = Field(default="orgkernel:lmc_record", alias="_schema")
     brief: str | None = None

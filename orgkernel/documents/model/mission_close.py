@@ -21,7 +21,7 @@ class ClosedWorker(Record):
 
 
 class MissionClose(SessionReport):
-    """One close of a mission."""
+    """The close of a mission: the final report of its planner."""
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -216,7 +216,7 @@ class AgentSource(Record):
 
 
 class Organization(Document):
-    """An organization of roles."""
+    """An organization: its roles, their chain of command, and its limits."""
 
     kind: Literal["orgkernel:organization"] = Field(default="orgkernel:organization", alias="_schema")
     org_id: OrgId

@@ -42,7 +42,7 @@ class Plan(Record):
 
 
 class PlanCatalog(Document):
-    """Plans."""
+    """Plans: steps for tasks of a domain."""
 
     kind: Literal["orgkernel:plan_catalog"] = Field(default="orgkernel:plan_catalog", alias="_schema")
     description: str = ""

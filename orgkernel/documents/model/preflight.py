@@ -65,7 +65,7 @@ class OperationVerification(Record):
 
 
 class Preflight(Contract):
-    """One destructive operation. The first five steps are recorded before it is carried out, and all seven
+    """The steps around one destructive operation. The first five steps are recorded before it is carried out, and all seven
     afterwards.
     """
 

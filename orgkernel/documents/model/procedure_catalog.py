@@ -58,7 +58,7 @@ class Procedure(Record):
 
 
 class ProcedureCatalog(Document):
-    """Procedures."""
+    """Procedures: sequences of tool calls that run without a language model."""
 
     kind: Literal["orgkernel:procedure_catalog"] = Field(
         default="orgkernel:procedure_catalog", alias="_schema"

@@ -53,7 +53,7 @@ class Qualification(Record):
 
 
 class QualificationCatalog(Document):
-    """Qualifications."""
+    """Qualifications: the tests that agents take."""
 
     kind: Literal["orgkernel:qualification_catalog"] = Field(
         default="orgkernel:qualification_catalog", alias="_schema"

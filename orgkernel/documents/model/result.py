@@ -80,6 +80,6 @@ class SessionReport(Contract):
 
 
 class Result(SessionReport):
-    """One result."""
+    """A result: the final report of a worker's session."""
 
     kind: Literal["orgkernel:result"] = Field(default="orgkernel:result", alias="_schema")

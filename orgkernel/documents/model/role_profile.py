@@ -138,7 +138,7 @@ class HandoffRights(Record):
 
 
 class RoleProfile(Document):
-    """A role: an operational capability profile."""
+    """A role: the tasks it takes, the tools it may use, and its superior."""
 
     kind: Literal["orgkernel:role_profile"] = Field(default="orgkernel:role_profile", alias="_schema")
     role_id: RoleId

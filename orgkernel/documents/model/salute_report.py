@@ -85,7 +85,7 @@ class Environment(Record):
 
 
 class SaluteReport(Document):
-    """One SALUTE report."""
+    """A status report of a role (SALUTE: status, activity, location, unit, time, environment)."""
 
     kind: Literal["orgkernel:salute_report"] = Field(default="orgkernel:salute_report", alias="_schema")
     status: Status

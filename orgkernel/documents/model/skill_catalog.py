@@ -66,7 +66,7 @@ class Skill(Record):
 
 
 class SkillCatalog(Document):
-    """Skills."""
+    """Skills, with their prerequisites and decay."""
 
     kind: Literal["orgkernel:skill_catalog"] = Field(default="orgkernel:skill_catalog", alias="_schema")
     description: str = ""

@@ -135,7 +135,7 @@ class Tool(Record):
 
 
 class ToolCatalog(Document):
-    """Tools."""
+    """Tools, with their actions and limits."""
 
     kind: Literal["orgkernel:tool_catalog"] = Field(default="orgkernel:tool_catalog", alias="_schema")
     description: str = ""

@@ -35,7 +35,7 @@ class FieldReader:
         if isinstance(written, str) and written.strip():
             return written.strip()
         if written is not None and not isinstance(written, str):
-            self._report_wrong_type(key, "text")
+            self._report_wrong_type(key, "a string")
         elif needed:
             at = self.marks[key][0] if key in self.marks else self.at
             text = f"{self.subject} has no {quote(key)}"
@@ -55,7 +55,7 @@ class FieldReader:
             if isinstance(item, str):
                 marked_words.append((item, start_of(marks)))
             elif not isinstance(item, dict):
-                text = f"{quote(key)} of {self.subject} lists {describe(item)}, not text"
+                text = f"{quote(key)} of {self.subject} lists {describe(item)}, not a string"
                 self.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a name"))
         return marked_words
 

@@ -75,10 +75,10 @@ def is_text(value: Any, mark: int, host: str) -> bool:
 def find_other_types(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
 ) -> Iterator[Refusal]:
-    """Fields whose value is not text to a host, so that it does not load the agent."""
+    """Fields whose value is not a string to a host, so that it does not load the agent."""
     for key in fields:
         if isinstance(value.get(key), str) and not is_text(value[key], start_of(marks[key][1]), host):
-            text = f"the field {quote(key)} is {quote(value[key])}, which is not text to {host}"
+            text = f"the field {quote(key)} is {quote(value[key])}, which is not a string to {host}"
             yield Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text, "put the value into quotes")
 
 

@@ -102,8 +102,8 @@ def _accept_forms_of_hosts(parsed: ParsedMarkdown, value: dict[str, Any]) -> Par
             if isinstance(each, dict | tuple) and not key.startswith(SKILL_KEY_PREFIXES)
         }
         for key, each in others.items():
-            text = f"the field {quote(f'{_METADATA}.{key}')} is {describe(each)}, and the standard has text there"
+            text = f"the field {quote(f'{_METADATA}.{key}')} is {describe(each)}, and the standard requires a string"
             mark = parsed.marks[1][_METADATA][1][1][key][0]
-            refusals.append(Refusal(row.UNKNOWN_FIELD, mark, text, "write it as text"))
+            refusals.append(Refusal(row.UNKNOWN_FIELD, mark, text, "write it as a string"))
         value[_METADATA] = {key: each for key, each in metadata.items() if key not in others}
     return parsed._replace(value=value, refusals=refusals)

@@ -44,7 +44,7 @@ def read_words(
                 words = list(_split(item, start_of(mark), _COMMA_OR_SPACE)) if has_spaces else []
                 yield from words if len(words) > 1 else [(item.strip(), mark)]
             else:
-                text = f"{quote(key)} lists {describe(item)}, not text"
+                text = f"{quote(key)} lists {describe(item)}, not a string"
                 refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a name"))
     else:
         text = f"the field {quote(key)} is {describe(value)}, not a list"

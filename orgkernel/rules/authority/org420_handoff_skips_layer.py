@@ -4,7 +4,7 @@
 
 If the organization has `layers`, a role hands work only within its own layer or along one of the `dispatch_edges`. If
 no edges are declared, it hands work only to the next layer below. A role hands work to its subordinates and to the
-roles it may hand work down.
+roles in `handoff.may_to` of its profile.
 
 ## Why it matters
 

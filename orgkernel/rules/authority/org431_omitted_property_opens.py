@@ -2,13 +2,14 @@
 
 ## What it checks
 
-An action under `authzen.types.actions` has meanings with conditions. For every tool that a type of resource stands for,
-no meaning requires a higher level than a meaning after it, or than the action that is left if no conditions hold.
+An action under `authzen.types.actions` maps to a list of entries with conditions, and the first entry whose conditions are met is used.
+For every tool that a resource type maps to, no entry requires a higher access level than an entry after it, or than the action that
+applies if no conditions are met.
 
 ## Why it matters
 
-Conditions read properties that the caller states. A caller that leaves them out gets the meaning at the end of the
-list. If that meaning requires less, omitting a property allows a request that stating it would deny.
+Conditions read properties that the caller states. A caller that omits them gets the last entry of the list. If that entry requires less,
+omitting a property allows a request that would be denied with the property.
 
 ## Example
 

@@ -6,7 +6,7 @@ If `authority_level` is written, it is 1 for a specialist, 2 for an executive an
 
 ## Why it matters
 
-Dispatch goes by the role type, and command goes by the authority level. If the two disagree, the role is treated as one
+Dispatch uses the role type, and the chain of command uses the authority level. If the two disagree, the role is treated as one
 type by dispatch and as another by its superiors and subordinates.
 
 ## Example

@@ -1,4 +1,4 @@
-"""A command catalog states the entry of a program or a subcommand twice.
+"""A command catalog declares a program or a subcommand twice.
 
 ## What it checks
 
@@ -7,7 +7,7 @@ entry, each subcommand occurs once in `names`.
 
 ## Why it matters
 
-Only one of the entries counts, and a reader cannot tell which one.
+Only the first entry is used, and a reader could take the other one for valid.
 
 ## Example
 
@@ -29,7 +29,7 @@ shopctl:
 
 ## Known limits
 
-A pattern such as `orders *` that covers a listed subcommand is no repetition: the exact name counts.
+A pattern such as `orders *` that covers a listed subcommand is not a duplicate: the entry with the exact name is used.
 
 ## Since
 

@@ -1,13 +1,13 @@
-"""A regular expression of a command catalog cannot be read, or names a reader that does not exist.
+"""A command catalog has a regular expression that cannot be used, or names a command reader that does not exist.
 
 ## What it checks
 
 `value` and `operand` in a command catalog are regular expressions of Python without a repetition of a repetition or of a
-choice, such as `(a+)+` and `(a|b)*`, and with at most two repetitions. A `reader` is one of those that orgkernel has.
+choice, such as `(a+)+` and `(a|b)*`, and with at most two repetitions. A `reader` is the name of a command reader in orgkernel.
 
 ## Why it matters
 
-A condition that cannot be read never holds, so the case it belongs to protects nothing. A repetition of what can match the same text in
+A condition that cannot be parsed is never met, so its case never applies. A repetition whose content can match the same string in
 several ways can take minutes for one command.
 
 ## Example
@@ -30,7 +30,7 @@ shopctl:
 
 ## Known limits
 
-Whether the expression matches what its author means is not checked. `orgkernel command explain` shows it.
+The rule does not check whether the expression matches the intended commands; try it with `orgkernel command explain`.
 
 ## Since
 

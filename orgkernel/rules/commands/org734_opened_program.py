@@ -1,16 +1,16 @@
-"""An organization takes a use of a program for harmless that the shipped command catalog does not.
+"""An organization declares a use of a program harmless that is not harmless in the shipped command catalog.
 
 ## What it checks
 
-Where an organization has an entry for a program that the shipped catalog has too, no use that it states is harmless while
-the shipped one is not: by the effect of the program or of a subcommand, by a pattern that stands for subcommands of the
-shipped entry, by `otherwise`, by another `reader`, by fewer `cases`, by other `operands`, `values`, `flags` or `piped`, by
-`makes`, `removes` or `in_memory`, or by an option in `harmless_with`. Other names of a program (`also`) count, too.
+If both an organization and the shipped catalog have an entry for a program, the organization's entry makes no additional use
+harmless. These are compared: the effect of the program and of its subcommands, patterns that match subcommands of the shipped
+entry, `otherwise`, `reader`, `cases`, `operands`, `values`, `flags`, `piped`, `makes`, `removes`, `in_memory` and `harmless_with`.
+Other names of a program (`also`) are included.
 
 ## Why it matters
 
-Such an entry opens what was closed for everybody who asks about commands: the hooks, the contracts and the rules about
-commands. That can be right, for example for a program of the same name, and then the reason belongs to a suppression.
+All checks of commands use such an entry: the hooks, the contracts and the policies with `commands`. So a destructive command can pass
+them. If the entry is right, for example because it describes another program of the same name, suppress the finding with the reason.
 
 ## Example
 

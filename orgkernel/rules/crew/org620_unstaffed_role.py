@@ -2,7 +2,7 @@
 
 ## What it checks
 
-At least one agent that fills a role is active. An agent on probation counts as active if the role is open to
+At least one agent that fills a role is active. An agent on probation is treated as active if the role is open to
 probation. Registered, suspended and decommissioned agents do not.
 
 ## Why it matters

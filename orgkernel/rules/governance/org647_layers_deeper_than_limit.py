@@ -1,4 +1,4 @@
-"""A way through the layers is longer than hand-offs may be deep.
+"""A path through the hand-off layers is longer than the limit on nested hand-offs.
 
 ## What it checks
 

@@ -1,4 +1,4 @@
-"""An agent plans without changes only by its mode, and has every tool.
+"""Only the mode of an agent keeps it from changing files, and it has every tool.
 
 ## What it checks
 

@@ -6,8 +6,8 @@
 
 ## Why it matters
 
-An agent without tools can only answer from what it is told: it reads no file. Whoever wrote `*` often meant to exclude all other
-tools, but an exclusion wins over the list.
+An agent without tools can only answer from its prompt: it cannot read a file. The author of `*` often meant to exclude all other
+tools, but an exclusion takes precedence over the list.
 
 ## Example
 
@@ -32,7 +32,7 @@ tools: Read, Grep
 
 ## Known limits
 
-An agent with an empty list under `tools` is not reported, because that says that it has no tool. Excluded parts of tools, such as
+An agent with an empty list under `tools` is not reported, because such a list states explicitly that it has no tool. Excluded parts of tools, such as
 `Bash(rm:*)`, are not counted.
 
 ## Since

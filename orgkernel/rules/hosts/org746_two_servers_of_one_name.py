@@ -1,4 +1,4 @@
-"""Two files declare a server of the same name that starts or calls something else.
+"""Two files declare different servers with the same name.
 
 ## What it checks
 

@@ -18,7 +18,7 @@ description: Reviews changes for correctness and style. Use after every change.
 ---
 ```
 
-beside
+and
 
 ```markdown
 ---

@@ -6,7 +6,7 @@ The names under `agents`, and in `Agent(NAME)` or `Task(NAME)` among the tools, 
 
 ## Why it matters
 
-A task can go around without being finished. Each round costs a new context, and no agent is responsible for the result.
+The agents could pass a task around without finishing it. Each round costs a new context, and no agent is responsible for the result.
 
 ## Example
 
@@ -18,7 +18,7 @@ tools: Read, Agent(reviewer)
 ---
 ```
 
-beside
+and
 
 ```markdown
 ---

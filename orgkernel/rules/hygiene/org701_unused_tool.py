@@ -27,7 +27,7 @@ tools:
 ## Known limits
 
 Catalogs shared between organizations are not checked. Nothing is reported while a role has no profile or a file could not
-be read, because the missing document may use the tool. A tool counts as used if a profile lists it, even a profile in no
+be read, because the missing document may use the tool. A tool is treated as used if a profile lists it, even a profile in no
 organization.
 
 ## Since

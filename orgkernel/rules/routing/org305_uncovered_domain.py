@@ -7,7 +7,7 @@ that is not marked `passthrough`. A role that handles a broader domain is enough
 
 ## Why it matters
 
-A task of that domain is dispatched to no role. The host goes on as if there were no organization, with every tool and
+A task of that domain is dispatched to no role. The host continues as if there were no organization, with every tool and
 without a plan, although the organization claims this work.
 
 ## Example

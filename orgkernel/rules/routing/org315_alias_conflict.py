@@ -32,7 +32,7 @@ aliases:
 ## Known limits
 
 A domain in a catalog nearer than the alias replaces the alias and is not reported. If the organization sees no domain of
-a catalog, that catalog counts as farther than the organization's own and nearer than the shared ones.
+a catalog, that catalog is treated as farther than the organization's own and nearer than the shared ones.
 
 ## Since
 

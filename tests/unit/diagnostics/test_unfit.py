@@ -42,10 +42,10 @@ class Shape(msgspec.Struct, forbid_unknown_fields=True):
 
 # The secret is made, so that it is none here.
 CASES: dict[str, tuple[Any, Unfit]] = {
-    "text": ({"text": 3}, Unfit("expected text, got a number", ".text")),
-    "short": ({"text": ""}, Unfit("expected text of at least 1 character", ".text")),
-    "long": ({"text": "long"}, Unfit("expected text of at most 3 characters", ".text")),
-    "count": ({"count": "3"}, Unfit("expected a whole number, got text", ".count")),
+    "text": ({"text": 3}, Unfit("expected a string, got a number", ".text")),
+    "short": ({"text": ""}, Unfit("expected a string of at least 1 character", ".text")),
+    "long": ({"text": "long"}, Unfit("expected a string of at most 3 characters", ".text")),
+    "count": ({"count": "3"}, Unfit("expected a whole number, got a string", ".count")),
     "fraction": ({"count": 1.5}, Unfit("expected a whole number, got a number with a fraction", ".count")),
     "below": ({"share": -1}, Unfit("expected a number of at least 0", ".share")),
     "above": ({"share": 2}, Unfit("expected a number of at most 1", ".share")),
@@ -65,15 +65,18 @@ CASES: dict[str, tuple[Any, Unfit]] = {
         {"entries": dict.fromkeys("abc", 1)},
         Unfit("expected an object of at most 2 entries", ".entries"),
     ),
-    "key": ({"levels": {3: 3}}, Unfit("a key: expected text, got a number", ".levels")),
-    "either": ({"either": {}}, Unfit("expected a whole number or text or `null`, got an object", ".either")),
+    "key": ({"levels": {3: 3}}, Unfit("a key: expected a string, got a number", ".levels")),
+    "either": (
+        {"either": {}},
+        Unfit("expected a whole number or a string or `null`, got an object", ".either"),
+    ),
     "missing": ({"inner": [{"name": "a"}, {}]}, Unfit("lacks the field `name`", ".inner[1]")),
     "unknown": ({"nmae": 1}, Unfit("has the unknown field `nmae`", "")),
     "control": ({"a\x1b": 1}, Unfit("has the unknown field `a\\x1b`", "")),
-    "letter": ({"letter": "b"}, Unfit("expected text that matches `^a$`", ".letter")),
+    "letter": ({"letter": "b"}, Unfit("expected a string that matches `^a$`", ".letter")),
     "list": ([], Unfit("expected an object, got a list", "")),
-    "date": ({"text": datetime.date(2026, 1, 1)}, Unfit("expected text, got a date", ".text")),
-    "other": ({"text": object()}, Unfit("expected text, got an object", ".text")),
+    "date": ({"text": datetime.date(2026, 1, 1)}, Unfit("expected a string, got a date", ".text")),
+    "other": ({"text": object()}, Unfit("expected a string, got an object", ".text")),
 }
 
 

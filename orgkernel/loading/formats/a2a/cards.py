@@ -170,7 +170,7 @@ def _check_interfaces(card: FieldReader) -> None:
 def _require_text(fields: FieldReader, key: str, version: str) -> str:
     """A string that the protocol requires."""
     if fields.value.get(key) is None or fields.value[key] == "":
-        _report_missing(fields, key, "a text", version)
+        _report_missing(fields, key, "a string", version)
         return ""
     return fields.get_text(key, needed=True)
 
@@ -179,11 +179,13 @@ def _require_one(fields: FieldReader, key: str, version: str) -> None:
     """A list of strings that the protocol requires. Only version 1.0 requires at least one entry."""
     listed = fields.value.get(key)
     if listed is None or (listed == () and version == _NEW):
-        _report_missing(fields, key, "at least one string" if version == _NEW else "a list of strings", version)
+        _report_missing(
+            fields, key, "at least one string" if version == _NEW else "a list of strings", version
+        )
         return
     fields.get_words(key)
     for item, marks in fields.get_mappings(key):
-        text = f"{quote(key)} of {fields.subject} lists {describe(item)}, not text"
+        text = f"{quote(key)} of {fields.subject} lists {describe(item)}, not a string"
         fields.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
 
 

@@ -160,7 +160,7 @@ class _Reader:
                 Refusal(row.MISSING_FIELD, fields.start("llm_config"), text, "name its model")
             )
         if not isinstance(value.get("id", ""), str):
-            text = f"`id` of {fields.subject} is {describe(value['id'])}, not text"
+            text = f"`id` of {fields.subject} is {describe(value['id'])}, not a string"
             fields.refuse("id", text, "put it in quotes", row.WRONG_TYPE)
         description = fields.get_text("description")
         model = self._resolve_component(value.get("llm_config"))

@@ -70,7 +70,7 @@ def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
     value, marks, refusals = mapping.value, dict(mapping.marks), list[Refusal]()
     for key in _TEXTS:
         if not isinstance(value.get(key, ""), str):
-            text = f"the field {quote(key)} is {describe(value[key])}, not text"
+            text = f"the field {quote(key)} is {describe(value[key])}, not a string"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
     if refusals:
         return read_broken(source, KIND, refusals)

@@ -157,7 +157,7 @@ def _find_name_problems(front: Front) -> Iterator[Refusal]:
     value, marks = front.value, front.marks
     for key in ("name", "description"):
         if not isinstance(value.get(key, ""), str):
-            text = f"the field {quote(key)} is {describe(value[key])}, not text"
+            text = f"the field {quote(key)} is {describe(value[key])}, not a string"
             yield Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text)
         elif not value.get(key, "").strip():
             mark = marks[key][0] if key in marks else front.start

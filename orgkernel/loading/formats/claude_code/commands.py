@@ -42,7 +42,7 @@ def read_command(source: SourceText, root: Root) -> ReadFile:
     if isinstance(value.get(AGENT), str):
         raw[AGENT] = [value[AGENT].strip()]
     elif AGENT in value:
-        text = f"the field {quote(AGENT)} is {describe(value[AGENT])}, not text"
+        text = f"the field {quote(AGENT)} is {describe(value[AGENT])}, not a string"
         refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[AGENT][1]), text))
     document = read_as(source, root, KIND, ToolCatalog(), (front.start, marks), raw)
     return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))

@@ -115,7 +115,7 @@ def _read_rules(
         if isinstance(item, str):
             yield get_whole_tool(item.strip()), start_of(mark)
         else:
-            text = f"`{effect}` lists {describe(item)}, not text"
+            text = f"`{effect}` lists {describe(item)}, not a string"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a rule"))
 
 

@@ -60,7 +60,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     value, marks, refusals = front.value, dict(front.marks), front.refusals
     for key in ("name", "description"):
         if not isinstance(value.get(key, ""), str):
-            text = f"the field {quote(key)} is {describe(value[key])}, not text"
+            text = f"the field {quote(key)} is {describe(value[key])}, not a string"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
     if any(each.row is row.WRONG_TYPE for each in refusals):
         return read_broken(source, KIND, refusals)

@@ -103,7 +103,7 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
     rules = [ToolRule("allow", word, mark) for word, mark in fields.get_words(TOOLS)]
     for word, mark in fields.get_words(TOOLS):
         if not is_text(word, mark, GEMINI_CLI.host):
-            text = f"`{TOOLS}` lists {quote(word)}, which is not text to {GEMINI_CLI.host}"
+            text = f"`{TOOLS}` lists {quote(word)}, which is not a string to {GEMINI_CLI.host}"
             fields.refusals.append(Refusal(row.WRONG_TYPE, mark, text, "write a tool"))
         elif not _TOOL.match(word):
             text = f"{quote(word)} cannot be the name of a tool, {_NOT_LOADED}"

@@ -116,5 +116,5 @@ def _iterate_words(
         if isinstance(item, str):
             yield item.strip(), start_of(mark)
         else:
-            text = f"{quote('.'.join(route))} lists {describe(item)}, not text"
+            text = f"{quote('.'.join(route))} lists {describe(item)}, not a string"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a tool"))

@@ -99,7 +99,7 @@ def read_entry(
     value, marks, refusals = front.value, dict(front.marks), list(front.refusals)
     for key in ("description", "model", MODE):
         if not isinstance(value.get(key, ""), str):
-            text = f"the field {quote(key)} is {describe(value[key])}, not text"
+            text = f"the field {quote(key)} is {describe(value[key])}, not a string"
             refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
     if not convert_to_id(name) or len(convert_to_id(name)) > MAX_NAME_LENGTH:
         text = f"the name has more than {MAX_NAME_LENGTH} characters"
