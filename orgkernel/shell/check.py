@@ -144,10 +144,10 @@ def _list_doubts(command: str) -> Iterator[str]:
             for dash, delimiter in delimiters
             if line.strip() == delimiter
         ):
-            yield "where a here-document ends cannot be seen"
+            yield "cannot determine where a here-document ends"
             break
     if _QUOTED_SUBSCRIPT.search(command):
-        yield "what the shell computes in a quoted subscript cannot be seen"
+        yield "cannot determine what the shell computes in a quoted subscript"
 
 
 def _unreadable(command: str) -> str:

@@ -38,16 +38,16 @@ _OPERATIONS: Final = {
     "disables_safeguard": "disable_safeguard",
 }
 _UNREAD: Final = {
-    "changes": "what {name} changes cannot be seen",
-    "runs": "what {name} runs cannot be seen",
-    "changes_rights": "what {name} changes in permissions cannot be seen",
+    "changes": "cannot determine what {name} changes",
+    "runs": "cannot determine what {name} runs",
+    "changes_rights": "cannot determine what {name} changes in permissions",
     "needs_somebody": "{name} waits for a person",
-    "sends": "what {name} sends cannot be seen",
-    "unknown": "what {name} does cannot be seen",
+    "sends": "cannot determine what {name} sends",
+    "unknown": "cannot determine what {name} does",
 }
 _DONE: Final = {
     "deletes": "deletes a resource",
-    "publishes": "publishes what others can fetch, which cannot be taken back",
+    "publishes": "publishes what others can fetch, which cannot be undone",
     "disables_safeguard": "disables a safeguard",
     "sends": "sends a message",
 }
@@ -418,7 +418,7 @@ def _doubt_options(
         name = normalize_option(word.text.partition("=")[0])
         if word.text.startswith("--") and name in names and not entry.knows(name) and _DOUBTFUL.search(name):
             call.unread(
-                f"what the option {quote(word.text)} of {quote(entry.name)} does cannot be seen", word
+                f"cannot determine what the option {quote(word.text)} of {quote(entry.name)} does", word
             )
 
 
@@ -633,7 +633,7 @@ def _change_path(call: ProgramCall, word: ShellWord) -> None:
     if word.text == "-" or _is_remote(word.text):
         return
     if call.owner(word) == "foreign" and not _is_own_folder(word):
-        call.unread(f"what this changes in {quote(shown(word.text))} of another owner cannot be seen", word)
+        call.unread(f"cannot determine what this changes in {quote(shown(word.text))} of another owner", word)
 
 
 def _is_own_folder(word: ShellWord) -> bool:
@@ -646,7 +646,7 @@ def _fill_folder(call: ProgramCall, word: ShellWord) -> None:
         return
     is_foreign = call.owner(word) in ("foreign", "variable") and not call.reader.has_made(word.text)
     if is_foreign and not _is_own_folder(word):
-        call.unread("whether this overwrites files of another owner cannot be seen", word)
+        call.unread("cannot determine whether this overwrites files of another owner", word)
 
 
 def _run_file(call: ProgramCall, word: ShellWord) -> str | None:
@@ -678,7 +678,7 @@ def _run_script(call: ProgramCall, word: ShellWord) -> str | None:
 
 
 def _doubt_code(call: ProgramCall, word: ShellWord) -> None:
-    call.unread("what this code does cannot be seen", word)
+    call.unread("cannot determine what this code does", word)
 
 
 def _skip(call: ProgramCall, word: ShellWord) -> None:

@@ -578,7 +578,7 @@ class Reader:
         body = self.functions[name.text]
         self._called.add(name.text)
         if name.text in self._running:
-            self.not_read("a function calls itself, so its effect cannot be seen", (name, *args), name)
+            self.not_read("a function calls itself, so its effect is unknown", (name, *args), name)
             return UNKNOWN
         self._running.append(name.text)
         try:
@@ -730,7 +730,7 @@ class Reader:
         if owner == "foreign":
             if appends and not path.startswith("/dev/"):
                 if path.startswith(("/etc/cron", "/proc", "/sys", "/var/spool/cron")):
-                    self.not_read("what this file changes cannot be seen", (target,), target)
+                    self.not_read("cannot determine what this file changes", (target,), target)
                 return
             # A file in `/etc/apt/sources.list.d` and the like is usually a new one.
             if is_empty or (path.startswith(_SYSTEM) and ".d/" not in path):
@@ -743,7 +743,7 @@ class Reader:
                 return
         if appends:
             return
-        self.not_read("whether this overwrites a file of another owner cannot be seen", (target,), target)
+        self.not_read("cannot determine whether this overwrites a file of another owner", (target,), target)
 
     # Commands
 
@@ -840,19 +840,19 @@ class Reader:
         name, value = self._assignment(node)
         self.variables[name] = _one_word(value)
         if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
-            self._not_understood(node, "whether the record of commands is still needed cannot be seen")
+            self._not_understood(node, "cannot determine whether the record of commands is still needed")
         word = ShellWord(value, *self._script.place(node))
         self.follow_variable(name, word, (word,))
         return ""
 
     def follow_variable(self, name: str, value: ShellWord, words: Sequence[ShellWord]) -> None:
-        """What a variable makes programs run: a command that is its value, or code that cannot be seen."""
+        """What a variable makes programs run: a command that is its value, or unknown code."""
         if name in _RUN_VARIABLES and value.text:
             with self.through(name):
                 self.run_text(value)
         loads = _LOADING_VALUES.get(name)
         if name in _LOADING_VARIABLES or (loads is not None and re.search(loads, value.text)):
-            self.not_read(f"the variable {name} makes programs run code that cannot be seen", words, value)
+            self.not_read(f"the variable {name} makes programs run unknown code", words, value)
 
     def _declare(self, node: Node, stdin: str | None) -> str:
         for child in node.named_children:
@@ -866,7 +866,7 @@ class Reader:
         for child in node.named_children:
             self.variables[_source(child)] = ""
             if _source(child) == "HISTFILE":
-                self._not_understood(node, "whether the record of commands is still needed cannot be seen")
+                self._not_understood(node, "cannot determine whether the record of commands is still needed")
         return ""
 
     def _expressions(self, node: Node, _: str | None) -> str:

@@ -115,7 +115,7 @@ def _read(tokens: Sequence[_Token], depth: int) -> Iterator[SqlFinding]:
                 r"\b(?:BEGIN|THEN|LOOP|ELSE|DECLARE|EXECUTE)\b", inner, flags=re.IGNORECASE
             ):
                 yield from (each for each in read_sql(piece.strip(" '"), depth=depth + 1) if each.operation)
-        yield SqlFinding("", f"what this {first} runs cannot be seen")
+        yield SqlFinding("", f"cannot determine what this {first} runs")
     elif has_mark:
         yield SqlFinding("", "a part of this statement is not known until the command runs")
     elif first in ("DROP", "TRUNCATE", "DELETE"):
@@ -130,7 +130,7 @@ def _dropped(first: str, words: Sequence[str]) -> Iterator[SqlFinding]:
         if kind in _DROPPED:
             yield SqlFinding("drop_table", f"drops a {kind.lower()}")
         else:
-            yield SqlFinding("", f"what is lost with this {kind.lower() or 'name'} cannot be seen")
+            yield SqlFinding("", f"cannot determine what is lost with this {kind.lower() or 'name'}")
     elif first == "TRUNCATE":
         yield SqlFinding("drop_table", "empties a table")
     elif first == "ALTER":

@@ -23,7 +23,7 @@ CATALOG: Final = {
     "make_payment": "moves real money: a charge, refund, payout, or capture",
     "force_kill": "kills by force a process that the command did not start",
     "disable_safeguard": "stops, disables or deletes backup, retention, versioning or audit",
-    "publish": "publishes a package, a version or a page that others can fetch, which cannot be taken back",
+    "publish": "publishes a package, a version or a page that others can fetch, which cannot be undone",
 }
 """The destructive operations and their descriptions, keyed by id."""
 

@@ -21,9 +21,9 @@ def _debugger(call: ProgramCall) -> str | None:
         if option.text in ("-ex", "--eval-command", "-o", "--one-line") and _DEBUGGER_SHELLS.match(
             command.text
         ):
-            call.unread("what this command of the debugger runs cannot be seen", command)
+            call.unread("cannot determine what this command of the debugger runs", command)
         elif option.text in ("-x", "--command", "-s", "-S", "--source", "-ix", "-iex"):
-            call.unread("what this script of the debugger does cannot be seen", command)
+            call.unread("cannot determine what this script of the debugger does", command)
         elif option.text == "--args":
             break
     return UNKNOWN
@@ -50,9 +50,9 @@ def _editor(call: ProgramCall) -> str | None:
         ) and number + 1 < len(call.args):
             command = call.args[number + 1].text
         if command and not re.fullmatch(r":?(\d+|/\w+|wq?!?|qa?!?|set \w+|syntax on)", command):
-            call.unread("what this command of the editor does cannot be seen", word)
+            call.unread("cannot determine what this command of the editor does", word)
     if (call.stdin or "").strip():
-        call.unread("what these commands of the editor do cannot be seen")
+        call.unread("cannot determine what these commands of the editor do")
     return UNKNOWN
 
 

@@ -132,14 +132,14 @@ def _mapfile(call: ProgramCall) -> str:
     for word in read_options(call.args, valued="dnOsuCc").operands or ():
         call.reader.variables[word.text] = MANY
     if read_options(call.args, valued="dnOsuCc").has("C"):
-        call.unread("what this option runs cannot be seen")
+        call.unread("cannot determine what this option runs")
     return ""
 
 
 def _set(call: ProgramCall) -> str:
     words = list(call.args)
     if [word.text for word in words[:2]] == ["+o", "history"]:
-        call.unread("whether the record of commands is still needed cannot be seen")
+        call.unread("cannot determine whether the record of commands is still needed")
     for number, word in enumerate(words):
         if re.fullmatch(r"-[a-zA-Z]*e[a-zA-Z]*", word.text) or (
             word.text == "errexit" and number and words[number - 1].text == "-o"

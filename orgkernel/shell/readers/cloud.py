@@ -67,7 +67,7 @@ def _ask_web_api(call: ProgramCall) -> str | None:
     elif name == "DELETE":
         call.found("delete_resource", "deletes through the API of the host", method)
     elif name != "GET" or (sends and method is None):
-        call.unread("what this request changes cannot be seen")
+        call.unread("cannot determine what this request changes")
     return UNKNOWN
 
 
@@ -79,7 +79,7 @@ def _read_graphql(call: ProgramCall, fields: list[str]) -> None:
         if re.search(r"(?i)\b(delete|remove|archive|revert|unlink|clear|close)\w*\s*\(", query):
             call.found("delete_resource", "deletes through the API of the host")
         else:
-            call.unread("what this request changes cannot be seen")
+            call.unread("cannot determine what this request changes")
 
 
 READERS: Final[Mapping[str, Program]] = {

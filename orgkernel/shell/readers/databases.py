@@ -44,11 +44,11 @@ def _read_text(call: ProgramCall, text: ShellWord) -> None:
     if inner and re.match(r"(?is)\s*\\?copy\b", text.text):
         call.script(text.but(inner[1].replace("''", "'")), through=call.name)
     if _REACHES_OUT.search(text.text):
-        call.unread("what this function loads or writes cannot be seen", text)
+        call.unread("cannot determine what this function loads or writes", text)
     for match in _EXPORTED.finditer(text.text) if call.name == "duckdb" else ():
         call.reader.write(text.but(match[1]), UNKNOWN, appends=False)
     if re.search(r"\\gexec\b", text.text):
-        call.unread("what `\\gexec` runs cannot be seen", text)
+        call.unread("cannot determine what `\\gexec` runs", text)
 
 
 def _run_sql(call: ProgramCall) -> None:
@@ -59,7 +59,7 @@ def _run_sql_file(call: ProgramCall) -> None:
     file = call.args[0]
     text = (call.stdin or "") if file.text == "-" else call.reader.read_file(file.text)
     if text == UNKNOWN:
-        call.unread(f"the statements in {quote(file.text)} cannot be seen", file)
+        call.unread(f"the statements in {quote(file.text)} are unknown", file)
     else:
         _read_text(call, file.but(text))
 
@@ -71,13 +71,13 @@ def _meta(call: ProgramCall, name: str, rest: str, text: ShellWord) -> None:
     if name in ("\\!", ".shell", ".system", "\\system") and rest:
         call.script(text.but(rest), through=call.name)
     elif name in (".load", ".import") or (name in _OUTPUTS and rest.lstrip().startswith("|")):
-        call.unread(f"what {quote(name)} reads or runs cannot be seen", text)
+        call.unread(f"cannot determine what {quote(name)} reads or runs", text)
     elif name in _OUTPUTS and rest.strip() not in ("", "stdout"):
         call.reader.write(text.but(rest.strip().strip("'\"")), UNKNOWN, appends=False)
     elif (
         name in ("\\i", "\\ir", "\\include", ".read", ".restore", "\\g", "\\o") and "|" in rest
     ) or name in ("\\i", "\\ir", ".read", ".restore"):
-        call.unread(f"what {quote(name)} reads or runs cannot be seen", text)
+        call.unread(f"cannot determine what {quote(name)} reads or runs", text)
     elif re.search(r"(?i)\bprogram\s+'", rest):
         inner = re.search(r"(?i)\bprogram\s+'((?:[^']|'')*)'", rest)
         if inner:
@@ -103,7 +103,7 @@ def _mongo(call: ProgramCall) -> None:
         _mongo_script(call, script)
     for word in [*options.operands, *options.all_values("f", "file")]:
         if word.text.endswith(".js"):
-            call.unread("what this script does cannot be seen", word)
+            call.unread("cannot determine what this script does", word)
 
 
 def _mongo_script(call: ProgramCall, script: ShellWord) -> None:
@@ -117,9 +117,9 @@ def _mongo_script(call: ProgramCall, script: ShellWord) -> None:
         if names & {"deleteMany", "remove"}:
             call.found("unbounded_delete", "deletes documents without a limit", script)
         else:
-            call.unread("which documents this deletes cannot be seen", script)
+            call.unread("cannot determine which documents this deletes", script)
     elif (names - _MONGO_READS and not names & {"drop", "dropDatabase"}) or PRIVATE.search(script.text):
-        call.unread("what this script does to the database cannot be seen", script)
+        call.unread("cannot determine what this script does to the database", script)
 
 
 def _redis(call: ProgramCall) -> None:
@@ -131,7 +131,7 @@ def _redis(call: ProgramCall) -> None:
         first_operand_ends=True,
     )
     if options.has("eval"):
-        call.unread("what this script does cannot be seen")
+        call.unread("cannot determine what this script does")
     lines = [options.operands]
     if not options.operands:
         text = call.stdin or ""

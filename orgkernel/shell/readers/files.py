@@ -21,7 +21,7 @@ def delete_tree(call: ProgramCall, target: ShellWord) -> None:
     if owner == "own" or call.reader.has_made(target.text):
         return
     if owner in ("temporary", "unclear"):
-        call.unread(f"whether {name} is the task's own cannot be seen", target)
+        call.unread(f"cannot determine whether {name} is the task's own", target)
     elif owner == "variable":
         call.found(
             "delete_directory",
@@ -37,9 +37,9 @@ def delete_tree(call: ProgramCall, target: ShellWord) -> None:
 def _zip(call: ProgramCall) -> None:
     options = read_options(call.args, valued="xinbt", single_dash_longs=False)
     if any(re.match(r"-TT|--un[a-z-]*", word.text) for word in call.args):
-        call.unread("what this option of `zip` runs cannot be seen")
+        call.unread("cannot determine what this option of `zip` runs")
     if options.has("m", "move") and any(call.owner(word) != "own" for word in options.operands[1:]):
-        call.unread("whether these files may be moved away cannot be seen")
+        call.unread("cannot determine whether these files may be moved away")
 
 
 def delete_file(call: ProgramCall, target: ShellWord) -> None:
@@ -49,13 +49,13 @@ def delete_file(call: ProgramCall, target: ShellWord) -> None:
         return
     is_folder_of_root = not shown(target.text).strip("*./")
     if owner == "foreign" and is_folder_of_root and ".." not in target.text:
-        call.unread(f"which files {name} names cannot be seen", target)
+        call.unread(f"cannot determine which files {name} names", target)
     elif owner == "foreign" and is_safeguard(target.text) and target.text.startswith("/etc/"):
         call.found("disable_safeguard", f"deletes {name}, which keeps copies or records", target)
     elif owner == "foreign":
         call.found("destroy_data", f"deletes {name}, which is not the task's own", target)
     elif owner == "variable":
-        call.unread(f"which files {name} names cannot be seen", target)
+        call.unread(f"cannot determine which files {name} names", target)
 
 
 def _shred(call: ProgramCall) -> None:
@@ -75,7 +75,7 @@ def _truncate(call: ProgramCall) -> None:
         if owner in ("own", "temporary"):
             continue
         if owner == "variable":
-            call.unread(f"which file {quote(shown(target.text))} is cannot be seen", target)
+            call.unread(f"cannot determine which file {quote(shown(target.text))} is", target)
         else:
             call.found(
                 "destroy_data", f"truncates {quote(shown(target.text))}, which is not the task's own", target
@@ -91,7 +91,7 @@ def _dd(call: ProgramCall) -> None:
             if value.startswith("/dev/") or owner == "foreign":
                 call.found("destroy_data", f"overwrites {quote(shown(value))}", target)
             elif owner not in ("own", "temporary"):
-                call.unread(f"what {quote(shown(value))} is cannot be seen", target)
+                call.unread(f"cannot determine what {quote(shown(value))} is", target)
 
 
 def _erase_device(call: ProgramCall) -> None:
@@ -126,7 +126,7 @@ def _copy(call: ProgramCall) -> None:
         for source in operands:
             owner = call.owner(source)
             if owner == "foreign" and source.text.startswith(("/", HOME, "../")):
-                call.unread(f"whether {quote(shown(source.text))} may be moved away cannot be seen", source)
+                call.unread(f"cannot determine whether {quote(shown(source.text))} may be moved away", source)
     if target is None or is_sink(target.text):
         if name == "mv" and target is not None and target.text == "/dev/null":
             call.found("destroy_data", "moves a file onto /dev/null, which deletes it", target)
@@ -150,7 +150,7 @@ def _copy(call: ProgramCall) -> None:
         and not (name == "ln" and not options.has("f", "force"))
     ):
         call.unread(
-            f"whether {quote(shown(target.text))} overwrites a file of another owner cannot be seen",
+            f"cannot determine whether {quote(shown(target.text))} overwrites a file of another owner",
             target,
         )
     elif name == "cp" and len(operands) == 1:
@@ -186,10 +186,10 @@ def _rsync(call: ProgramCall) -> None:
         return
     shell = options.value("e", "rsh")
     if shell is not None and not re.fullmatch(r"ssh( .*)?", shell.text):
-        call.unread("what this remote shell does cannot be seen", shell)
+        call.unread("cannot determine what this remote shell does", shell)
     program = options.value("rsync-path")
     if program is not None and not re.fullmatch(r"(sudo (-n )?)?[\w./-]*rsync", program.text):
-        call.unread("what this runs on the other machine cannot be seen", program)
+        call.unread("cannot determine what this runs on the other machine", program)
     if any(name.startswith("del") for name in options.flags) and options.operands:
         target = options.operands[-1]
         if re.match(r"[^/]*:", target.text):
@@ -377,7 +377,7 @@ def _archive(call: ProgramCall) -> None:
         r"|(^|\s)-[A-Za-z]*[IF](\s|$|\W)|(^|\s)-[IF]",
         text,
     ):
-        call.unread("what this option of `tar` runs or deletes cannot be seen")
+        call.unread("cannot determine what this option of `tar` runs or deletes")
     first = call.args[0].text.lstrip("-") if call.args else ""
     if "x" in first or "--extract" in text:
         options = read_options(call.args, valued="Cf", long_valued=("directory", "file", "exclude"))
@@ -387,7 +387,7 @@ def _archive(call: ProgramCall) -> None:
             and call.owner(folder) in ("foreign", "variable")
             and not is_own_root(folder.text)
         ):
-            call.unread("whether this overwrites files of another owner cannot be seen", folder)
+            call.unread("cannot determine whether this overwrites files of another owner", folder)
 
 
 def _sed(call: ProgramCall) -> str | None:
@@ -413,12 +413,12 @@ def _sed(call: ProgramCall) -> str | None:
             (call.stdin or UNKNOWN) if file.text in ("-", "/dev/stdin") else call.reader.read_file(file.text)
         )
         if text == UNKNOWN:
-            call.unread("what this script of `sed` does cannot be seen", file)
+            call.unread("cannot determine what this script of `sed` does", file)
         else:
             scripts = [*scripts, file.but(text)]
     for script in scripts:
         if _runs_code(script.text):
-            call.unread("this script of `sed` runs commands that cannot be seen", script)
+            call.unread("this script of `sed` runs unknown commands", script)
         for match in _SED_WRITES.finditer(script.text):
             call.reader.write(script.but(match[2].strip()), UNKNOWN, appends=False)
     if is_in_place:
@@ -430,7 +430,7 @@ def _sed(call: ProgramCall) -> str | None:
 def change_file(call: ProgramCall, target: ShellWord) -> None:
     """Change a file in place."""
     if call.owner(target) == "foreign" and not is_own_root(target.text):
-        call.unread("what this changes in a file of another owner cannot be seen", target)
+        call.unread("cannot determine what this changes in a file of another owner", target)
 
 
 _SED_WRITES: Final = lazy_pattern(
@@ -462,7 +462,7 @@ def _sort(call: ProgramCall) -> str | None:
         call.args, valued="okStTz", long_valued=("output", "key", "field-separator", "compress-program")
     )
     if options.has("compress-program"):
-        call.unread("what this program does cannot be seen")
+        call.unread("cannot determine what this program does")
     target = options.value("o", "output")
     if target is not None:
         call.reader.write(target, UNKNOWN, appends=False)
@@ -477,14 +477,14 @@ def _awk(call: ProgramCall) -> str | None:
     )
     for library in options.all_values("l", "load", "i", "include"):
         if library.text not in ("inplace", "readfile", "filefuncs", "time"):
-            call.unread("what this library of `awk` does cannot be seen", library)
+            call.unread("cannot determine what this library of `awk` does", library)
     programs = options.all_values("e", "source")
     for file in options.all_values("f", "file", "E", "exec"):
         text = (
             (call.stdin or UNKNOWN) if file.text in ("-", "/dev/stdin") else call.reader.read_file(file.text)
         )
         if text == UNKNOWN:
-            call.unread("what this program of `awk` does cannot be seen", file)
+            call.unread("cannot determine what this program of `awk` does", file)
         else:
             programs.append(file.but(text))
     targets = options.operands
@@ -496,9 +496,9 @@ def _awk(call: ProgramCall) -> str | None:
     for program in programs:
         code = re.sub(r'"(\\.|[^"\\])*"', '""', program.text)
         if re.search(r"\bsystem\s*\(|\|&?\s*(getline|\"\"|\w)|\bgetline\b", code.replace("||", "")):
-            call.unread("this program of `awk` runs commands that cannot be seen", program)
+            call.unread("this program of `awk` runs unknown commands", program)
         if re.search(r"@(load|include)\b|\bprint[^;}]*[^=<>]>>?\s*[$A-Za-z(]", code):
-            call.unread("what this program of `awk` loads or writes cannot be seen", program)
+            call.unread("cannot determine what this program of `awk` loads or writes", program)
         for match in re.finditer(r'>>?\s*"([^"]*)"', program.text):
             call.reader.write(program.but(match[1]), UNKNOWN, appends=False)
     return UNKNOWN if targets or call.stdin else ""

@@ -33,7 +33,7 @@ def _checkout(call: ProgramCall) -> None:
         paths = list(call.args[dashes + 1 :])
     elif options.has("b", "B", "orphan"):
         if options.has("B"):
-            call.unread("whether commits are lost when this branch is moved cannot be seen")
+            call.unread("cannot determine whether commits are lost when this branch is moved")
         return
     else:
         paths = [word for word in options.operands if _is_everything(word) and word.text not in ("-", "..")]
@@ -52,7 +52,7 @@ def _discard(call: ProgramCall, paths: list[ShellWord]) -> None:
             )
         else:
             call.unread(
-                f"whether {quote(shown(path.text))} has changes that are not committed cannot be seen", path
+                f"cannot determine whether {quote(shown(path.text))} has changes that are not committed", path
             )
 
 
@@ -76,7 +76,7 @@ def _rm(call: ProgramCall) -> None:
         if options.has("r") and options.has("f", "force"):
             delete_tree(call, word)
         elif call.owner(word) == "foreign" and not _is_everything(word):
-            call.unread("whether this file may be deleted cannot be seen", word)
+            call.unread("cannot determine whether this file may be deleted", word)
 
 
 def _run_in_submodules(call: ProgramCall) -> str | None:

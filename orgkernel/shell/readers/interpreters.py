@@ -109,7 +109,7 @@ def _run_measured(call: ProgramCall, name: str, args: list[ShellWord]) -> str | 
         for code in [*options.operands, *options.all_values("s", "setup")]:
             _python_code(call, code)
     elif name == "pdb" and options.has("c", "command"):
-        call.unread("what these commands of the debugger do cannot be seen")
+        call.unread("cannot determine what these commands of the debugger do")
     elif options.has("m", "module"):
         return _python_module(call, list(options.operands))
     elif options.operands:
@@ -156,7 +156,7 @@ def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
         if isinstance(node, ast.Call):
             is_plain &= _python_call(call, code, node)
     if not is_plain:
-        call.unread("what this code does cannot be seen", code)
+        call.unread("cannot determine what this code does", code)
     return UNKNOWN
 
 
@@ -177,7 +177,7 @@ def _python_call(call: ProgramCall, code: ShellWord, node: ast.Call) -> bool:
         if isinstance(first, str):
             delete_tree(call, code.but(first))
         else:
-            call.unread("which directory this deletes cannot be seen", code)
+            call.unread("cannot determine which directory this deletes", code)
     elif name in ("system", "popen", "getoutput", "run", "call", "check_call", "check_output", "Popen"):
         argument = node.args[0] if node.args else None
         if isinstance(first, str):
@@ -254,7 +254,7 @@ def _doubt_loading(call: ProgramCall, text: str, words: list[ShellWord]) -> None
     elif call.name in ("node", "nodejs") and text == "-r":
         name = words[-1].text
     if name and name not in _KNOWN_LIBRARIES:
-        call.unread("what this library does cannot be seen", words[0])
+        call.unread("cannot determine what this library does", words[0])
 
 
 def _inline(call: ProgramCall) -> str | None:
@@ -330,7 +330,7 @@ def _code(call: ProgramCall, code: ShellWord) -> str | None:
     if removed:
         delete_tree(call, code.but(removed[1]))
     if not _is_plain(call.name, text):
-        call.unread("what this code does cannot be seen", code)
+        call.unread("cannot determine what this code does", code)
     return UNKNOWN
 
 

@@ -23,7 +23,7 @@ _WRITING: Final = frozenset({"POST", "PUT", "PATCH"})
 def fill_folder(call: ProgramCall, folder: ShellWord) -> None:
     """Files with names that the server chooses, in a folder."""
     if call.owner(folder) == "foreign" and not is_own_root(folder.text):
-        call.unread("whether this overwrites files of another owner cannot be seen", folder)
+        call.unread("cannot determine whether this overwrites files of another owner", folder)
 
 
 def send(call: ProgramCall, url: ShellWord, method: str, *, sends_data: bool) -> None:
@@ -49,14 +49,14 @@ def send(call: ProgramCall, url: ShellWord, method: str, *, sends_data: bool) ->
             call.found(operation, f"sends a request to {quote(host)} that has real-world effects", url)
     elif method == "DELETE":
         if _LOCAL.match(host):
-            call.unread(f"what this deletes on {quote(host)} cannot be seen", url)
+            call.unread(f"cannot determine what this deletes on {quote(host)}", url)
         else:
             call.found("delete_resource", f"deletes {quote(url.text)}", url)
     elif re.search(r"_delete_by_query|/_aliases/.*remove|/flush|/purge", url.text):
         call.found("unbounded_delete", "deletes what a query matches", url)
     elif method not in _WRITING or (not _LOCAL.match(host) and separator and not is_unclear(host)):
         if not re.search(r"/(graphql|_search|_count|search|query|token|oauth)\b", url.text):
-            call.unread(f"what this request changes at {quote(host)} cannot be seen", url)
+            call.unread(f"cannot determine what this request changes at {quote(host)}", url)
     elif is_unclear(host):
         call.unread("where this request goes is not known until the command runs", url)
 
@@ -111,16 +111,16 @@ def _curl(call: ProgramCall) -> str:
     else:
         method = "POST" if sends else "GET"
     if options.has("K", "config"):
-        call.unread("the options in this file cannot be seen", options.value("K", "config"))
+        call.unread("the options in this file are unknown", options.value("K", "config"))
     if options.has("Q", "quote"):
-        call.unread("what this command to the server does cannot be seen", options.value("Q", "quote"))
+        call.unread("cannot determine what this command to the server does", options.value("Q", "quote"))
     if options.has("mail-rcpt", "mail-from") and urls:
         call.found("send_email", "sends email", urls[0])
         return UNKNOWN
     for url in urls:
         send(call, url, method, sends_data=sends)
     if options.has("engine"):
-        call.unread("what this engine runs cannot be seen")
+        call.unread("cannot determine what this engine runs")
     folder = options.value("output-dir")
     if folder is not None:
         fill_folder(call, folder)
@@ -143,7 +143,7 @@ def _wget(call: ProgramCall) -> str:
         send(call, url, method.text if method else ("POST" if sends else "GET"), sends_data=sends)
     for word in options.all_values("use-askpass", "config", "e", "execute"):
         if not re.fullmatch(r"(robots|check_certificate|timeout|tries|https?_proxy)\s*=.*", word.text):
-            call.unread("what this setting runs cannot be seen", word)
+            call.unread("cannot determine what this setting runs", word)
     for folder in options.all_values("P", "directory-prefix"):
         fill_folder(call, folder)
     for target in options.all_values("O", "output-document", "o", "output-file"):

@@ -93,7 +93,7 @@ def _kill_by_name(call: ProgramCall) -> None:
     if signal in _KILLS or ("K" in options.flags and "I" in options.flags):
         call.found("force_kill", "kills processes by force by their name")
     else:
-        call.unread("whose processes this ends cannot be seen")
+        call.unread("cannot determine whose processes this ends")
 
 
 def _fuser(call: ProgramCall) -> None:
@@ -108,7 +108,7 @@ def _fuser(call: ProgramCall) -> None:
         if signal in _KILLS:
             call.found("force_kill", "kills by force whatever uses this file or port")
         elif signal not in _ASKS:
-            call.unread("whose processes this ends cannot be seen")
+            call.unread("cannot determine whose processes this ends")
 
 
 def _crontab(call: ProgramCall) -> str | None:
@@ -122,7 +122,7 @@ def _crontab(call: ProgramCall) -> str | None:
         if text is not None and not text.strip():
             call.found("disable_safeguard", "replaces all scheduled jobs by none")
         else:
-            call.unread("which scheduled jobs this replaces cannot be seen")
+            call.unread("cannot determine which scheduled jobs this replaces")
     return None
 
 

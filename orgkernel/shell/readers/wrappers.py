@@ -164,7 +164,7 @@ def judge_script(call: ProgramCall, path: ShellWord) -> None:
         and call.reader.owner(path.text) == "own"
     ):
         return
-    call.unread("what this script does cannot be seen", path)
+    call.unread("cannot determine what this script does", path)
 
 
 _CHECKING: Final = frozenset(
@@ -190,7 +190,7 @@ def judge_task(call: ProgramCall, name: ShellWord) -> None:
     if not words & {"db", "database", "data", "prod", "production", "volumes", "s3", "backup", "backups"}:
         risky -= {"clean", "cleanup"}
     if risky or not name.is_known:
-        call.unread("what this task does cannot be seen", name)
+        call.unread("cannot determine what this task does", name)
 
 
 def _eval(call: ProgramCall) -> str | None:
@@ -273,10 +273,10 @@ def _ssh(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="bcDEeFIiJLlmOopQRSWwB", first_operand_ends=True)
     for word in options.all_values("o"):
         if _RUNNING_SETTINGS.match(word.text):
-            call.unread("what this option runs cannot be seen", word)
+            call.unread("cannot determine what this option runs", word)
     for word in options.all_values("F", "I"):
         if word.text not in ("none", "/dev/null"):
-            call.unread("what this file makes `ssh` run cannot be seen", word)
+            call.unread("cannot determine what this file makes `ssh` run", word)
     words = read_options(
         options.operands[1:], valued="bcDEeFIiJLlmOopQRSWwB", first_operand_ends=True
     ).operands
@@ -324,7 +324,7 @@ def _script_of_file(call: ProgramCall) -> str | None:
             )
         )
     ):
-        call.unread("what this file does cannot be seen", path)
+        call.unread("cannot determine what this file does", path)
     return None
 
 
