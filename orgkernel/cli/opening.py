@@ -87,7 +87,7 @@ def build_request(paths: tuple[str, ...], project: Project) -> Request:
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
     if links := list_callers_links():
-        click.echo(f"note: links can lead to {listing(links)}, because `{LINKS}` says so", err=True)
+        click.echo(f"note: links can lead to {listing(links)}, because `{LINKS}` allows it", err=True)
     request = find_request(paths, project, read_as())
     if request.left:
         click.echo(

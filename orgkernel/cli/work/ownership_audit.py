@@ -112,7 +112,7 @@ def audit(
     echo_answer(form, answer, lambda: join_lines(_render_lines(answer, is_union)))
     if any(each.attributed_by == "message" and each.commits for each in answer.workers):
         click.echo(
-            "note: each commit names its brief itself, which is no proof of its author; `--worker BRANCH=FILE` attributes by branch",
+            "note: each commit names its brief itself, which does not prove its author; `--worker BRANCH=FILE` attributes by branch",
             err=True,
         )
     ctx.exit(_EXIT_CODES[answer.outcome])

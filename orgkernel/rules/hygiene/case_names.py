@@ -31,7 +31,7 @@ _CATALOGS: Final = {
 }  # fmt: skip
 _WORDS: Final = {"system": "system origin", "data": "data tier"}
 UNDECLARED_HELP: Final = (
-    "declare it, or write `undeclared: true` in the case if it is about an undeclared name"
+    "declare it, or write `undeclared: true` in the case if the name is meant to be undeclared"
 )
 
 
