@@ -254,7 +254,7 @@ def test_a_slow_follower_is_dropped(impatient: Server) -> None:
             tickets = [store.reports.submit({**body, "x_copy": str(copy)}, actor="a") for copy in range(400)]
             numbers = [ticket.result(PATIENCE).number for ticket in tickets]
         reader.join(PATIENCE)
-        impatient.until_logged("took nothing for 5 seconds and was dropped")
+        impatient.until_logged("read nothing for 5 seconds and was disconnected")
     assert got == numbers
 
 

@@ -65,7 +65,7 @@ def test_a_list_of_grants_says_what_they_lift(local: TestClient, store: StoreLoc
         given = local.post("/v1/orgs/active/grants", json={**give, "waives": waives}, headers=admin)
         assert given.status_code == 201
     shown = local.get("/v1/orgs/active/grants", headers=admin).json()["grants"]
-    assert sorted(grant["lifts"] for grant in shown) == ["", "lifts rank up to level read"]
+    assert sorted(grant["lifts"] for grant in shown) == ["", "waives rank up to level read"]
 
 
 def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(

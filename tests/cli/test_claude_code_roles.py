@@ -462,7 +462,7 @@ def test_exports_and_the_hook(tmp_path: Path) -> None:
     agent = tmp_path / ".claude/agents/code-reviewer.md"
     agent.write_text(agent.read_text() + "Be kind.\n")
     assert _drift(project).startswith(
-        "These exported agents are not what The Shop says now: `.claude/agents/code-reviewer.md`; export"
+        "These exported agents differ from what The Shop declares now: `.claude/agents/code-reviewer.md`; export"
     )
     assert run_here("host", "deactivate", "--claude-code", ".", cwd=tmp_path).returncode == 0
     assert settings.read_bytes() == exported
@@ -719,7 +719,7 @@ def test_a_refusal_about_a_file_names_that_file(tmp_path: Path) -> None:
     text = project.asks("Read", {}, "a")[1]
     assert "would be allowed by: state a path outside of `**/.env`" in text
     text = project.asks("Read", {"file_path": "."}, "a")[1]
-    assert "decided as without a path: it cannot be told to which part `.` leads" in text
+    assert "decided as without a path: the path for `.` is unknown" in text
     assert "0orgkernel" not in text
 
 

@@ -82,9 +82,9 @@ def test_a_list_of_grants_says_what_they_lift(ask: Run) -> None:
     waiving = ("--org", "post", "--level", "read", "--waive", "rank", "--waive", "visibility")
     ask("grant", "issue", "agent:worf", "tool:browser_agent", *waiving)
     listed = ask("grant", "list").stdout.splitlines()
-    assert listed[1].endswith("tool:browser_agent (lifts rank and visibility up to level read)")
+    assert listed[1].endswith("tool:browser_agent (waives rank and visibility up to level read)")
     (grant,) = records(ask("grant", "list", "--format", "json"))
-    assert grant["lifts"] == "lifts rank and visibility up to level read"
+    assert grant["lifts"] == "waives rank and visibility up to level read"
 
 
 def test_a_request_and_its_answers(ask: Run) -> None:

@@ -65,7 +65,7 @@ def test_a_silent_server_costs_one_deadline(tmp_path: Path, method: str) -> None
             assert seconds < 0.8
         assert len(shop.crate.noted("mute")) == 1
         assert wire.text("box__look") == "look done"
-        assert wire.errors.count("server `crate` does not answer, so lists are without it") == 1
+        assert wire.errors.count("server `crate` does not answer, so lists omit it") == 1
 
 
 def test_all_lists_have_a_deadline(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def test_all_lists_have_a_deadline(tmp_path: Path) -> None:
             assert len(result[field]) == (2 if field == "tools" else field != "resourceTemplates"), result
             assert seconds < 0.8
         answer = wire.ask("prompts/get", name="crate__greet")
-        assert "these do not answer: `crate`" in answer["error"]["message"]
+        assert "these servers do not answer: `crate`" in answer["error"]["message"]
         answer = wire.ask("resources/read", uri="file:///b")
-        assert "these do not answer: `crate`" in answer["error"]["message"]
+        assert "these servers do not answer: `crate`" in answer["error"]["message"]
         assert "prompt" in str(wire.ask("prompts/get", name="box__greet")["result"])
 
 

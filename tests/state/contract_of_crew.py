@@ -131,7 +131,7 @@ class CrewRecords:
             store.crew.revoke_key("shop", "picard", actor="a")
         with opened(place) as other:
             other.crew.renew_certificate("shop", born.did, new, "third", actor="a")
-        with pytest.raises(Conflict, match=r"the key `did:key:znew` by now, not `did:key:zworf`"):
+        with pytest.raises(Conflict, match=r"now has the key `did:key:znew`, not `did:key:zworf`"):
             store.crew.renew_certificate("shop", born.did, new, "fourth", actor="a")
         assert store.read_view("shop").identities["worf"] == new
         assert store.crew.certificate("shop", "worf") == "third"

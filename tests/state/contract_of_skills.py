@@ -40,7 +40,7 @@ class Skills:
             acquire(store, HELM)
         assert refusal.value.code == "PREREQUISITE_MISSING"
         acquire(store, MAPS, 3)
-        with pytest.raises(Conflict, match="has the skill `maps` already, at level 3"):
+        with pytest.raises(Conflict, match="already has the skill `maps`, at level 3"):
             acquire(store, MAPS)
         clock.now += 14 * DAY
         with pytest.raises(Conflict, match="has `maps` at level 2"):
