@@ -719,7 +719,7 @@ def test_a_refusal_about_a_file_names_that_file(tmp_path: Path) -> None:
     text = project.asks("Read", {}, "a")[1]
     assert "would be allowed by: state a path outside of `**/.env`" in text
     text = project.asks("Read", {"file_path": "."}, "a")[1]
-    assert "decided as without a path: the path for `.` is unknown" in text
+    assert "decided as if no path was stated, because `.` could match several rules about paths" in text
     assert "0orgkernel" not in text
 
 

@@ -247,7 +247,9 @@ _READ_BY_PERSON: Final = "so a person is asked, who can read it"
 _UNREADABLE: Final = (
     "it cannot be parsed completely: the command has more in it than plain words, quotes, lists and pipes"
 )
-_UNKNOWN: Final = f"decided as without a path: the path for `{PLACEHOLDER}` is unknown"
+_UNKNOWN: Final = (
+    f"decided as if no path was stated, because `{PLACEHOLDER}` could match several rules about paths"
+)
 
 
 def _insert_path(text: str, path: str) -> str:
