@@ -60,7 +60,7 @@ class Issued(Generic[IssuedRecord]):
             )
             if record.revoked_at is not None:
                 raise Conflict(
-                    f"the {self.KIND} {quote(record_id)} is {self.ENDED} already", code="ALREADY_REVOKED"
+                    f"the {self.KIND} {quote(record_id)} is already {self.ENDED}", code="ALREADY_REVOKED"
                 )
             self._update(transaction, record_id, revoked_at=transaction.now)
             ended = msgspec.structs.replace(record, revoked_at=transaction.now)

@@ -180,4 +180,4 @@ def test_what_is_imported_says_what_the_rules_say(tmp_path: Path) -> None:
             assert order.index(answers[2]) <= order.index(answers[0]), (tool, command, answers)
     # The host compares how commands begin, and not what they run in turn: as a rule of its own, each would open more.
     assert outcome(again, "ls") == "deny"
-    assert "tools that depend on circumstances (1): not given" in done.stderr
+    assert "tools that depend on circumstances (1): left out" in done.stderr
