@@ -29,6 +29,7 @@ def find_candidate_subjects(
     if resource.unknown:
         return ()
     view = tables.view
+    # A subject whose grants were all revoked keeps an empty entry.
     granted = {key for key in state.grants if state.grants[key]} if state.grants else set()
     subjects: list[str] = []
     roles = find_roles_with(tables, resource) if "role" in kinds or view.records.agents else ()
@@ -47,6 +48,7 @@ def find_candidate_subjects(
         subjects += (
             f"agent:{agent_id}" for agent_id in sorted(agents, key=_map_agent_positions(view).__getitem__)
         )
+    # Only a policy, a grant or a right to hand work down gives anything to a subject outside the crew.
     if granted or tables.policies.policies or resource.kind == "role":
         for kind in kinds:
             subjects += (
@@ -89,6 +91,7 @@ def _find_roles_with(tables: AccessTables, resource: Resource) -> tuple[str, ...
     view = tables.view
     if resource.kind == "tool":
         holding = set(view.get_holder_levels(resource.id))
+        # An essential tool needs no entry in a profile, so it is not among the holders that the edges name.
         if resource.tool is not None and resource.tool.essential:
             holding.update(role for role in view.roles if resource.id in view.list_essential_tools(role))
         role_ids: Iterable[str] = holding

@@ -79,6 +79,7 @@ def compute_static_row(
         level = min(level, top)
         cap = _compute_cap(subject, resource, granted_level.waives)
         level = min(level, cap)
+    # Restrictions also limit essential tools: they are the way to stop an agent.
     level = min(level, left)
     actions = (action,) if action else resource.able[level]
     if not actions or (action and resource.required[action] > level):
@@ -96,6 +97,7 @@ def _compute_cap(subject: Subject, resource: Resource, waives: Mapping[str, int]
     """The highest level that the declaration of a tool allows a role."""
     top = FULL
     if resource.departments is not None and resource.departments.isdisjoint(subject.departments):
+        # A limit lowers the level to what a grant lifts it to, which is nothing if no grant waives it.
         top = waives.get("visibility", 0)
     if resource.restricted_to is not None and resource.restricted_to.isdisjoint(subject.names):
         top = min(top, waives.get("restricted_to", 0))
@@ -116,6 +118,7 @@ def get_stored_level(
     if not (grants or restrictions):
         return NOTHING_STORED
     for about in (*grants, *restrictions):
+        # A row that ends or that needs a circumstance makes the answer conditional, which takes an evaluation.
         if not about.is_plain or not about.is_lasting(now):
             return None
     given = NOTHING_GRANTED
@@ -147,6 +150,7 @@ def compute_static_rows_of_roles(
     resource, path = tables.find(request.resource)
     if not is_on("static_rows") or tables.policies.crew_depends or request.action not in resource.required:
         return None
+    # In a run, the principals, the depth and the tier decide too.
     if is_of_run(request, state) or not is_static_resource(tables, resource, path):
         return None
     rows = tables.rows.get((request.action, resource.resource))
