@@ -10,7 +10,7 @@ from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 
 
-class CatalogEntry(NamedTuple):
+class LocatedEntry(NamedTuple):
     """The entry of a program or of one of its subcommands."""
 
     program: str
@@ -19,12 +19,12 @@ class CatalogEntry(NamedTuple):
     """The route of the entry in its document."""
 
 
-def iterate_entries(document: SourceDocument) -> Iterator[CatalogEntry]:
+def iterate_entries(document: SourceDocument) -> Iterator[LocatedEntry]:
     """Each entry of a command catalog, subcommands after their program. Empty for another document."""
     catalog = document.record
     if not isinstance(catalog, CommandCatalog):
         return
     for name, program in catalog.programs.items():
-        yield CatalogEntry(name, program, ("programs", name))
+        yield LocatedEntry(name, program, ("programs", name))
         for number, subcommand in enumerate(program.subcommands):
-            yield CatalogEntry(name, subcommand, ("programs", name, "subcommands", number))
+            yield LocatedEntry(name, subcommand, ("programs", name, "subcommands", number))
