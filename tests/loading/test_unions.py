@@ -101,3 +101,11 @@ def test_handoffs_of_agents_that_two_sources_declare(tmp_path: Path) -> None:
     channels = read(tmp_path).index.records.organization.communication_channels
     pairs = [pair for each in channels.values() for pair in each.allowed_pairs]
     assert [first for first, _ in pairs] == ["one__Lead", "two__Lead"]
+
+
+def test_a_repeated_skill_is_counted_once(tmp_path: Path) -> None:
+    """A place with the same skills as another one has none of its own, and the table says so."""
+    files = {f"{place}/.agents/skills/watch/SKILL.md": skill("watch", "Look.") for place in ("one", "two")}
+    done = run_here("check", cwd=write_tree(tmp_path, files))
+    assert done.stderr.splitlines()[1:3] == ["Agent Skills  1 skill   one", "Agent Skills  0 skills  two"]
+    assert done.returncode == 0

@@ -23,6 +23,7 @@ from orgkernel.snapshots.foreign_trees import count_by_root
 from orgkernel.snapshots.roots import Request, format_relative_path
 from orgkernel.snapshots.snapshot import Snapshot
 
+_SKILLS = "skills"
 _HEADINGS = ("format", "read", "place")
 _MAX_ROWS, _MAX_LEFT_OUT = 10, 5
 
@@ -57,6 +58,8 @@ def _count_sources(snapshot: Snapshot, request: Request) -> Iterator[_Row]:
             agents, skills = kinds[number]["role_profile"], kinds[number]["cognitive_skill"]
             servers = 0 if agents or skills else count_servers(snapshot, root.format, root.path)
             read = describe_what_was_read(agents, skills, servers)
+            if root.format == _SKILLS and not agents and not skills:
+                read = "0 skills"  # all of them are word for word those of another place
             yield _Row(FORMATS[root.format].title, read, printable(root.name) or os.curdir, agents)
 
 

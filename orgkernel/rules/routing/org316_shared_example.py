@@ -48,6 +48,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Place, Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -64,13 +65,19 @@ def check(view: OrgView) -> Iterator[Finding]:
         for text, place in zip(examples, places, strict=True):
             other, where = first.setdefault(extract_content(text), (role_id, place))
             if other != role_id:
+                name, earlier = _name(post), _name(view.records.posts[other])
                 yield Finding(
                     place,
-                    f"{quote(text)} is an example of role {quote(role_id)} and of {quote(other)}, which takes it",
+                    f"{quote(text)} is an example of role {quote(name)} and of {quote(earlier)}, which takes it",
                     "keep it only in the role that should take it",
                     f"role:{role_id}",
-                    (Related(where, f"role {quote(other)} gives the same example"),),
+                    (Related(where, f"role {quote(earlier)} gives the same example"),),
                 )
+
+
+def _name(post: RolePost) -> str:
+    """What people call a role: its id, or the name in the file of another host."""
+    return post.profile.name if post.document.format else post.role_id
 
 
 RULE = Rule("ORG316", "shared-example", Severity.WARNING, RuleTarget.ORGANIZATION, check)
