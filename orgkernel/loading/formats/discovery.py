@@ -133,8 +133,8 @@ def _discover(top: str, only: str | None) -> Discovery:
         if only is not None and name not in (only, _CLAUDE):
             continue
         if name == _CLAUDE:
-            found = find_claude_sources(top, folders, left_out, is_certain=only == _CLAUDE)
-            candidates: Iterable[SourceFound] = (each for each in found if only in (None, each.format))
+            of_markdown = find_claude_sources(top, folders, left_out, is_certain=only == _CLAUDE)
+            candidates: Iterable[SourceFound] = (each for each in of_markdown if only in (None, each.format))
         else:
             candidates = _find_by_folder(name, folders)
         for source in candidates:
