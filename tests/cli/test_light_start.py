@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +23,7 @@ from orgkernel.project.hooks.owned_files import write_owned_files
 from orgkernel.project.hooks.quick_answers import OWNED_FILES, read_current
 from orgkernel.project.hooks.write_decision import decide_write, pack_rules, render_answer, unpack_rules
 from tests.cli.test_claude_code_hook import AgentProject
+from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY
 from tests.support.yaml_text import read_yaml_file
 
@@ -274,11 +277,11 @@ def test_calls_that_cannot_be_read_are_questions(ruled: AgentProject, given: byt
     assert json.loads(printed[0])["hookSpecificOutput"]["permissionDecision"] == "ask"
 
 
-def run_script(project: AgentProject, given: bytes, off: str) -> bytes:
+def run_script(project: AgentProject, given: bytes, off: str, more: Mapping[str, str] | None = None) -> bytes:
     """What the script of the hook prints, with an engine or without it."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(SCRIPT)], input=given, capture_output=True, check=True, cwd=project.folder,
-        env={**_clean_environment(), "CLAUDE_PROJECT_DIR": str(project.folder), SOME: off},
+        env={**_clean_environment(), "CLAUDE_PROJECT_DIR": str(project.folder), SOME: off, **(more or {})},
     )  # fmt: skip
     return done.stdout
 
@@ -371,3 +374,35 @@ def list_imports(command: str) -> list[str]:
         )  # fmt: skip
     assert done.stdout == ""
     return [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()]
+
+
+def test_claims_count_like_briefs_until_one_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A holder of claims gets the same answers, and a new claim makes the rules invalid at once."""
+    project = AgentProject(tmp_path)
+    root = str(project.folder)
+    shutil.rmtree(project.folder / "acme")
+    (project.folder / ".orgkernel/brief.yaml").unlink()
+    for arguments in (
+        ("new", "acme", "--template", "household"),
+        ("claim", "add", "household", "agent:clerk", "src/a"),
+        ("claim", "add", "household", "agent:butler", "docs"),
+    ):
+        done = run_here(*arguments, cwd=project.folder)
+        assert done.returncode == 0, done.stderr
+    holder = {"ORGKERNEL_HOLDER": "agent:clerk"}
+    monkeypatch.setenv("ORGKERNEL_HOLDER", "agent:clerk")
+    calls = [
+        build_command(project, f"echo x > {path}") for path in ("src/a/new.py", "src/b/new.py", "docs/x.md")
+    ]
+    light, full = (
+        [run_script(project, json.dumps(call).encode(), off, holder) for call in (calls[0], *calls)]
+        for off in ("", "light_start")
+    )
+    assert light == full
+    assert [b"FILE_OWNED_BY_OTHER" in each for each in light] == [False, False, False, True]
+    done = run_here("claim", "add", "household", "agent:butler", "web", "--seconds", "50", cwd=project.folder)
+    assert done.returncode == 0, done.stderr
+    soon = time.time() + 50
+    assert read_current(root) is None
+    run_script(project, json.dumps(calls[0]).encode(), "", holder)
+    assert json.loads((project.folder / OWNED_FILES).read_text(encoding="utf-8"))["until"] <= soon
