@@ -176,9 +176,9 @@ class FetchedKeys:
         try:
             self._keys = fetch_keys(self._url)
         except RefusedKeys as error:
-            raise BadProject(f"`[oidc]`: {quote(self._url)} is not a set of public keys: {error}") from None
+            raise _build_refusal(self._url, error) from None
         except Exception as error:
-            logger.error("the keys of the identity provider could not be fetched: %s", error)
+            _log_failed_fetch(error)
         else:
             self._read_at = time.monotonic()
 
@@ -235,7 +235,7 @@ class FetchedKeys:
         try:
             self._keys = fetched.result()
         except Exception as error:
-            logger.error("the keys of the identity provider could not be fetched: %s", error)
+            _log_failed_fetch(error)
         else:
             self._read_at = time.monotonic()
 
@@ -273,4 +273,13 @@ def read_keys(path: str) -> PyJWKSet:
     except OSError as error:
         raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError, jwt.PyJWTError) as error:
-        raise BadProject(f"`[oidc]`: {quote(path)} is not a set of public keys: {error}") from None
+        raise _build_refusal(path, error) from None
+
+
+def _build_refusal(source: str, error: Exception) -> BadProject:
+    """The error that a source of keys cannot be used."""
+    return BadProject(f"`[oidc]`: {quote(source)} is not a set of public keys: {error}")
+
+
+def _log_failed_fetch(error: Exception) -> None:
+    logger.error("the keys of the identity provider could not be fetched: %s", error)
