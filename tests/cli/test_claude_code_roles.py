@@ -731,8 +731,10 @@ def test_rules_about_commands_hold_for_what_may_begin_so(tmp_path: Path) -> None
         "ls | xargs rm",
     ):  # fmt: skip
         assert project.asks("Bash", {"command": command}, "a")[0] == "deny", command
-    # Nobody can tell what these run. Claude Code has the rule too, so a person is asked.
-    for command in ("$x", "$(rm x)", "sh -c 'ls'", "eval ls", "rm" * 10_000):
+    for command in ("sh -c 'ls'", "eval ls", "bash -lc 'ls | wc'"):
+        assert project.asks("Bash", {"command": command}, "a")[0] == "none", command
+    # What these run cannot be read, so a person is asked.
+    for command in ("$x", "$(rm x)", "sh -c $x", "eval $x", "rm" * 10_000):
         assert project.asks("Bash", {"command": command}, "a")[0] == "ask", command
     for given in ({}, {"command": 3}, {"command": None}, {"command": ["ls", "rm x"]}, {"text": "ls"}):
         assert project.asks("Bash", given, "a")[0] == "deny", given
@@ -765,7 +767,8 @@ def test_a_person_is_asked_only_where_the_host_has_the_rule(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     other = HookedProject.__new__(HookedProject)
     other.folder = Path(os.path.realpath(tmp_path / "other"))
-    assert other.asks("Bash", {"command": "$x a"}, "a")[0] == "deny"
+    assert other.asks("Bash", {"command": "$x a"}, "a")[0] == "ask"
+    assert other.asks("Bash", {"command": "rm a"}, "a")[0] == "deny"
     assert other.asks("Grep", {"pattern": "x"}, "a")[0] == "deny"
     assert other.asks("Bash", {"command": "ls"}, "a")[0] == "none"
 
@@ -782,7 +785,7 @@ def test_a_refusal_about_a_command_says_why(tmp_path: Path) -> None:
     assert "\n      .claude/settings.json:1\n" in text
     assert "decided as if" not in text
     text = project.asks("Bash", {"command": "$x a"}, "a")[1]
-    assert "it cannot be parsed completely: the command has more in it than plain words" in text
+    assert "`$x` cannot be read: the program is only known at run time" in text
     text = project.asks("Bash", {}, "a")[1]
     assert "would be allowed by: state a command that does not begin with `git push`, `rm`" in text
     assert "0orgkernel" not in text
