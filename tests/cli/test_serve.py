@@ -125,3 +125,29 @@ def test_a_taken_port_is_exit_2(tmp_path: Path) -> None:
         done = run("serve", "--port", port, cwd=tmp_path)
     assert done.returncode == 2
     assert port in done.stderr
+
+
+def test_the_page_is_opened_where_a_server_shows_it(tmp_path: Path) -> None:
+    """The address that `serve` prints is the one that `open` takes, with or without a slash or a view."""
+    copy_template(tmp_path, "software_dev")
+    with serving(tmp_path) as (_, output):
+        found = re.search(r"^  (http://127\.0\.0\.1:\d+/) shows them in a browser$", output, re.MULTILINE)
+        assert found
+        for url in (found[1], found[1].rstrip("/"), f"{found[1]}#/findings"):
+            done = run("open", "--print", url, cwd=tmp_path)
+            assert (done.returncode, done.stdout) == (0, f"{found[1]}\n"), done.stderr
+        done = run("open", "--print", f"{found[1]}docs", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "does not show the page" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [("http://127.0.0.1:9/", "no server answers at"), ("ftp://127.0.0.1/", "is not a web address"), ("file:///etc/passwd", "is not a web address"), ("http://[", "no server answers at")],
+)  # fmt: skip
+def test_an_address_without_a_server_is_exit_2(tmp_path: Path, url: str, message: str) -> None:
+    """No browser is opened, and the way out is named."""
+    done = run("open", url, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert "help: " in done.stderr

@@ -131,8 +131,9 @@ class Reader:
         self.ran += 1
 
     def _run(self, step: Command) -> None:
-        own = _OWN.fullmatch(step.text)
-        done = self._run_here(own) if own else self._shell(self._with_own_ports(step.text))
+        text = self._with_own_ports(step.text)
+        own = _OWN.fullmatch(text)
+        done = self._run_here(own) if own else self._shell(text)
         assert "Traceback" not in done.stderr, done.stderr
         if step.shown:
             self._compare(step, done.stdout.rstrip() or done.stderr.rstrip(), done.stdout + done.stderr)

@@ -191,7 +191,9 @@ function CaseNote({ org, question, decision }: { org: string; question: Question
   // JSON strings are valid in YAML, whatever they contain.
   const quote = (value: string): string => (/^[A-Za-z_][\w:/.-]*$/.test(value) && !/^(true|false|null|yes|no|on|off)$/i.test(value) ? value : JSON.stringify(value));
   const asked = [["subject", question.subject], ["action", question.action], ["resource", question.resource]].map(([name, value]) => `${name}: ${quote(value ?? "")}`);
-  const context = Object.entries(question.context).map(([name, value]) => `${name}: ${quote(value)}`);
+  const { on_behalf_of: principal, ...circumstances } = question.context;
+  if (principal) asked.push(`on_behalf_of: ${quote(principal)}`);
+  const context = Object.entries(circumstances).map(([name, value]) => `${name}: ${quote(value)}`);
   const text = [
     "_schema: orgkernel:decision_cases",
     '_version: "1.0"',

@@ -12,7 +12,8 @@ export interface Address {
 /** Read an address from the part after `#`. Undecodable parts are kept as they are written. */
 export function parseAddress(hash: string): Address {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-  const names: Record<string, string> = {};
+  // Without a prototype, so that no name of a query is a property of every object.
+  const names: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, value] of new URLSearchParams(query)) names[name] = value;
   return { path: path.split("/").filter(Boolean).map(decode), query: names };
 }

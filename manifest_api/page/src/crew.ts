@@ -26,10 +26,10 @@ export function buildCrew(
   const below = new Map<string | null, Schemas["RoleLine"][]>();
   for (const role of chart) {
     const superior = role.reports_to !== null && known.has(role.reports_to) ? role.reports_to : null;
-    below.set(superior, [...(below.get(superior) ?? []), role]);
+    put(below, superior, role);
   }
   const filled = new Map<string, Schemas["AgentLine"][]>();
-  for (const agent of agents) for (const role of agent.roles) filled.set(role, [...(filled.get(role) ?? []), agent]);
+  for (const agent of agents) for (const role of agent.roles) put(filled, role, agent);
   const posts = new Map<string, Post>();
   const build = (role: Schemas["RoleLine"], superior: string | null, level: number): Post => {
     known.delete(role.role_id);
@@ -49,6 +49,13 @@ export function buildCrew(
   const roots = (below.get(null) ?? []).map((role) => build(role, null, 1));
   for (const role of chart) if (known.has(role.role_id)) roots.push(build(role, null, 1));
   return { roots, posts };
+}
+
+/** Add to the list of a name. */
+function put<Name, Value>(lists: Map<Name, Value[]>, name: Name, value: Value): void {
+  const list = lists.get(name);
+  if (list) list.push(value);
+  else lists.set(name, [value]);
 }
 
 /** The roles that fit words, each with every role above it. */

@@ -21,13 +21,13 @@ export interface Coloring {
   readonly tone: (value: string) => number;
 }
 
-const COLORINGS: Readonly<Record<string, readonly [string, (post: Post) => string]>> = {
-  department: ["Department", ({ role }) => role.department ?? "no department"],
-  role_type: ["Role type", ({ role }) => role.role_type],
-  crew_tier: ["Crew tier", ({ role }) => role.crew_tier],
-  layer: ["Layer", ({ role }) => role.layer ?? "no layer"],
-  findings: ["Findings", ({ role }) => (role.findings ? plural(role.findings, "finding") : "no finding")],
-};
+const COLORINGS = new Map<string, readonly [string, (post: Post) => string]>([
+  ["department", ["Department", ({ role }) => role.department ?? "no department"]],
+  ["role_type", ["Role type", ({ role }) => role.role_type]],
+  ["crew_tier", ["Crew tier", ({ role }) => role.crew_tier]],
+  ["layer", ["Layer", ({ role }) => role.layer ?? "no layer"]],
+  ["findings", ["Findings", ({ role }) => (role.findings ? plural(role.findings, "finding") : "no finding")]],
+]);
 /** The number of colors in page.css. */
 const TONES = 8;
 
@@ -93,7 +93,7 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
           <span>Search</span>
           <input type="search" value={q} placeholder="role, domain, department or agent" onInput={(event) => changeQuery(address, { q: event.currentTarget.value })} />
         </label>
-        <Choice label="Color by" value={color} options={Object.entries(COLORINGS).map(([name, [title]]) => [name, title] as const)} onChange={(name) => changeQuery(address, { color: name === "department" ? "" : name })} />
+        <Choice label="Color by" value={color} options={[...COLORINGS].map(([name, [title]]) => [name, title] as const)} onChange={(name) => changeQuery(address, { color: name === "department" ? "" : name })} />
         <p class="muted" role="status">
           {search ? `${plural(search.matches.size, "role")} of ${crew.posts.size.toLocaleString("en-US")}` : plural(crew.posts.size, "role")}
         </p>
@@ -126,7 +126,7 @@ function listAbove(crew: Crew, post: Post): Post[] {
 }
 
 function chooseColoring(crew: Crew, name: string, hasAgents: boolean): Coloring {
-  const [title, read] = COLORINGS[name] ?? COLORINGS["department"]!;
+  const [title, read] = COLORINGS.get(name) ?? COLORINGS.get("department")!;
   const values = [...new Set([...crew.posts.values()].map(read))].sort();
   return { title, read, hasAgents, tone: (value) => values.indexOf(value) % TONES };
 }

@@ -86,16 +86,16 @@ export function Place({ file, line }: { file: string; line: number }): JSX.Eleme
   );
 }
 
-const OUTCOMES: Readonly<Record<string, readonly [string, string]>> = {
-  allow: ["✓", "allowed"],
-  ask: ["?", "needs an approval"],
-  conditional: ["~", "depends on circumstances"],
-  deny: ["✕", "denied"],
-};
+const OUTCOMES = new Map([
+  ["allow", ["✓", "allowed"]],
+  ["ask", ["?", "needs an approval"]],
+  ["conditional", ["~", "depends on circumstances"]],
+  ["deny", ["✕", "denied"]],
+]);
 
 /** An outcome: a sign, a word and a color. */
 export function Outcome({ of }: { of: string }): JSX.Element {
-  const [sign, word] = OUTCOMES[of] ?? ["", of];
+  const [sign, word] = OUTCOMES.get(of) ?? ["", of];
   return (
     <span class={`outcome ${of}`}>
       <span aria-hidden="true">{sign}</span> {word}
