@@ -103,6 +103,8 @@ class OrganizationDetail(OrganizationLine, frozen=True, kw_only=True):
     chart: tuple[RoleLine, ...]
     tools: tuple[str, ...]
     """Ids of all declared tools, the shared ones included."""
+    agents_without_role: tuple[str, ...]
+    """Agents of the crew without an assignment, as ORG602 reports them."""
 
 
 class FindingList(msgspec.Struct, frozen=True, kw_only=True):

@@ -90,6 +90,11 @@ def show_organization(kernel: Kernel, org: str) -> OrganizationDetail:
         roots=manifest.roots,
         chart=tuple(_build_role(snapshot, role_id) for role_id in view.roles),
         tools=tuple(sorted(view.records.tools)),
+        agents_without_role=tuple(
+            agent_id
+            for agent_id, agent in view.records.agents.items()
+            if agent.record.crew_tier == "crew" and not agent.record.assignments
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from tests.api.asking import ORG, ROLE, client_of, problem
-from tests.support.trees import write_tree
+from tests.support.trees import change_line, copy_template, write_tree
 
 MANIFEST = f"/v1/orgs/{ORG}/manifest"
 DISPATCH = f"/v1/orgs/{ORG}/dispatch"
@@ -50,6 +50,30 @@ def test_organization_has_its_chart(client: TestClient, templates: Kernel) -> No
     assert list(lines) == list(templates.organization(ORG).snapshot.index.roles)
     assert lines[ROLE] == "engineering_xo"
     assert answer["snapshot"] == templates.organization(ORG).snapshot.digest
+    assert "code_execution_tool" in answer["tools"]
+    assert {(role["crew_tier"], role["layer"], role["findings"]) for role in answer["chart"]} == {
+        ("crew", None, 0)
+    }
+
+
+def test_an_organization_names_findings_and_agents_without_a_role(tmp_path: Path) -> None:
+    """The chart counts the findings about each role, and an agent that fills none is listed."""
+    copy_template(tmp_path, "starship")
+    crew = tmp_path / "crew.yaml"
+    crew.write_text(
+        crew.read_text(encoding="utf-8") + "  idle: {callsign: Idle}\n  tool: {crew_tier: utility}\n",
+        encoding="utf-8",
+    )
+    change_line(tmp_path / "roles/builder.yaml", "    - codegen_module", "    - codegen_modul")
+    answer = client_of(Kernel.open(tmp_path)).get("/v1/orgs/starship").json()
+    assert answer["agents_without_role"] == ["idle"]
+    found = {role["role_id"]: role["findings"] for role in answer["chart"] if role["findings"]}
+    diagnostics = client_of(Kernel.open(tmp_path)).get("/v1/diagnostics").json()["diagnostics"]
+    expected = [
+        each["subject"].removeprefix("role:") for each in diagnostics if each["subject"].startswith("role:")
+    ]
+    assert expected
+    assert found == {role: expected.count(role) for role in expected}
 
 
 def test_role_is_the_kernels_manifest(client: TestClient, templates: Kernel) -> None:

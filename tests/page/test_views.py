@@ -31,7 +31,7 @@ VIEWS = {
     SENTENCE: ("Who takes it?", "Bugfix Specialist takes it"),
     "#/orgs/starship/routing?domain=bugfix": ("Who takes it?", "Who else, and why not"),
     "#/findings": ("Findings", "ORG306"),
-    "#/orgs/hostile/organization": ("<img", "Agents without a role"),
+    "#/orgs/hostile/organization": ("<img", "Agents without a role 1"),
     "#/orgs/hostile/roles/boss": ("<img", "<script>"),
     "#/orgs/hostile/roles/endless": ("EndlessEndless", "Show all 10,500 characters"),
 }

@@ -825,6 +825,7 @@ export interface components {
             roots: string[];
             chart: components["schemas"]["RoleLine"][];
             tools: string[];
+            agents_without_role: string[];
         };
         /**
          * OrganizationLine

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { linkTo } from "./address";
 import type { Schemas } from "./client";
-import { Place, Sentence, Text, WhyNote, plural, show, words } from "./parts";
+import { Place, Sentence, Name, Text, WhyNote, plural, show, words } from "./parts";
 
 export interface Row {
   readonly id: string;
@@ -26,7 +26,7 @@ export function Rows({ rows, empty }: { rows: readonly Row[]; empty: string }): 
     <ul class="plain">
       {rows.map((row, number) => (
         <li key={`${row.id} ${number}`}>
-          {row.link ? <a href={row.link}><Text of={row.name || row.id} most={120} /></a> : <Text of={row.name || row.id} />}
+          {row.link ? <a href={row.link}><Name of={row.name || row.id} most={120} /></a> : <Text of={row.name || row.id} />}
           {row.note && <span class={row.bad ? "warn" : "muted"}> <Sentence of={row.note} /></span>}
           <WhyNote why={row.why} about={row.name || row.id} />
           {row.description && <p class="small muted"><Text of={row.description} /></p>}
@@ -73,7 +73,7 @@ export function ToolTable({ org, subject, tools }: { org: string; subject: strin
           {tools.map((tool) => (
             <tr key={tool.id}>
               <th scope="row">
-                <a href={linkTo(["orgs", org, "access"], { subject, action: tool.allowed_actions[0] ?? Object.keys(tool.actions)[0] ?? "use", resource: `tool:${tool.id}` })}><Text of={tool.name || tool.id} most={80} /></a>
+                <a href={linkTo(["orgs", org, "access"], { subject, action: tool.allowed_actions[0] ?? Object.keys(tool.actions)[0] ?? "use", resource: `tool:${tool.id}` })}><Name of={tool.name || tool.id} most={80} /></a>
                 <p class="small muted"><Text of={tool.description} most={160} /></p>
               </th>
               <td class="nowrap">{tool.level} <code>{tool.letters}</code></td>

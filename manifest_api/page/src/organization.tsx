@@ -10,7 +10,7 @@ import { get, getAll } from "./client";
 import type { Schemas } from "./client";
 import { buildCrew, chooseOpenLevel, findPosts, listRows } from "./crew";
 import type { Crew, Post } from "./crew";
-import { Choice, Loading, ProblemNote, Section, Sentence, Text, WhyNote, plural } from "./parts";
+import { Choice, Loading, ProblemNote, Section, Sentence, Name, Text, WhyNote, plural } from "./parts";
 import { Treegrid } from "./treegrid";
 
 /** What the colors of roles mean. Every color stands beside the value in words. */
@@ -50,7 +50,7 @@ export function OrganizationView({ org, address }: { org: string; address: Addre
       )}
       <CrewView org={org} crew={crew} address={address} hasAgents={(agents?.length ?? 0) > 0} />
       {[noAgents, noVacancies].filter((each) => each !== undefined).map((each) => <ProblemNote key={each.code} of={each} />)}
-      {agents && vacancies && <Apart org={org} agents={agents} vacancies={vacancies.vacancies} crew={crew} />}
+      {agents && vacancies && <Apart org={org} hasAgents={agents.length > 0} idle={detail.agents_without_role} vacancies={vacancies.vacancies} crew={crew} />}
     </>
   );
 }
@@ -131,9 +131,8 @@ function chooseColoring(crew: Crew, name: string, hasAgents: boolean): Coloring 
   return { title, read, hasAgents, tone: (value) => values.indexOf(value) % TONES };
 }
 
-function Apart({ org, agents, vacancies, crew }: { org: string; agents: readonly Schemas["AgentLine"][]; vacancies: readonly Schemas["Vacancy"][]; crew: Crew }): JSX.Element | null {
-  const idle = agents.filter((agent) => !agent.roles.length);
-  if (!agents.length) return <p class="note">No crew is declared, so roles have no agents. A <code>crew_roster</code> document names agents and the roles that they fill.</p>;
+function Apart({ org, hasAgents, idle, vacancies, crew }: { org: string; hasAgents: boolean; idle: readonly string[]; vacancies: readonly Schemas["Vacancy"][]; crew: Crew }): JSX.Element | null {
+  if (!hasAgents && !idle.length) return <p class="note">No crew is declared, so roles have no agents. A <code>crew_roster</code> document names agents and the roles that they fill.</p>;
   return (
     <div class="columns">
       <Section title="Vacancies" count={vacancies.length}>
@@ -141,7 +140,7 @@ function Apart({ org, agents, vacancies, crew }: { org: string; agents: readonly
           <ul class="plain">
             {vacancies.map((each) => (
               <li key={each.role_id}>
-                <a href={linkTo(["orgs", org, "roles", each.role_id])}><Text of={crew.posts.get(each.role_id)?.role.role_name ?? each.role_id} most={80} /></a>: <Sentence of={each.text} />
+                <a href={linkTo(["orgs", org, "roles", each.role_id])}><Name of={crew.posts.get(each.role_id)?.role.role_name ?? each.role_id} most={80} /></a>: <Sentence of={each.text} />
                 <WhyNote why={each.why} about={each.role_id} />
                 {each.candidates.length > 0 && (
                   <p class="small">
@@ -158,9 +157,7 @@ function Apart({ org, agents, vacancies, crew }: { org: string; agents: readonly
       <Section title="Agents without a role" count={idle.length}>
         {idle.length ? (
           <ul class="plain">
-            {idle.map((agent) => (
-              <li key={agent.agent_id}><a href={linkTo(["orgs", org, "agents", agent.agent_id])}><Text of={agent.callsign || agent.agent_id} most={80} /></a> <span class="muted">{agent.lifecycle}</span></li>
-            ))}
+            {idle.map((agent) => <li key={agent}><a href={linkTo(["orgs", org, "agents", agent])}>{agent}</a></li>)}
           </ul>
         ) : <p class="muted">Every agent fills a role.</p>}
       </Section>

@@ -12,7 +12,7 @@ import type { Schemas } from "./client";
 import { FindingsView } from "./findings";
 import { OrganizationView } from "./organization";
 import { Palette } from "./palette";
-import { Loading, ProblemNote, Text, plural } from "./parts";
+import { Loading, ProblemNote, Name, Text, plural } from "./parts";
 import { AgentView, RoleView } from "./role";
 import { RoutingView } from "./routing";
 
@@ -107,7 +107,7 @@ function Organizations({ of }: { of: readonly Line[] }): JSX.Element {
       <ul class="cards">
         {of.map((each) => (
           <li key={each.org_id}>
-            <a href={linkTo(["orgs", each.org_id, "organization"])}><Text of={each.org_name || each.org_id} most={120} /></a>
+            <a href={linkTo(["orgs", each.org_id, "organization"])}><Name of={each.org_name || each.org_id} most={120} /></a>
             <p class="small muted">{plural(each.roles, "role")} · <code>{each.org_id}</code>{each.standing !== "served" && <span class="warn"> · {each.standing === "stale" ? "last valid version" : "not served, it has errors"}</span>}</p>
             <p><Text of={each.description} most={240} /></p>
           </li>

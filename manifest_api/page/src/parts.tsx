@@ -20,6 +20,11 @@ export function Text({ of, most = 400 }: { of: string; most?: number }): JSX.Ele
   );
 }
 
+/** A name inside a link, where no button may stand. A long one is cut. */
+export function Name({ of, most }: { of: string; most: number }): JSX.Element {
+  return <bdi>{of.length > most ? `${of.slice(0, most)}…` : of}</bdi>;
+}
+
 /** A sentence of the API: parts in backticks are code. */
 export function Sentence({ of }: { of: string }): JSX.Element {
   const parts = of.split("`");

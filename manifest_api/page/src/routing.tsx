@@ -7,7 +7,7 @@ import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get, post } from "./client";
 import type { Schemas } from "./client";
-import { Loading, ProblemNote, Section, Sentence, Text, WhyLines, WhyNote } from "./parts";
+import { Loading, ProblemNote, Section, Sentence, Name, WhyLines, WhyNote } from "./parts";
 
 const WAYS = [["text", "Sentence"], ["domain", "Domain"], ["intent", "Intent"]] as const;
 type Way = (typeof WAYS)[number][0];
@@ -63,7 +63,7 @@ function DispatchView({ org, way, value }: { org: string; way: Way; value: strin
     <div aria-live="polite">
       <section class={`verdict ${answer.role_id ? "allow" : "deny"}`} aria-label="Answer">
         {answer.role_id ? (
-          <p class="big"><a href={linkTo(["orgs", org, "roles", answer.role_id])}><Text of={answer.role_name || answer.role_id} most={120} /></a> takes it</p>
+          <p class="big"><a href={linkTo(["orgs", org, "roles", answer.role_id])}><Name of={answer.role_name || answer.role_id} most={120} /></a> takes it</p>
         ) : (
           <p class="big"><span aria-hidden="true">✕</span> No role takes it</p>
         )}
