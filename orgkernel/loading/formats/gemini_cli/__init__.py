@@ -6,8 +6,6 @@ import os
 from collections.abc import Sequence
 
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent
-from orgkernel.loading.formats.claude_code.paths import COLLECTION
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.gemini_cli.layout import find_layout, may_hold
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
@@ -34,6 +32,9 @@ class GeminiCli:
             from orgkernel.loading.formats.gemini_cli.settings import read_settings
 
             return read_settings(source, root)
+        from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent
+        from orgkernel.loading.formats.claude_code.paths import COLLECTION
+
         area = root.find_area(source.path)
         if area is not None and area.content == COLLECTION and not begins_like_agent(source.text.encode()):
             return ReadFile(skipped=True)
