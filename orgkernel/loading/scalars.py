@@ -10,8 +10,6 @@ import math
 import re
 from typing import Any
 
-import yaml
-
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _WORDS: dict[str, bool | None] = {
@@ -52,14 +50,18 @@ def resolve_scalar(text: str) -> str | int | float | bool | None:
 
 def resolve_python_scalar(text: str) -> Any:
     """The value of a plain scalar as `yaml.safe_load` of PyYAML reads it, also a date; raises `NumberOutOfRange`."""
-    for tag, pattern in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()):
+    import yaml  # a warm command needs none
+
+    loader = yaml.SafeLoader
+    for tag, pattern in loader.yaml_implicit_resolvers.get(text[:1], ()):
         if not pattern.match(text):
             continue
-        construct = _CONSTRUCTORS.get(tag)
-        if construct is None:
+        if tag not in _TYPED:
             return text
         try:
-            value = construct(_PYTHON, yaml.ScalarNode(tag, text))
+            value = loader.yaml_constructors[tag](
+                yaml.constructor.SafeConstructor(), yaml.ScalarNode(tag, text)
+            )
         except ValueError as error:  # a number of too many digits, or a date that no calendar has
             raise NumberOutOfRange(text) from error
         if isinstance(value, float) and not math.isfinite(value):
@@ -70,11 +72,7 @@ def resolve_python_scalar(text: str) -> Any:
     return text
 
 
-_PYTHON = yaml.constructor.SafeConstructor()
-_CONSTRUCTORS = {
-    f"tag:yaml.org,2002:{name}": yaml.SafeLoader.yaml_constructors[f"tag:yaml.org,2002:{name}"]
-    for name in ("bool", "float", "int", "null", "timestamp")
-}
+_TYPED = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "float", "int", "null", "timestamp"))
 
 
 def parse_bounded_integer(digits: str, base: int) -> int:
