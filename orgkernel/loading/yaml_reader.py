@@ -50,10 +50,10 @@ from orgkernel.loading.parsed import (
     Refusal,
     find_unprintable,
 )
+from orgkernel.loading.python_scalars import resolve_python_scalar
 from orgkernel.loading.scalars import (
     MAY_BEGIN_OTHERS,
     NumberOutOfRange,
-    resolve_python_scalar,
     resolve_scalar,
 )
 
