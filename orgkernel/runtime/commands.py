@@ -535,11 +535,11 @@ class _Reader:
         if _JOINED_LINE.search(text):  # the delimiter could be behind it
             raise _UnreadableCommand
         reader = _Reader(text, self._depth + 1)
-        reader.read_text()
+        reader.read_substitutions()
         self.commands += reader.commands
         self.texts += reader.texts
 
-    def read_text(self) -> None:
+    def read_substitutions(self) -> None:
         """Read the substitutions in a text that is not a command."""
         while self._at < len(self._text):
             letter = self._text[self._at]
