@@ -49,7 +49,7 @@ class Page:
         """Collect what the console shows, and what is requested."""
         for domain in ("Runtime", "Log", "Network"):
             self._call(f"{domain}.enable", self._session)
-        # The keeper of passwords knows nothing here, and a cached page would request nothing.
+        # A page from the cache would request nothing.
         self._call("Network.setCacheDisabled", self._session, cacheDisabled=True)
         self.forget()
 

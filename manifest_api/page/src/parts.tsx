@@ -136,7 +136,7 @@ export function Section({ title, count, children }: { title: string; count?: num
   );
 }
 
-/** A labelled choice. */
+/** A choice with its label. */
 export function Choice(props: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }): JSX.Element {
   return (
     <label class="field">
