@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -46,33 +45,6 @@ def resolve_scalar(text: str) -> str | int | float | bool | None:
     if _NOT_FINITE.match(text):
         raise NumberOutOfRange(text)
     return text
-
-
-def resolve_python_scalar(text: str) -> Any:
-    """The value of a plain scalar as `yaml.safe_load` of PyYAML reads it, also a date; raises `NumberOutOfRange`."""
-    import yaml  # a warm command needs none
-
-    loader = yaml.SafeLoader
-    for tag, pattern in loader.yaml_implicit_resolvers.get(text[:1], ()):
-        if not pattern.match(text):
-            continue
-        if tag not in _TYPED:
-            return text
-        try:
-            value = loader.yaml_constructors[tag](
-                yaml.constructor.SafeConstructor(), yaml.ScalarNode(tag, text)
-            )
-        except ValueError as error:  # a number of too many digits, or a date that no calendar has
-            raise NumberOutOfRange(text) from error
-        if isinstance(value, float) and not math.isfinite(value):
-            raise NumberOutOfRange(text)
-        if isinstance(value, int) and not -(2**63) <= value < 2**64:
-            raise NumberOutOfRange(text)
-        return value
-    return text
-
-
-_TYPED = frozenset(f"tag:yaml.org,2002:{name}" for name in ("bool", "float", "int", "null", "timestamp"))
 
 
 def parse_bounded_integer(digits: str, base: int) -> int:
