@@ -316,8 +316,3 @@ def normalize_option(option: str) -> str:
 def is_single_dash_option(option: str) -> bool:
     """Whether an option has a long name after one dash: `-name`."""
     return len(option) > 2 and option[0] == "-" and option[1] != "-"
-
-
-def list_options(facts: Facts, *roles: str) -> Sequence[str]:
-    """The options whose value has one of the roles."""
-    return [option for role in roles for option in facts.get("values", {}).get(role, ())]
