@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orgkernel.loading.files import Root, locate_files
 from orgkernel.snapshots.build import build_snapshot
-from orgkernel.snapshots.roots import Request, resolve_paths
+from orgkernel.snapshots.roots import Request, get_shared_ontology, resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
 from orgkernel.snapshots.sources import Sources, find_declared_sources, find_sources
 
@@ -52,6 +52,6 @@ def read(folder: Path) -> Snapshot:
     request = resolve_paths(["."], str(folder))
     if request.detected:
         return build_snapshot(request.roots)
-    own = (Root(str(folder), ""), Root(str(ONTOLOGY), "ontology", shared=True, context=True))
+    own = (Root(str(folder), ""), get_shared_ontology())
     sources = read_sources(Request(own, frozenset(), shown_from=str(folder)))
     return build_snapshot((*own, *sources.roots), refused=sources.refused)
