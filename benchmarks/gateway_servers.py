@@ -181,6 +181,7 @@ def create_keys(folder: Path, agents: int) -> list[str]:
                 ["read", "report", "request"],
                 created_by="bench",
                 agent_id=f"agent_{number}",
+                org_ids=["bench"],
             )[1]
             for number in range(agents)
         ]

@@ -39,17 +39,21 @@ def render_command_catalog() -> str:
             assert name not in programs, f"two documents have an entry for {name}"
             programs[name] = _compile_program(path.name, document.marks, name, entry)
     _refuse_repeated_names(programs)
-    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(facts)}" for name, facts in sorted(programs.items()))
+    rows = ",\n".join(f"{json.dumps(name)}: {_compress(facts)}" for name, facts in sorted(programs.items()))
     for pattern in (*words["safeguards"], *words["trial_marks"]):
         re.compile(pattern)
     shared = {**words, "readers": sorted(READERS), "names": dict(sorted(compile_names(programs).items()))}
     assert not shared.keys() & programs.keys(), "a program has the name of a field"
-    head = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in shared.items())
+    # Names are looked for in their line as `json.dumps` writes them.
+    head = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(value) if name == 'names' else _compress(value)}"
+        for name, value in shared.items()
+    )
     return f'{{\n{head},\n"programs": {{\n{rows}\n}}}}\n'
 
 
 def _refuse_repeated_names(programs: Mapping[str, Any]) -> None:
-    seen: dict[str, str] = {}
+    seen: dict[str, list[str | int]] = {}
     for name, facts in programs.items():
         for each in (name, *facts.get("also", ())):
             assert each not in seen, f"{facts['at']} names {each}, which {seen[each]} names, too"
@@ -57,9 +61,9 @@ def _refuse_repeated_names(programs: Mapping[str, Any]) -> None:
 
 
 def _compile_program(file: str, marks: Marks, name: str, entry: ProgramEntry) -> Mapping[str, Any]:
-    def place(*route: str | int) -> str:
+    def place(*route: str | int) -> list[str | int]:
         line, _ = unpack_mark(find_mark(marks, ("programs", name, *route), key=True))
-        return f"ontology/commands/{file}:{line}"
+        return [file, line]
 
     facts = msgspec.to_builtins(entry)
     facts["at"] = place()
@@ -84,8 +88,13 @@ _PLAIN_READERS = frozenset(
 )  # fmt: skip
 
 
+def _compress(value: object) -> str:
+    """JSON without spaces, because the file is in the wheel."""
+    return json.dumps(value, separators=(",", ":"))
+
+
 def render_plain_programs() -> str:
-    """The programs, and the subcommands of others, that take all their words for data: one in a line."""
+    """The programs, and the subcommands of others, that take all their words for data: one program in a line."""
     names: set[str] = set()
     for name, facts in list_shipped_programs().items():
         subcommands = facts.get("subcommands", ())
@@ -97,7 +106,12 @@ def render_plain_programs() -> str:
                 names.add(f"{each} unless {conditions}")
             elif "reader" not in facts:
                 names |= {f"{each} {word}" for word in _list_plain_subcommands(subcommands)}
-    return json.dumps(sorted(names), indent=0) + "\n"
+    words_by_program: dict[str, list[str]] = {}
+    for name in sorted(names):
+        program, _, words = name.partition(" ")
+        words_by_program.setdefault(program, []).append(words)
+    rows = ",\n".join(f"{json.dumps(name)}:{_compress(words)}" for name, words in words_by_program.items())
+    return f"{{\n{rows}\n}}\n"
 
 
 NAMES_TARGET = "orgkernel/runtime/program_names.json"

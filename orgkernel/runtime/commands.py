@@ -334,7 +334,10 @@ def _read_plain_programs() -> frozenset[str]:
     """The programs, and the programs with a subcommand, that take their words for data. Empty if the file is missing
     or damaged. Then a match is ruled out less often.
     """
-    return frozenset(_read_compiled(PLAIN_PROGRAMS) or ())
+    rows = _read_compiled(PLAIN_PROGRAMS)
+    if not isinstance(rows, dict):
+        return frozenset()
+    return frozenset(f"{program} {words}".rstrip() for program, endings in rows.items() for words in endings)
 
 
 @lru_cache(maxsize=1)

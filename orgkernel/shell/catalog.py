@@ -20,7 +20,7 @@ COMPILED: Final = "commands.json"
 HARMLESS: Final = ("reads", "adds", "writes")
 """The effects that are no finding."""
 Facts = Mapping[str, Any]
-"""The fields of an entry that are not at their default, and `at`, its place."""
+"""The fields of an entry that are not at their default, and `at`, its place: a string, or the file and the line of a shipped entry."""
 
 
 @dataclass(slots=True)
@@ -285,7 +285,7 @@ def build_entry(name: str, facts: Facts, parent: CatalogEntry | None = None) -> 
         is_single_dash |= is_single_dash_option(option)
     return CatalogEntry(
         name=name,
-        place=facts.get("at", parent.place if parent else ""),
+        place=_format_place(facts["at"]) if "at" in facts else parent.place if parent else "",
         facts=facts,
         roles=roles,
         flags=frozenset(flags),
@@ -293,6 +293,11 @@ def build_entry(name: str, facts: Facts, parent: CatalogEntry | None = None) -> 
         is_single_dash=is_single_dash,
         outer_cases=() if parent is None else (*parent.outer_cases, *_list_outer_cases(parent.facts)),
     )
+
+
+def _format_place(at: str | list[str | int]) -> str:
+    """The place of an entry. The shipped ones have only the name of the file and the line, because there are many."""
+    return at if isinstance(at, str) else f"ontology/commands/{at[0]}:{at[1]}"
 
 
 def _list_outer_cases(facts: Facts) -> Iterator[Facts]:

@@ -96,7 +96,7 @@ BAD = [
     ("switch", {}, "neither true nor false"),
     ("switch", {"on": "false"}, "neither true nor false"),
     ("switch", {"on": 0}, "neither true nor false"),
-    ("switch", {"on": True}, "on already"),
+    ("switch", {"on": True}, "already on"),
 ]
 
 

@@ -140,7 +140,7 @@ def test_query_too_long(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/v1", "/v1/orgs/", "/v2/orgs", "/v1/orgs/a/b/c/d", "/docs/", "/../etc/passwd"]
+    "path", ["/v1", "/v1/orgs/", "/v2/orgs", "/v1/orgs/a/b/c/d", "/docs/", "/../etc/passwd"]
 )
 def test_unknown_route(client: TestClient, path: str) -> None:
     """A path nobody serves is a problem document like any other."""

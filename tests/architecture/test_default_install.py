@@ -48,7 +48,13 @@ def count_own_bytes() -> int:
     """What the wheel holds, as `pyproject.toml` says."""
     wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     folders = (REPOSITORY / folder for folder in (*wheel["packages"], *wheel["force-include"]))
-    files = (path for folder in folders for path in folder.rglob("*") if path.suffix != ".pyc")
+    excluded = [REPOSITORY / path for path in wheel["exclude"]]
+    files = (
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.suffix != ".pyc" and not any(path.is_relative_to(each) for each in excluded)
+    )
     return sum(path.stat().st_size for path in files if path.is_file())
 
 

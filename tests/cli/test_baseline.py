@@ -148,7 +148,7 @@ def test_it_does_not_matter_where_one_stands(old: Path) -> None:
 def test_checking_one_path_says_nothing_about_the_rest(old: Path) -> None:
     """Entries of other files are neither stale, nor lost when the baseline is written for one file."""
     others = (
-        "note: also read 3 files beside `roles/co.yaml`: `org.yaml`, `roles/dev.yaml`, `roles/ops.yaml`\n"
+        "note: also read 3 files next to `roles/co.yaml`: `org.yaml`, `roles/dev.yaml`, `roles/ops.yaml`\n"
     )
     assert check(old, "roles/co.yaml") == (0, [], f"{others}no findings in 1 role, 1 file\n")
     write_tree(old, {"roles/dev.yaml": SHOP["roles/dev.yaml"]})

@@ -271,7 +271,7 @@ def test_an_organization_file_in_a_flat_folder_is_checked_alone(tmp_path: Path) 
     shop = run("check", "shop.yaml", "--format", "json", cwd=tmp_path)
     assert (shop.returncode, codes(shop.stdout)) == (0, [])
     assert shop.stderr == (
-        "note: also read 2 files beside `shop.yaml`: `other.yaml`, `roles/night.yaml`\n"
+        "note: also read 2 files next to `shop.yaml`: `other.yaml`, `roles/night.yaml`\n"
         "no findings in 1 organization, 3 roles, 4 files\n"
     )
     other = run("check", "other.yaml", "--format", "json", cwd=tmp_path)
@@ -337,12 +337,12 @@ def test_of_the_folders_above_only_what_the_organization_needs_is_read(shop: Pat
     done = run("check", "roles", "--format", "concise", cwd=shop)
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == (
-        "note: also read 2 files beside `roles`: `catalogs/domains.yaml`, `org.yaml`\n"
+        "note: also read 2 files next to `roles`: `catalogs/domains.yaml`, `org.yaml`\n"
         "no findings in 3 roles, 3 files\n"
     )
     inside = run("check", "--format", "concise", cwd=shop / "roles")
     assert (inside.returncode, inside.stdout) == (0, "")
-    assert inside.stderr.startswith(f"note: also read 2 files beside `{shop / 'roles'}`: ")
+    assert inside.stderr.startswith(f"note: also read 2 files next to `{shop / 'roles'}`: ")
     one = run("dispatch", "knitting", "--org", "shop", cwd=shop / "roles")
     assert one.stdout.startswith("knitting → ops")
     assert one.stderr.startswith("note: also read 2 files beside ")

@@ -31,8 +31,8 @@ agents:
 """
 LITE = {"mode": "lite", "attempts": [{"manager": {"agent": "a", "status": "DONE", "confidence": 0.9}}]}
 DIRECT = {"mode": "direct", "attempts": []}
-LESS = "ORG670 mode `direct` is less than `lite`, which layer `L4` demands"
-MOST = "ORG670 mode `lite` is less than `full`, which role `worker` demands"
+LESS = "ORG670 mode `direct` is less than `lite`, which layer `L4` requires"
+MOST = "ORG670 mode `lite` is less than `full`, which role `worker` requires"
 # Each with what is wrong with it.
 CASES: list[tuple[str, dict[str, Any], list[str]]] = [
     ("lmc_record", {"lead": "planner", **LITE}, []),

@@ -76,7 +76,7 @@ def test_transfers_of_adk(tmp_path: Path) -> None:
     assert run_here("check", ".", cwd=shop).returncode == 0
     (shop / "b.yaml").write_text(text.format("b") + "disallow_transfer_to_parent: maybe\n")
     assert (
-        "`disallow_transfer_to_parent` of agent `b` is the text `maybe`, not `true` or `false`"
+        "`disallow_transfer_to_parent` of agent `b` is the string `maybe`, not `true` or `false`"
         in run_here("check", ".", cwd=shop).stdout
     )
 

@@ -20,7 +20,7 @@ _MODULES: Final = {
     "databases": "sql sql_file mongo redis",
     "messages": "curl wget httpie",
     "processes": "kill kill_by_name fuser crontab",
-    "cloud": "container web_api",
+    "cloud": "container new_container web_api",
     "interpreters": "same_program python inline_code powershell java ./",
     "wrappers": "nice flock sudo env su eval xargs parallel shell ssh source trap alias keys",
     "words": "run_script run_task delete_file delete_tree after_dashes",

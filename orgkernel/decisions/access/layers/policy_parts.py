@@ -44,7 +44,11 @@ def _say_beginning(evaluation: Evaluation) -> str:
     if commands is not None:
         if None not in commands.read:
             return "a command in it could begin with these words"
-        return commands.unread[0] if commands.unread else "the command cannot be read, because it is not text"
+        return (
+            commands.unread[0]
+            if commands.unread
+            else "the command cannot be read, because it is not a string"
+        )
     if evaluation.resource.command_arguments:
         return "the request states no command"
     return "the tool declares no `command_arguments`"

@@ -119,7 +119,7 @@ def _list_entries(space: FieldReader, key: str) -> Iterator[tuple[dict[str, Any]
             yield item, marks
         else:
             written = describe(alias) if "alias" in item else "missing"
-            text = f"the `alias` of an entry of {quote(key)} is {written}, not text"
+            text = f"the `alias` of an entry of {quote(key)} is {written}, not a string"
             space.refusals.append(Refusal(row.MISSING_FIELD, start_of(marks), text, "write it in quotes"))
 
 
