@@ -30,7 +30,9 @@ def require_organization(caller: Caller, kernel: Kernel, org: str) -> None:
         others = sorted({*kernel.state.served, *kernel.state.refused} - caller.orgs)
     else:
         org_id = _find_active(kernel) if org == ACTIVE else org
-        others = [] if org_id is None or org_id in caller.orgs else [org_id]
+        # The route reports an organization that does not exist.
+        is_known = org_id in kernel.state.served or org_id in kernel.state.refused
+        others = [org_id] if org_id is not None and is_known and org_id not in caller.orgs else []
     if others:
         raise RequestRefused(
             WRONG_ORGANIZATION,

@@ -1,8 +1,7 @@
 """Decides what an error takes out of service: an agent, a skill, nothing, or the whole organization.
 
 In another format, every agent has an author of its own, so an error in one file takes out only what this file declares.
-In orgkernel documents, an unknown name has no effect (docs/adr/0031), and any other error in a profile that is read takes out its
-role. A file that cannot be read could hold anything, so it holds back the organization.
+In orgkernel documents, only the errors of docs/adr/0031 concern a single role.
 """
 
 from __future__ import annotations
@@ -48,10 +47,6 @@ class DeclaredByFile(NamedTuple):
     kinds: Mapping[str, frozenset[str | None]]
     roles: Mapping[str, frozenset[str]]
     formats: Mapping[str, str]
-    own_roles: Mapping[str, frozenset[str]]
-    """The roles of files that contain profiles in orgkernel documents, and nothing else. An overlay can take rights away from an agent
-    of another host, so it is none of them.
-    """
 
 
 def list_declared_by_file(tree: Tree) -> DeclaredByFile:
@@ -59,14 +54,7 @@ def list_declared_by_file(tree: Tree) -> DeclaredByFile:
     kinds: dict[str, set[str | None]] = defaultdict(set)
     roles: dict[str, set[str]] = defaultdict(set)
     formats: dict[str, str] = {}
-    own: dict[str, set[str]] = defaultdict(set)
-    others = {each.name for each in tree.broken}
     for document in tree.documents:
-        is_profile = document.kind == "role_profile" and not document.record.overlay  # type: ignore[attr-defined]
-        if not document.format and is_profile:
-            own[document.name].add(document.record.role_id)  # type: ignore[attr-defined]
-        elif not document.format:
-            others.add(document.name)
         if document.format and not document.context:
             kinds[document.name].add(document.kind)
             formats[document.name] = document.format
@@ -82,7 +70,6 @@ def list_declared_by_file(tree: Tree) -> DeclaredByFile:
         {name: frozenset(each) for name, each in kinds.items()},
         {name: frozenset(each) for name, each in roles.items()},
         formats,
-        {name: frozenset(each) for name, each in own.items() if name not in others},
     )
 
 
@@ -136,7 +123,7 @@ def _find_roles(
     """The roles that an error takes out of service. None if it concerns the whole organization."""
     file = diagnostic.place.file
     if file not in declared.formats:
-        return _find_own_role(declared, diagnostic)
+        return None
     if diagnostic.code in WITHOUT_EFFECT:
         return frozenset()
     if diagnostic.code in OF_ALL:
@@ -154,14 +141,6 @@ def _find_roles(
     if kinds <= _MISSED_KINDS and declared.formats[file] not in _POLICIES_IN_TOOLS:
         return frozenset()
     return None
-
-
-def _find_own_role(declared: DeclaredByFile, diagnostic: Diagnostic) -> frozenset[str] | None:
-    """The role whose profile in orgkernel documents has an error. None if the error is elsewhere, or about the chain of command."""
-    roles = declared.own_roles.get(diagnostic.place.file, frozenset())
-    kind, _, name = diagnostic.subject.partition(":")
-    is_of_one = kind == "role" and name in roles and diagnostic.code not in OF_ALL
-    return frozenset({name}) if is_of_one else None
 
 
 def _has_subordinates(records: OrgRecords, role_id: str) -> bool:

@@ -386,11 +386,7 @@ def test_words_of_published_triggers_never_break_a_file(trigger: str, tmp_path: 
     files["roles/bugfix_specialist.json"]["pace_plan"]["alternate"]["trigger"] = trigger
     snapshot = lay_out(tmp_path, files)
     assert [found for found in snapshot.diagnostics if found.code < "ORG200"] == []
-    posts = snapshot.organizations["software_dev"].records.posts
-    assert ("bugfix_specialist" in posts) is (
-        trigger != "context > 0.9"
-    )  # an error takes the role out of service, and no other
-    assert "devops_specialist" in posts
+    assert "bugfix_specialist" in snapshot.organizations["software_dev"].records.posts
     if trigger in ("failures >= 3", "critical_failure"):
         assert {found.severity for found in found_in(snapshot)} == {Severity.WARNING}
 

@@ -170,7 +170,7 @@ def test_what_the_other_routes_refuse_is_refused(server: Server) -> None:
     assert post(server, PING, host="evil.example").json()["code"] == "UNAUTHENTICATED"
     for query, status, code in (
         ("?org=software_dev", 403, "NO_SUBJECT"),
-        ("?org=nothing", 403, "WRONG_ORGANIZATION"),
+        ("?org=nothing", 404, "UNKNOWN_ORGANIZATION"),
         ("?subject=role:co", 422, "INVALID_REQUEST"),
     ):
         found = httpx2.post(f"{server.url}/mcp{query}", json=PING, headers=key)
