@@ -122,8 +122,9 @@ def create_app(
     answers = Answers(kernel)
     verifier = None if tokens is None else TokenVerifier(tokens, time.time)
     agent_cards = None if cards is None else AgentCards(cards)
+    keys = KeyRing(stored, time.time)
     authenticator = build_authenticator(
-        KeyRing(stored, time.time), verifier, time.monotonic, rate, needs_key=needs_key,
+        keys, verifier, time.monotonic, rate, needs_key=needs_key,
         is_public=lambda method, path: is_page(method, path) or (agent_cards is not None and agent_cards.is_public(method, path)),
     )  # fmt: skip
     vanishing = VanishedGrants(stored)
@@ -159,7 +160,7 @@ def create_app(
         redirect_slashes=False,
     )
     _keep_in_state(
-        app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed,
+        app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed, keys=keys,
     )  # fmt: skip
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor, metrics.requests.decided)

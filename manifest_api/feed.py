@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from fastapi.sse import EventSourceResponse, format_sse_event
@@ -40,7 +40,7 @@ HEARTBEAT_SECONDS = 15.0
 SEND_SECONDS = 20.0
 """A follower that takes no data for this many seconds is dropped. It can reconnect and continue."""
 LASTS_SECONDS = 600.0
-"""Seconds after which a client must reconnect and authenticate again, because its key may have been revoked."""
+"""Seconds after which a client must reconnect and authenticate again, because its token may have been revoked."""
 _RETRY_MS = 2_000
 _SHARED = 512
 _PAGE = 200
@@ -188,16 +188,21 @@ class EventStream(EventSourceResponse):
         feed: Feed,
         number: int,
         encode: Callable[[StoredReport], bytes | None],
+        may_follow: Callable[[], Awaitable[bool]],
         *,
         is_reset: bool = False,
         lasts: float = LASTS_SECONDS,
     ) -> None:
-        """Stream the reports after `number` that `encode` selects. `is_reset` says that earlier reports are lost."""
+        """Stream the reports after `number` that `encode` selects, while `may_follow`, which is asked before each write.
+
+        `is_reset` says that earlier reports are lost.
+        """
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         super().__init__(self._write(), headers=headers)
         self._feed = feed
         self._number = number
         self._encode = encode
+        self._may_follow = may_follow
         self._is_reset = is_reset
         self._lasts = lasts
 
@@ -239,6 +244,8 @@ class EventStream(EventSourceResponse):
         while not self._feed.is_closed and time.monotonic() < end:
             try:
                 reports = await self._feed.after(self._number, min(HEARTBEAT_SECONDS, self._lasts))
+                if not await self._may_follow():
+                    return
             except OrgkernelError as error:
                 log_store_failure(f"reports cannot be followed: {error.message}")
                 return

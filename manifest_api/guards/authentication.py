@@ -38,6 +38,7 @@ _FAILURES, _FAILURES_PER_SECOND = 20, 0.2
 _VERIFICATIONS_PER_SECOND, _VERIFICATIONS_AT_ONCE = 200, 1_000
 # Number of cached credentials and addresses. The least recently used one is dropped first.
 _MOST_BUCKETS = 4_096
+_KEY_CALLER = "caller:"
 # Size of a burst, as seconds of the rate.
 _BURST_SECONDS = 2
 DEFAULT_RATE = 1_000.0
@@ -78,12 +79,24 @@ class KeyRing:
         if key is None:
             return None
         return Caller(
-            f"caller:{key.key_id}",
+            f"{_KEY_CALLER}{key.key_id}",
             frozenset(key.scopes),
             key.agent_id,
             key.expires_at,
             key.person_id,
             key.bound_to,
+        )
+
+    async def is_still_valid(self, caller: Caller) -> bool:
+        """Whether the API key of a caller is valid now. True for a caller without one. Raises `StoreError`."""
+        if not caller.credential.startswith(_KEY_CALLER):
+            return True
+        await self.refresh()
+        store = self._store_access.held()
+        now = self._clock()
+        return store is not None and any(
+            f"{_KEY_CALLER}{key.key_id}" == caller.credential and key.is_active(now)
+            for key in store.keys.known[1]
         )
 
 

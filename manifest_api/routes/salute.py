@@ -194,12 +194,20 @@ async def get_stream(
         )
 
     lasts = LASTS_SECONDS
-    expires_at = get_caller(request).expires_at
+    caller, keys = get_caller(request), request.app.state.keys
+    expires_at = caller.expires_at
     if expires_at is not None:
         lasts = max(0.0, min(lasts, expires_at - time.time()))
     # A number that was never given: another store, or one restored from a backup.
     is_reset = number > last
-    return EventStream(feed, last if is_reset else number, encode_wanted, is_reset=is_reset, lasts=lasts)
+    return EventStream(
+        feed,
+        last if is_reset else number,
+        encode_wanted,
+        lambda: keys.is_still_valid(caller),
+        is_reset=is_reset,
+        lasts=lasts,
+    )
 
 
 @router.get("/v1/orgs/{org}/salute/{role}/latest", responses=declare_store_responses(ReportDetail, 404, 409))

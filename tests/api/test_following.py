@@ -181,6 +181,23 @@ def test_a_stream_ends_with_its_key(server: Server) -> None:
         assert response.read().startswith(b"retry: ")
 
 
+def test_a_stream_shows_nothing_to_a_revoked_key(server: Server) -> None:
+    """It ends with the next report, which it does not contain."""
+    place = location_of(server.folder / "state.db")
+    secret = new_key(place, ["read"])
+    with server.client.stream("GET", "/v1/orgs/*/salute/stream", headers=bearer(secret)) as response:
+        chunks = response.iter_bytes()
+        assert next(chunks).startswith(b"retry: ")
+        report_now(server, "before")
+        assert b"before" in next(chunks)
+        with opened(place) as store:
+            key = store.keys.find(secret)
+            assert key is not None
+            store.keys.revoke(key.key_id, actor="test")
+        report_now(server, "after")
+        assert list(chunks) == []
+
+
 _IMPATIENT = """
 import sys, time, logging
 from manifest_api import create_app, feed
