@@ -8,7 +8,10 @@ from typing import Any, Final
 
 CompiledRow = dict[str, Any]
 _WORST: Final = ("deny", "ask", "allow")
-CLEAR: Final = {"clear": "0orgkernel0clear0path/x", "elsewhere": "/0orgkernel0clear0path/x"}
+CLEAR: Final = {
+    "clear": "0orgkernel0clear0path/0orgkernel0clear0file",
+    "elsewhere": "/0orgkernel0clear0path/0orgkernel0clear0file",
+}
 """Paths that no glob names, below the root and elsewhere."""
 _BY_CALL: Final = ("arguments", "globs", "beginnings", "parts", "own", *CLEAR)
 """The parts of a row that depend on the parts that a call states."""
