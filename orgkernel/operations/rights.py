@@ -95,7 +95,7 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
         if actor.is_good_for(view.org_id) and (member_identity := identify(view, subject)) is not None
     ]
     if not named or all(identity.kind == "unknown" for _, identity in named):
-        if any(_does_know_subject(view, subject) for view in views):
+        if actor.orgs is not None and any(_does_know_subject(view, subject) for view in views):
             raise _build_other_organization_refusal(subject, actor)
         raise _build_undeclared_refusal(views, subject, kernel.state)
     known = tuple(

@@ -345,7 +345,7 @@ def test_of_the_folders_above_only_what_the_organization_needs_is_read(shop: Pat
     assert inside.stderr.startswith(f"note: also read 2 files next to `{shop / 'roles'}`: ")
     one = run("dispatch", "knitting", "--org", "shop", cwd=shop / "roles")
     assert one.stdout.startswith("knitting → ops")
-    assert one.stderr.startswith("note: also read 2 files beside ")
+    assert one.stderr.startswith("note: also read 2 files next to ")
 
 
 def test_a_folder_of_documents_belongs_to_an_organization_above_that_includes_them(shop: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from manifest_api import store_access
 from manifest_api.auditing import AUDITED_AT_ONCE, AUDITED_PER_SECOND
 from manifest_api.capacity import MIB
 from orgkernel.kernel.kernel import Kernel
@@ -135,6 +134,7 @@ def test_retention_runs_by_itself(
     """Rows that are older than the retention are dropped, and the rest can be verified."""
     from manifest_api.store_access import Retention
     from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
+    from orgkernel.operations.upkeep import ClockTrust
     from orgkernel.state.audit import read_rows
 
     first_key(file)
@@ -148,8 +148,7 @@ def test_retention_runs_by_itself(
 
     assert decisions() == 3
     # A server waits for ten minutes before it deletes anything.
-    audit = store_access.audit_expired_records
-    monkeypatch.setattr(audit, "__defaults__", (*(audit.__defaults__ or ())[:-1], 0.0))
+    monkeypatch.setattr(ClockTrust.__init__, "__defaults__", (0.0,))
     with stored_client(household, file, retention=Retention(90, 365)) as client:
         assert client.get("/readyz").status_code == 200
         until(decisions, lambda count: count == 1)  # the last row of a chain stays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -221,7 +222,7 @@ def test_a_client_without_a_handshake_hears_of_a_return(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     shop.crate.says(tools=[LOOK], late={"initialize": 3})
     command = StdioServerParameters(
-        command="orgkernel",
+        command=str(Path(sys.executable).with_name("orgkernel")),
         args=["gateway", "--org", "shop", "--role", "clerk", *QUICK, *shop.options],
         cwd=str(tmp_path),
     )

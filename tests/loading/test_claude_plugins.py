@@ -73,7 +73,9 @@ RULES = {
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
 def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> None:
-    """What is denied is gone, also as a part that is not understood, what is asked about needs an approval, and nothing is given."""
+    """What is denied is gone, also for a call that could be about a denied part, what is asked about needs an approval, and nothing is
+    given.
+    """
     tools = "Read, Edit, WebFetch, Task, mcp__sentry__list, mcp__db__drop, mcp__db__ask, mcp__db"
     files = {
         f".claude/{name}": json.dumps({"permissions": RULES}),
@@ -88,9 +90,10 @@ def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> N
         for tool in tools.split(", ")
     }
     assert said == {
-        "Read": "deny", "Edit": "ask", "WebFetch": "deny", "Task": "deny", "mcp__sentry__list": "ask",
+        "Read": "deny", "Edit": "deny", "WebFetch": "deny", "Task": "deny", "mcp__sentry__list": "ask",
         "mcp__db__drop": "deny", "mcp__db__ask": "allow", "mcp__db": "deny",
     }  # fmt: skip
+    assert kernel.can("shop", AccessRequest("role:a", "use", "tool:Edit:src/a.py")).outcome == "ask"
     assert kernel.can("shop", AccessRequest("role:a", "use", "tool:WebSearch")).outcome == "deny"
     assert kernel.can("shop", AccessRequest("role:b", "use", "tool:Agent")).outcome == "deny"
     done = run_here("can", "role:a", "use", "tool:WebFetch", "--path", "shop", cwd=tmp_path)
@@ -130,7 +133,10 @@ def test_paths_of_tools_that_write_are_a_file_scope(
 
 def test_nobody_is_told_to_remove_a_rule_of_the_host(tmp_path: Path) -> None:
     """Two rules about parts of one tool protect two things, although both become the same policy here."""
-    rules = {"deny": ["Read(~/.env)", "Read(//secrets/**)", "Read(a/**)", "Read(a/b)"], "ask": ["Read"]}
+    rules = {
+        "deny": ["WebFetch(domain:a.com)", "WebFetch(domain:b.com)", "Read(a/**)", "Read(a/b)"],
+        "ask": ["Read"],
+    }
     files = {
         ".claude/settings.json": json.dumps({"permissions": rules}),
         f"{AGENTS}/a.md": agent("a", "Use it."),

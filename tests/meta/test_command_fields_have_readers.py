@@ -15,7 +15,10 @@ from orgkernel.shell.ownership import Ground
 
 ENTRY: Final[dict[str, Any]] = {
     "effect": "writes",
-    "subcommands": [{"names": ["run"], "effect": "writes"}],
+    "subcommands": [
+        {"names": ["run"], "effect": "writes"},
+        {"names": ["drop"], "effect": "deletes", "removes": "branch"},
+    ],
 }
 # The route of a field below the program or its subcommand (`0`), another value, and a command that it changes.
 CHANGES: Final = [
@@ -39,7 +42,7 @@ CHANGES: Final = [
     ("0.reader", "find", "ctl run /srv -delete"),
     ("0.unseen", True, "ctl run"),
     ("0.files", ["package.json"], "ctl run"),
-    ("0.makes", "branch", "ctl run tmp && git branch -D tmp"),
+    ("0.makes", "branch", "ctl run tmp && ctl drop tmp"),
     ("0.cases", [{"options": ["-f"], "effect": "deletes"}], "ctl run -f"),
     ("0.cases", [{"options": ["-a"], "and_options": ["-f"], "effect": "deletes"}], "ctl run -a -f"),
     ("0.cases", [{"options": ["-f"], "unless": ["-n"], "effect": "deletes"}], "ctl run -f"),
@@ -54,19 +57,23 @@ CHANGES: Final = [
     ("0.cases", [{"at_least": 0, "operands": "tree_deleted"}], "ctl run /srv"),
     ("0.cases", [{"at_least": 0, "unseen": True}], "ctl run"),
     ("0.cases", [{"at_least": 0, "files": ["Cargo.toml"]}], "ctl run"),
-    ("0.cases", [{"at_least": 0, "makes": "branch"}], "ctl run tmp && git branch -D tmp"),
+    ("0.cases", [{"at_least": 0, "makes": "branch"}], "ctl run tmp && ctl drop tmp"),
 ]  # fmt: skip
+# A use that makes what another one removes.
+MAKING: Final = {"names": ["new"], "effect": "adds", "makes": "branch"}
 BESIDE: Final = [
     # The field, the entry that it is added to, and a command that it changes.
     ("options_first", {"effect": "reads", "cases": [{"options": ["-b"], "effect": "deletes"}]}, True, "ctl a -b"),
     ("bundled", {"effect": "reads", "values": {"path_written": ["-f"]}}, True, "ctl xf /etc/hosts"),
     ("elsewhere", {"effect": "reads", "operands": "command"}, True, "ctl rm -rf build"),
     ("message", {"effect": "deletes"}, "wipes it", "ctl"),
-    ("removes", {"effect": "deletes"}, "branch", "git branch tmp && ctl tmp"),
+    ("removes", {"effect": "deletes", "cases": [{"options": ["--new"], "effect": "adds", "makes": "branch"}]}, "branch", "ctl --new tmp && ctl tmp"),
+    ("named_by", {"effect": "deletes", "removes": "branch", "values": {"text": ["-n"]}, "subcommands": [MAKING]}, ["-n"], "ctl new tmp && ctl -n tmp"),
     ("cases", {"effect": "reads", "values": {"text": ["-x"]}}, [{"options": ["-x"], "value": "DELETE", "effect": "deletes"}], "ctl -x DELETE"),
     ("cases", {"effect": "reads", "values": {"text": ["-f"]}}, [{"at_least": 0, "values": {"path_written": ["-f"]}}], "ctl -f /etc/hosts"),
     ("cases", {"effect": "deletes"}, [{"at_least": 0, "message": "wipes it"}], "ctl"),
-    ("cases", {"effect": "deletes"}, [{"at_least": 0, "removes": "branch"}], "git branch tmp && ctl tmp"),
+    ("cases", {"effect": "reads", "operands": "sql"}, [{"at_least": 0, "in_memory": True}], "ctl 'drop table x'"),
+    ("cases", {"effect": "deletes"}, [{"options": ["--new"], "effect": "adds", "makes": "branch"}, {"unless": ["--new"], "removes": "branch"}], "ctl --new tmp && ctl tmp"),
 ]  # fmt: skip
 # What a reader of the catalog is told, and no answer depends on.
 TOLD_ONLY: Final = {

@@ -140,7 +140,7 @@ class Grants:
         grant = store.grants.issue("role:co", ["tool:x"], issued_by="a", org_id="shop")
         store.grants.revoke(grant.grant_id, actor="a")
         assert store.grants.put_to_sleep([grant.grant_id], actor="b", reason="gone") == ()
-        with pytest.raises(Conflict, match="is revoked"):
+        with pytest.raises(Conflict, match="is already revoked"):
             store.grants.wake(grant.grant_id, org_id="shop", actor="a")
 
     def test_an_approval_is_bound_to_what_was_asked(self, store: Store) -> None:

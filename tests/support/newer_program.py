@@ -36,9 +36,9 @@ class NewerProgram:
         (package / "state/migrations/versions" / f"v{NEXT}_next.py").write_text(_MIGRATION, encoding="utf-8")
         module = package / "state/schema_version.py"
         text = module.read_text(encoding="utf-8")
-        last = f'"{VERSIONS[-1]}")'
+        last = f'"{VERSIONS[-1]}",\n)'
         assert text.count(last) == 1
-        module.write_text(text.replace(last, f'"{VERSIONS[-1]}", "{NEXT}")'), encoding="utf-8")
+        module.write_text(text.replace(last, f'"{VERSIONS[-1]}",\n    "{NEXT}",\n)'), encoding="utf-8")
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the command in a process of its own."""
