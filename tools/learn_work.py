@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
-from zlib import crc32
+from zlib import compress, crc32
 
 from orgkernel import Kernel
 from orgkernel.runtime import learned_work
@@ -130,7 +130,8 @@ def render(model: Model, messages: Sequence[Message]) -> bytes:
         "sources": find_sources(messages),
         "scales": scales,
     }
-    return json.dumps(head).encode() + b"\n" + bytes(min(255, each) for each in model.rarities) + weights
+    table = json.dumps(head).encode() + b"\n" + bytes(min(255, each) for each in model.rarities) + weights
+    return compress(table, 9)
 
 
 def known_domains(labels: Sequence[str]) -> dict[str, int]:

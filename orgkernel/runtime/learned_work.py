@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
-from zlib import crc32
+from zlib import crc32, decompress, error
 
 from .lazy_patterns import lazy_pattern
 
 TABLE: Final = "learned_work.bin"
-"""File of the learned table, next to this module."""
+"""File of the learned table, compressed by zlib to half its size, next to this module."""
 LEAD, COMMAND = "lead", "command"
 """Labels: dividing and coordinating the work of others, and being responsible for the whole."""
 NO_WORK: Final = frozenset(("talk", "other"))
@@ -128,9 +128,9 @@ def read_table() -> Table:
     words decide.
     """
     try:
-        data = pkgutil.get_data(__package__, TABLE) or b""
-    except OSError:
-        data = b""
+        data = decompress(pkgutil.get_data(__package__, TABLE) or b"")
+    except (OSError, error):
+        return NOTHING
     head, _, rest = data.partition(b"\n")
     try:
         header = json.loads(head)

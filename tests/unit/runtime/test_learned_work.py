@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import compress
+
 import pytest
 
 from orgkernel.runtime import learned_work, text_index
@@ -148,7 +150,13 @@ def test_a_table_that_is_missing_or_cut_leaves_the_words(monkeypatch: pytest.Mon
     def missing(*_: str) -> bytes:
         raise FileNotFoundError
 
-    for read in (missing, lambda *_: None, lambda *_: b"no json", lambda *_: whole[:-1]):
+    for read in (
+        missing,
+        lambda *_: None,
+        lambda *_: b"no zlib",
+        lambda *_: compress(b"no json"),
+        lambda *_: whole[:-1],
+    ):
         monkeypatch.setattr(learned_work.pkgutil, "get_data", read)
         read_table.cache_clear()
         assert guess_work("fix the bug") == {}
