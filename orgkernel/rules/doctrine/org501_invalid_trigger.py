@@ -2,12 +2,12 @@
 
 ## What it checks
 
-The `trigger` of every tier above primary is a condition in the trigger language. Its syntax is valid, numbers are
+The `trigger` of every PACE tier above primary is a condition in the trigger language. Its syntax is valid, numbers are
 compared, flags stand alone, and conditions are joined with AND, OR and NOT.
 
 ## Why it matters
 
-An invalid trigger never trips, so the role keeps failing in the same way and no superior is informed.
+An invalid trigger is never true, so the role keeps failing in the same way and no superior is informed.
 
 ## Example
 
