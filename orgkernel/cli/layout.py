@@ -18,7 +18,7 @@ GROUPS = {
         "check": CommandEntry("author.check", "Check documents and organizations."),
         "list": CommandEntry("author.list", "List the organizations here, and agents in other formats."),
         "test": CommandEntry("author.test", "Run the decision cases of an organization."),
-        "diff": CommandEntry("author.diff", "Show what each role gained and lost between two trees."),
+        "diff": CommandEntry("author.diff", "Show what each role gained and lost between two versions."),
         "upgrade": CommandEntry("author.upgrade", "Upgrade older documents in place."),
         "rule": CommandEntry("author.reference:rule", "Explain a rule, or list all rules."),
         "schema": CommandEntry("author.reference:schema", "Print the JSON Schema of a kind of document."),

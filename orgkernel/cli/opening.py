@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 org_option = click.option(
     "--org", default=ACTIVE, metavar="ORG", shell_complete=completing.complete_organizations,
-    help="Organization.  [default: the only one, that of the current folder, or the active one]",
+    help="Organization.  [default: the only one, the one of the current folder, or the active one]",
 )  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def _read_from(ctx: click.Context, _: click.Parameter, value: str | None) -> Non
 
 from_option = click.option(
     "--from", type=click.Choice((*FORMATS, OURS)), metavar="FORMAT", expose_value=False, callback=_read_from,
-    help=f"Read the paths as this format: {', '.join((*FORMATS, OURS))}.  [default: what they look like]",
+    help=f"Read the paths as this format: {', '.join((*FORMATS, OURS))}.  [default: detected from the files]",
 )  # fmt: skip
 bare_path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",

@@ -42,7 +42,7 @@ by_option = click.option(
     metavar="SUBJECT",
     help="Act as this subject, such as `person:ID` or `agent:ID`, with its rights. `system:cli` is an operator.",
 )
-reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
+reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit log.")
 look_options = with_options(add_path_options, store_option, cache_option)
 """The options of a command that reads the store and the documents."""
 # Options of a command that changes stored records and reads the documents.

@@ -49,7 +49,7 @@ def command(
     org: str | None,
     no_cache: bool,
 ) -> None:
-    """Show what changes between two trees: who may do what, who takes which task, and the edit that causes it.
+    """Show what changes between two versions: who may do what, who takes which task, and the edit that causes it.
 
     A tree is a file, a folder or a git revision: `git:REV` means the paths of the other side at REV, `git:REV:PATH` a
     PATH relative to the top of the repository, or to the current folder if it begins with `./`. Without NEW, OLD must be

@@ -52,7 +52,7 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
     Notes name what was left out and why, sources that other commands do not read from there, organizations with the same
     id, and organizations with errors.
 
-    Exits 0, 1 if there is nothing or an organization has errors, 2 if it cannot run.
+    Exits 0, 1 if nothing was found or an organization has errors, 2 if it cannot run.
     """
     project = find_project(os.getcwd())
     paths = () if folder is None else (folder,)

@@ -40,7 +40,7 @@ _PARTS = ("role", "tool", "domain")
     "--id",
     "new_id",
     metavar="ORG",
-    help="Id of the new organization, and its DIR if none is given.  [default: that of the template]",
+    help="Id of the new organization, and its DIR if none is given.  [default: the id of the template]",
 )
 @org_option
 @click.option(

@@ -169,7 +169,7 @@ def promotion(agent_id: str, form: str, **where: Any) -> None:
 )
 @agent_change_options
 def promote(agent_id: str, override: str, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """Give an agent the next rank, if it meets every requirement. The audit keeps the evidence."""
+    """Give an agent the next rank, if it meets every requirement. The audit log contains the evidence."""
     with open_agent_operation(**where) as context:
         agent = promote_agent(context, agent_id, override=override, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {agent.rank}")

@@ -20,7 +20,7 @@ from orgkernel.decisions.work.capability.orders import StandingOrders
 @cache_option
 @format_option("text", "json")
 def command(role: str, org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
-    """Show the standing orders of ROLE, from the federation down to the role.
+    """Show the standing orders of ROLE, from the federation (all organizations) down to the role.
 
     If orders disagree, the earlier ones apply.
     """

@@ -81,7 +81,7 @@ def command(ctx: click.Context, /, **context_json: Any) -> None:
     """Pass the tools of MCP servers on, to each role its own, and decide every call.
 
     On standard input and output it answers for one role or agent; over HTTP, for every agent with a key of the scopes
-    `read` and `report`. Every call is in the audit. This needs `orgkernel[mcp]`.
+    `read` and `report`. Every call is recorded in the audit log. This needs `orgkernel[mcp]`.
     """
     if ctx.invoked_subcommand is None:
         _run(**context_json)

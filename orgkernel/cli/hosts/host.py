@@ -90,7 +90,7 @@ _FOR_CLAUDE_CODE = (
     ),
     click.option(
         "--unnamed-agents", type=click.Choice(("refuse", "ask")),
-        help="With --claude-code: what happens to listed tools for an agent that no role is named after.  [default: the "
+        help="With --claude-code: what happens to listed tools for an agent without a role of the same name.  [default: the "
         "current setting, initially refuse]",
     ),
 )  # fmt: skip
@@ -110,8 +110,8 @@ def activate_command(
     """Activate ORG in a host.
 
     In Agent-Zero it writes the compiled organization, its role files, an agent profile for each role and, last,
-    `active.json`. In Claude Code it writes the answers for each role and enters a hook into `.claude/settings.json`;
-    stored records such as grants also apply. Foreign files are kept. Exits 1 with the findings if the organization
+    `active.json`. In Claude Code it writes the answers for each role and adds a hook to `.claude/settings.json`;
+    stored records such as grants also apply. Other files are kept. Exits 1 with the findings if the organization
     has errors.
     """
     if _is_claude_code(root, project):
@@ -140,7 +140,7 @@ def activate_command(
 def deactivate_command(root: str | None, project: str | None) -> None:
     """Deactivate the organization of a host.
 
-    This removes the files that activation wrote, and the hook that it entered.
+    This removes the files that activation wrote, and the hook that it added.
     """
     if _is_claude_code(root, project):
         deactivate_here(str(project))

@@ -38,7 +38,7 @@ _FIELDS = (
 
 @click.group("audit", cls=CommandGroup)
 def command() -> None:
-    """List decisions and changes, and verify that the audit is unchanged."""
+    """List decisions and changes, and verify that the audit log is unchanged."""
 
 
 _filters = with_options(
@@ -193,7 +193,7 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
 def accept_(checkpoints: tuple[str, ...], reason: str, form: str, **where: Any) -> None:
     """Accept what `verify` finds now, for example after a restoration.
 
-    Later verifications report only new problems. The audit records who accepted what, and why.
+    Later verifications report only new problems. The audit log records who accepted what, and why.
     """
     from orgkernel.operations.upkeep import accept
 

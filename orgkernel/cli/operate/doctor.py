@@ -42,7 +42,7 @@ def command(
     """Check this installation, the settings, the documents, the store and how `serve` would listen.
 
     Give it the options that you give to `serve`. It changes nothing and prints no secrets. Exits 0 if no problems found or
-    there are warnings only, 1 with a problem, 2 if it cannot look.
+    there are warnings only, 1 with a problem, 2 if it cannot check.
     """
     from orgkernel.cli.operate.checkup import check_everything
     from orgkernel.cli.operate.checkup_report import Asked

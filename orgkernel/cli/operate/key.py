@@ -145,7 +145,7 @@ def list_(store: str | None, form: str) -> None:
 )
 @change_options
 def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: str, **where: Any) -> None:
-    """Replace a key by a new one with the same rights. Both are valid for a while, so that callers need not stop."""
+    """Replace a key with a new one with the same rights. Both are valid for a while, so that callers need not stop."""
     seconds, until = parse_duration(overlap), parse_until(expires)
     with open_operation_alone(**where) as context:
         key, old, secret = rotate_key(context, key_id, overlap=seconds, expires_at=until, reason=reason)

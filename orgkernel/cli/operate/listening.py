@@ -24,12 +24,12 @@ require_key_option = click.option(
 )  # fmt: skip
 store_budget_option = click.option(
     "--store-budget", default=4096, show_default=True, type=click.IntRange(1), metavar="MIB",
-    help="Size of the store beyond which callers without a key get no answer that has to be audited.",
+    help="Size of the store beyond which callers without a key get no answer that must be audited.",
 )  # fmt: skip
 tls_options = with_options(
     click.option(
         "--tls-certificate", envvar="ORGKERNEL_TLS_CERTIFICATE", metavar="FILE",
-        help="Speak HTTPS with this certificate (PEM). SIGHUP reads it again.",
+        help="Serve HTTPS with this certificate (PEM). SIGHUP reloads it.",
     ),
     click.option(
         "--tls-key", envvar="ORGKERNEL_TLS_KEY", metavar="FILE", help="Private key of the certificate (PEM).",

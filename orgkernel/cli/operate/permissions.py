@@ -131,7 +131,7 @@ def _issue_grant(**values: Any) -> None:
 
 
 @grant.command("list")
-@_list_options("revoked, used up or has expired")
+@_list_options("revoked, used up or have expired")
 def _list_grants(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List grants, how often they were used, and which are asleep."""
     with open_current_store(store) as state:
@@ -168,7 +168,7 @@ def _wake_grants(
 ) -> None:
     """Wake GRANTs that are asleep, so they apply again.
 
-    A grant falls asleep when no document declares its subject any more. Grants from before they belonged to
+    A grant is asleep (suspended) after its subject was removed from the documents. Grants from before they belonged to
     organizations are asleep too; they are woken for one organization, or with `--all-orgs` for all of them.
     """
     org = get_named_organization(org_id, all_orgs)
@@ -194,7 +194,7 @@ def _issue_restriction(**values: Any) -> None:
 
 
 @restriction.command("list")
-@_list_options("lifted or has expired")
+@_list_options("lifted or have expired")
 def _list_restrictions(subject: str | None, everything: bool, store: str | None, form: str) -> None:
     """List restrictions."""
     with open_current_store(store) as state:

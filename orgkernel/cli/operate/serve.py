@@ -59,7 +59,7 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 @store_budget_option
 @click.option(
     "--keep-decisions", default=90, show_default=True, type=click.IntRange(0), metavar="DAYS",
-    help="Drop audit rows of decisions that are older. 0 keeps all rows of the audit.",
+    help="Drop audit rows of decisions that are older. 0 keeps all rows.",
 )  # fmt: skip
 @click.option(
     "--keep-history", default=365, show_default=True, type=click.IntRange(1), metavar="DAYS",

@@ -127,9 +127,9 @@ def backup(target: str, store: str | None) -> None:
 @reason_option
 @store_option
 def restore(backup: str, reason: str, store: str | None) -> None:
-    """Replace the store by the backup FILE. The replaced store is kept under another name.
+    """Replace the store with the backup FILE. The replaced store is kept under another name.
 
-    Stop the server first: a store that is open in another process is not replaced. The audit records that the store
+    Stop the server first: a store that is open in another process is not replaced. The audit log records that the store
     was restored.
     """
     from orgkernel.operations.upkeep import restore_store

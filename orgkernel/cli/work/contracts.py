@@ -43,7 +43,7 @@ _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
     metavar="FILE",
     help="The brief, or the other contract, that this one belongs to.",
 )
-@click.option("--org", metavar="ORG", help="Organization whose terms also apply.  [default: none]")
+@click.option("--org", metavar="ORG", help="Organization whose requirements also apply.  [default: none]")
 @add_path_options
 @cache_option
 @format_option("full", "concise", "json", "github")
@@ -125,13 +125,13 @@ def list_(
     )  # fmt: skip
 
 
-@click.command("next", short_help="Draft the next brief of a mission below a stored one.")
+@click.command("next", short_help="Draft a brief that is derived from a stored one.")
 @click.argument("brief_id", metavar="BRIEF")
 @org_of_documents_option
 @look_options
 @format_option("yaml", "markdown", "json")
 def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
-    """Draft a brief below the stored BRIEF, from the results and decisions of its mission.
+    """Draft a brief that is derived from the stored BRIEF, from the results and decisions of its mission.
 
     Task, criteria, verify command and files are empty, and the sender fills them in.
     """

@@ -74,7 +74,7 @@ def record(
     """Record that FROM hands work to TO, if it is permitted. FROM is a role, a layer with one role, or an agent.
 
     The files that the brief owns are claimed in the same change. The brief of FROM must be stored, as it is after a
-    recorded hand-off. If the log has depth, children and principal, it takes precedence over the options.
+    recorded hand-off. If the log contains depth, children and principal, it takes precedence over the options.
     """
     question = HandoffQuestion(sender="", receiver="", **stated, context=parse_context(context_json))
     order = HandoffOrder(

@@ -55,7 +55,7 @@ def command() -> None:
     "preflights",
     multiple=True,
     metavar="FILE",
-    help="Pre-flight of a destructive operation in the command; repeatable.",
+    help="Preflight of a destructive operation in the command; repeatable.",
 )
 @_org_option
 @format_option("text", "json")
@@ -94,7 +94,7 @@ def check(
 def explain(words: tuple[str, ...], org: str | None, form: str) -> None:
     """Show how COMMAND is read, program by program.
 
-    The output names the entry of each program in the command catalog, and what each word is taken for.
+    The output names the entry of each program in the command catalog, and how each word is interpreted.
     Write `--` before the command. Nothing is run.
     """
     explanation = explain_command(_read_text(words), programs=_find_programs(org))

@@ -4,7 +4,7 @@
 
 A condition is valid in the language of conditions. It names outputs of earlier steps, and compares them with
 constants of their type. The condition of a branch may also name outputs of its own step. The source of an input is an
-output of an earlier step, or `activation.NAME`.
+output of an earlier step, or `activation.NAME`, a value that is given when the bill starts.
 
 ## Why it matters
 

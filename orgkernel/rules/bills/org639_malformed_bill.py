@@ -5,8 +5,8 @@
 The trigger of a bill is `manual`, or `alert:`, `schedule:` or `event:` with a name. The count of a bill role is a
 number or a range. A step has the fields that its action needs, and none that belong to another action: a tool for
 `tool`, a channel for `post_to_channel`, a bill for `sub_bill`, a skill for `cognitive_skill`. Every step but a
-`captain_approval` has a bill role that does it. An output of type `enum` lists its values, only such an output does,
-and no step has two outputs of one name.
+`captain_approval` (without one, the owner approves) has a bill role that does it. An output lists its values if and
+only if its type is `enum`, and no step has two outputs of one name.
 
 ## Why it matters
 

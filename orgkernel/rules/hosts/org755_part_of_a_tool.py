@@ -14,8 +14,8 @@ Claude Code reads only the name: an agent that lists `Bash(git:*)` may run every
 `Bash(rm:*)` has no `Bash`. orgkernel reads it in the same way. `Agent(NAME)` limits in Claude Code which agents are
 started; here, the agent has the whole tool.
 
-OpenCode compares files, addresses and commands. orgkernel compares commands only, and has no exceptions to a denial: then
-every use of the tool needs an approval here.
+The rules of OpenCode can limit a tool to files, addresses or commands, and exempt some of them from a denial. orgkernel
+limits a tool to commands only, and has no such exemptions: instead, every use of the tool needs an approval here.
 
 ## Example
 

@@ -2,7 +2,8 @@
 
 ## What it checks
 
-A saved answer to `tools/list` has no annotations (`readOnlyHint`, `destructiveHint`) that claim less than orgkernel assumes.
+A saved answer to `tools/list` has no annotations (`readOnlyHint`, `destructiveHint`) that report weaker side effects
+than orgkernel assumes.
 
 ## Why it matters
 
