@@ -51,7 +51,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if wanted is not None and wanted not in records.matrices:
         yield Finding(
             records.document.place("rank_matrix"),
-            f"organization {quote(view.org_id)} caps its tools by {quote(wanted)}, which is not a declared matrix",
+            f"organization {quote(view.org_id)} limits its tools by {quote(wanted)}, which is not a declared matrix",
             did_you_mean(wanted, records.matrices),
             f"organization:{view.org_id}",
         )
@@ -60,7 +60,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if isinstance(name, str) and not is_matrix(name, records.matrices):
             yield Finding(
                 tool.place("rank_matrix"),
-                f"tool {quote(tool.id)} is capped by {quote(name)}, which is not a declared matrix or matrix row",
+                f"tool {quote(tool.id)} is limited by {quote(name)}, which is not a declared matrix or matrix row",
                 did_you_mean(name, [*records.matrices, *rows]),
                 f"tool:{tool.id}",
             )

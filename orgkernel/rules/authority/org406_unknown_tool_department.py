@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every department in the `departments` of a tool is declared by an organization that sees the tool.
+Every department in the `departments` of a tool is declared by an organization that uses the catalog of the tool.
 
 ## Why it matters
 

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every id in the `restricted_to` of a tool is a role of an organization that includes the catalog of the tool, or an
+Every id in the `restricted_to` of a tool is a role of an organization that uses the catalog of the tool, or an
 agent of a roster.
 
 ## Why it matters

@@ -3,7 +3,7 @@
 ## What it checks
 
 The person, system origin, webhook, agent and role that the `match` of a policy names are declared: in a directory, in a
-roster, or by an organization that sees the policy. The system origins `cron`, `runtime`, `boot`, `restart`, `node` and
+roster, or by an organization that uses the policy. The system origins `cron`, `runtime`, `boot`, `restart`, `node` and
 `clock` are always declared.
 
 ## Why it matters

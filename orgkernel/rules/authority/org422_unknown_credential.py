@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every credential that a policy names is used by a tool or a role of an organization that sees the policy.
+Every credential that a policy names is used by a tool or a role of an organization that uses the policy.
 
 ## Why it matters
 

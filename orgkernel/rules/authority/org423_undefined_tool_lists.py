@@ -71,7 +71,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         elif effect in ("deny", "ask") and STAR not in tools.deny:
             message = f"has the effect {quote(effect)} and {allowed}, but no `*` under `deny`"
             what = "denied" if effect == "deny" else "asked for"
-            remedy = f"write what is {what} as a plain list, or add `*` under `deny` to spare only what `allow` lists"
+            remedy = f"write what is {what} as a plain list, or add `*` under `deny` to exempt only what `allow` lists"
         else:
             continue
         yield Finding(place, f"policy {quote(policy.id)} {message}", remedy, f"policy:{policy.id}")

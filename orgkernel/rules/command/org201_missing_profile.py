@@ -67,7 +67,10 @@ def check(assembly: Assembly) -> Iterator[Finding]:
                 home = f"the folder of organization {quote(records.org_id)}"
                 help = f"move its profile into {home}, or into the folder above it"
                 related = (
-                    Related(strays[role_id].place("role_id"), "the organization does not see this profile"),
+                    Related(
+                        strays[role_id].place("role_id"),
+                        "this profile is outside the folders of the organization",
+                    ),
                 )
             else:
                 help = did_you_mean(role_id, strays) or _suggest_renaming(records, missing, assembly)

@@ -3,7 +3,7 @@
 ## What it checks
 
 The role of every assignment is a role of the assignment's organization. That is the organization named by the
-assignment or else by the roster. If neither names one, it is any organization that sees the roster.
+assignment or else by the roster. If neither names one, it is any organization that uses the roster.
 
 ## Why it matters
 

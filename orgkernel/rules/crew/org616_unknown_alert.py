@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every alert that the `match` of a policy names is one of the `alerts` of an organization that sees the policy. An
+Every alert that the `match` of a policy names is one of the `alerts` of an organization that uses the policy. An
 organization that declares none has `GREEN`, `YELLOW` and `RED`.
 
 ## Why it matters

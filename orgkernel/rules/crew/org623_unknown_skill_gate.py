@@ -2,7 +2,7 @@
 
 ## What it checks
 
-The names in `department`, `min-rank` and `skill-id` are declared by an organization that sees the skill.
+The names in `department`, `min-rank` and `skill-id` are declared by an organization that can use the skill.
 
 ## Why it matters
 

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-At least one role of an organization that sees the skill is in its department and requires its `skill-id`.
+At least one role of an organization that can use the skill is in its department and requires its `skill-id`.
 
 ## Why it matters
 

@@ -27,7 +27,7 @@ doctrine:
 
 ## Known limits
 
-A role also reports on every change of state or tier, so its superior sees a role whose tiers trip early in any case.
+A role also reports on every change of state or tier, so its superior learns in time of a role whose PACE tiers are entered early in any case.
 
 ## Since
 

@@ -6,7 +6,7 @@ Custom agents of GitHub Copilot in one folder have different names.
 
 ## Why it matters
 
-Copilot tells agents apart by their files and shows their names, so nobody sees which of the two runs. A handoff to the name means one
+Copilot distinguishes agents by their files and shows their names, so users cannot tell which of the two runs. A handoff to the name means one
 of them. In orgkernel, the agent whose file has this name keeps it, or else the first one. The others are known by their files.
 
 ## Example

@@ -2,7 +2,8 @@
 
 ## What it checks
 
-Every plan that the organization itself declares is in the `htn_plans` of at least one of its roles.
+Every plan that the organization itself declares is in the `htn_plans` (HTN: hierarchical task network) of at least one
+of its roles.
 
 ## Why it matters
 
