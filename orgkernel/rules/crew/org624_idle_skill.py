@@ -1,4 +1,4 @@
-"""No role has a SKILL.md.
+"""A cognitive skill (SKILL.md) belongs to no role.
 
 ## What it checks
 

@@ -2,8 +2,9 @@
 
 ## What it checks
 
-The `trigger` of every PACE tier above primary is a condition in the trigger language. Its syntax is valid, numbers are
-compared, flags stand alone, and conditions are joined with AND, OR and NOT.
+The `trigger` of every PACE tier above primary is a condition in the trigger language. Its syntax is valid, numbers
+are compared, flags stand alone, and conditions are joined with AND, OR and NOT. A PACE tier is one of the fallback
+levels of a role: primary, alternate, contingent, emergency.
 
 ## Why it matters
 

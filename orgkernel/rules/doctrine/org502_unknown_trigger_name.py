@@ -2,7 +2,8 @@
 
 ## What it checks
 
-Every name in a `trigger` is a name of the trigger language, or an alias that published files use for one.
+Every name in a `trigger` is a name of the trigger language, or an alias that published files use for one. A PACE tier
+is one of the fallback levels of a role: primary, alternate, contingent, emergency.
 
 ## Why it matters
 

@@ -3,7 +3,8 @@
 ## What it checks
 
 Names in a `trigger` are spelled as the trigger language lists them. Aliases from published files (`failures`,
-`critical_failure`, `stale_turns`, …) work and are reported.
+`critical_failure`, `stale_turns`, …) work and are reported. A PACE tier is one of the fallback levels of a role:
+primary, alternate, contingent, emergency.
 
 ## Why it matters
 

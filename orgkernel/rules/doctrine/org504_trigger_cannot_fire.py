@@ -2,9 +2,10 @@
 
 ## What it checks
 
-Every `trigger` can be both true and false within the ranges of its names: `context_fill` is between 0 and 1, counts are
-whole numbers of at least 0, and `max` is the role's own `max_turns_without_progress`. If the whole trigger can be both,
-each part joined by AND or OR is checked in the same way.
+Every `trigger` can be both true and false within the ranges of its names: `context_fill` is between 0 and 1, counts
+are whole numbers of at least 0, and `max` is the role's own `max_turns_without_progress`. If the whole trigger can be
+both, each part joined by AND or OR is checked in the same way. A PACE tier is one of the fallback levels of a role:
+primary, alternate, contingent, emergency.
 
 ## Why it matters
 

@@ -3,7 +3,8 @@
 ## What it checks
 
 The `escalate_to` of every tier is a superior of the role in the organization: the direct one or any further up. That
-includes the person or organization outside to which the top reports.
+includes the person or organization outside to which the top reports. A PACE tier is one of the fallback levels of a
+role: primary, alternate, contingent, emergency.
 
 ## Why it matters
 

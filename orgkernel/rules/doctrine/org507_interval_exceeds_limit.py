@@ -2,7 +2,8 @@
 
 ## What it checks
 
-`doctrine.salute_interval_turns` is at most `doctrine.max_turns_without_progress`.
+`doctrine.salute_interval_turns` is at most `doctrine.max_turns_without_progress`. A PACE tier is one of the fallback
+levels of a role: primary, alternate, contingent, emergency.
 
 ## Why it matters
 

@@ -2,7 +2,8 @@
 
 ## What it checks
 
-Every tier above primary that a profile writes has a `trigger`. The primary tier has none.
+Every tier above primary that a profile writes has a `trigger`. The primary tier has none. A PACE tier is one of the
+fallback levels of a role: primary, alternate, contingent, emergency.
 
 ## Why it matters
 

@@ -2,8 +2,9 @@
 
 ## What it checks
 
-The `action` of every tier is `normal_execution`, `fallback_chain`, `escalate` or `abort_and_report`. If the role has a
-superior, a tier with the action `escalate` has an `escalate_to`.
+The `action` of every tier is `normal_execution`, `fallback_chain`, `escalate` or `abort_and_report`. If the role has
+a superior, a tier with the action `escalate` has an `escalate_to`. A PACE tier is one of the fallback levels of a
+role: primary, alternate, contingent, emergency.
 
 ## Why it matters
 
