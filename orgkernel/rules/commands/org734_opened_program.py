@@ -30,7 +30,7 @@ npm:
 
 ## Known limits
 
-A case with the same options and other conditions counts as another case, even if its conditions are wider.
+A case with the same options and other conditions is treated as another case, even if its conditions are wider.
 
 ## Since
 

@@ -7,7 +7,7 @@ another skill.
 
 ## Why it matters
 
-Passing the test raises a level that no role compares and no promotion counts. Either a role was forgotten, or the
+Passing the test raises a level that no role or promotion requires. Either a role was forgotten, or the
 skill was listed by mistake.
 
 ## Example
