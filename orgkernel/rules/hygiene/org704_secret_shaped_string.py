@@ -9,7 +9,7 @@ password. With `orgkernel[secrets]`, the rules of kingfisher find the tokens of 
 message never repeats the secret.
 
 In the text of a Markdown file, which often shows examples, a value that is only guessed from the words around it is a warning. A token
-in a published format is an error everywhere. Neither keeps the other agents of another host from answering.
+in a published format is an error everywhere. In files of another format, neither takes the other agents out of service.
 
 ## Why it matters
 
@@ -33,8 +33,8 @@ standing_orders:
 
 ## Known limits
 
-In one file, it searches 256 KiB of text near possible secrets and reports a hundred of them. It says so if there is more,
-which is an error too. The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
+In one file, it searches 256 KiB of text near possible secrets and reports a hundred of them. If there is more, another
+error reports this. The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
 recognize a password made of words. If a string is escaped or folded over several lines, the place is the line on
 which it begins.
 
