@@ -174,8 +174,8 @@ def certificate(
 ) -> None:
     """Print the signed birth certificate of an agent as JSON, or verify one.
 
-    If the store of the organization is available, the command also checks whether the certificate was revoked and whether the agent is
-    suspended or decommissioned. Without it, only the content, the end and the signature are verified.
+    If the store of the organization is available, the command also checks whether the certificate was revoked and
+    whether the agent is suspended or decommissioned. Without it, only the content, the end and the signature are verified.
     """
     from orgkernel.operations.certificates import find_certificate
 
