@@ -157,7 +157,7 @@ class _Reader:
     def _load_from_disk(self, tree: _Tree, other: _Tree) -> Snapshot:
         request = _request_on_disk(tree, self._project, self._folder, self._read_as)
         if tree.side == "OLD" and other.revision is None and any(root.areas for root in request.roots):
-            request = _called_alike(
+            request = _align_organization_names(
                 request, _request_on_disk(other, self._project, self._folder, self._read_as)
             )
         return self._load(request, self._cache)
@@ -191,13 +191,13 @@ class _Reader:
         ) as top:
             request = _request_of_written(tree, revision, self._folder, top)
             if tree.side == "OLD" and other.revision is None and any(root.areas for root in request.roots):
-                request = _called_alike(
+                request = _align_organization_names(
                     request, _request_on_disk(other, self._project, self._folder, self._read_as)
                 )
             return Loader(request, self._project.severities).load()
 
 
-def _called_alike(request: Request, other: Request) -> Request:
+def _align_organization_names(request: Request, other: Request) -> Request:
     """An organization that is called as its folder is the one in another folder that it is compared with."""
     names = [os.path.basename(root.path) for root in other.roots if root.areas]
     if len(names) != 1 or sum(bool(root.areas) for root in request.roots) != 1:
@@ -216,29 +216,29 @@ def _find_in_repository(
     """The repository of a revision, and the paths to read, relative to its top."""
     if tree.path is not None or (other.revision is not None and other.path is not None):
         repository = find_repository(folder, remedy=_WITHOUT_GIT)
-        return repository, [_in_repository(tree, other, repository, folder)]
-    real = [os.path.realpath(path) for path in _full_paths(other.path, project, folder)]
+        return repository, [_resolve_in_repository(tree, other, repository, folder)]
+    real = [os.path.realpath(path) for path in _list_full_paths(other.path, project, folder)]
     repository = find_repository(real[0], remedy=_WITHOUT_GIT)
-    return repository, [_inside(path, repository) for path in real]
+    return repository, [_require_inside(path, repository) for path in real]
 
 
-def _full_paths(path: str | None, project: Project, folder: str) -> list[str]:
+def _list_full_paths(path: str | None, project: Project, folder: str) -> list[str]:
     if path is not None:
         return [os.path.join(folder, path)]
     return [os.path.join(project.folder, each) for each in project.paths]
 
 
-def _in_repository(tree: _Tree, other: _Tree, repository: Repository, folder: str) -> str:
+def _resolve_in_repository(tree: _Tree, other: _Tree, repository: Repository, folder: str) -> str:
     """A path as in git's `REV:PATH`: relative to the top, or to the current folder if it begins with a dot."""
     path = tree.path if tree.path is not None else other.path
     assert path is not None
     from_here = path in (".", "..") or path.startswith(("./", "../"))
-    return _inside(
+    return _require_inside(
         os.path.join(os.path.realpath(folder) if from_here else repository.folder, path), repository
     )
 
 
-def _inside(path: str, repository: Repository) -> str:
+def _require_inside(path: str, repository: Repository) -> str:
     name = os.path.relpath(path, repository.folder)
     if name == ".." or name.startswith("../"):
         raise UsageError(f"`{printable(path)}` is not inside {repository}")
@@ -270,12 +270,12 @@ def _request_of_written(tree: _Tree, revision: Revision, folder: str, top: str) 
     called = os.path.basename(repository.folder)
     roots = (
         replace(root, called=called) if root.areas and os.path.samefile(root.path, top) else root
-        for root in _own_ontology(request, top, repository)
+        for root in _iterate_roots_with_own_ontology(request, top, repository)
     )
     return show_in_repository(replace(request, roots=tuple(roots)), top, repository)
 
 
-def _own_ontology(request: Request, top: str, repository: Repository) -> Iterator[Root]:
+def _iterate_roots_with_own_ontology(request: Request, top: str, repository: Repository) -> Iterator[Root]:
     """In a checkout of orgkernel itself, the shared catalogs are those of the revision too."""
     name = os.path.relpath(os.path.realpath(get_shipped_folder("ontology")), repository.folder)
     at_revision = os.path.join(top, name)

@@ -64,51 +64,51 @@ _MAIN: Final = frozenset(
 )
 """Fields that describe the role's work. The others describe its tools and its place."""
 _SATURATION: Final = 1.5
-_ALIKE: Final = 0.6
+_SYNONYM_WEIGHT: Final = 0.6
 """Weight of a synonym, compared with 1 for the word itself."""
-_TRADE: Final = 0.85
+_TRADE_WEIGHT: Final = 0.85
 """Weight of a word of a role's trade if the role has no word of its own."""
-_HINT: Final = 0.4
+_HINT_WEIGHT: Final = 0.4
 """Weight of a trade word that other trades also use."""
-_AMBIGUOUS: Final = 0.1
+_AMBIGUITY_EXPONENT: Final = 0.1
 _TITLE, _TITLE_OF_WORDS, _TITLE_BESIDE, _TITLE_OF_WORDS_BESIDE = 0.72, 0.85, 0.3, 0.45
 _WORD_IN_NAME, _WORD_IN_TEXT, _WORD_BESIDE = 0.3, 0.16, 0.06
-_LENGTH: Final = 0.5
-_PAIR: Final = 0.5
-_MOST_IN_LIST: Final = 96
-_LEAST: Final = 0.02
-_MISSING: Final = 0.08
-_MOST_MISSING: Final = 5.0
+_LENGTH_EFFECT: Final = 0.5
+_PAIR_WEIGHT: Final = 0.5
+_MAX_ROLES_OF_WORD: Final = 96
+_MIN_WEIGHT: Final = 0.02
+_MISSING_WEIGHT: Final = 0.08
+_MAX_MISSING: Final = 5.0
 _CERTAIN, _INCIDENTAL = 0.9, 0.4
 """If a role certainly belongs to a trade, other trades of which it uses a few words by chance are ignored."""
-_STRANGE: Final = 0.4
+_PRIVATE_FACTOR: Final = 0.4
 """Factor for a text with words about private life that no role knows."""
-_SURELY: Final = 0.35
-_THINGS: Final = frozenset(map(find_stem, PROGRAM_PART_NOUNS | CREATED_NOUNS))
-_ELSEWHERE: Final = 0.2
+_MIN_KNOWN: Final = 0.35
+_OBJECT_STEMS: Final = frozenset(map(find_stem, PROGRAM_PART_NOUNS | CREATED_NOUNS))
+_OTHER_TRADE_WEIGHT: Final = 0.2
 _LEADS, _LED, _INHERITED, _HANDED_UP = 0.6, 0.2, 0.35, 0.6
-_HALF: Final = 0.55
+_HALF_SCORE: Final = 0.55
 ENOUGH: Final = 0.36
 """The lowest score at which a role takes a request."""
 ENOUGH_OF_ONE_WORD: Final = 0.44
 """The lowest score if only one of several words supports the role."""
-_OF_EXAMPLES: Final = 0.75
+_FOREIGN_SHARE: Final = 0.75
 """Share of the lowest score that is enough in a language for which there are only examples."""
 CLEAR: Final = 0.1
 """The lowest margin between the best and the next score, as a share of the best."""
-_LEARNED: Final = 0.6
+_LEARNED_WEIGHT: Final = 0.6
 """Weight of the learned kind of work, next to the words of a role with shared domains."""
-_BRANCH: Final = 0.5
+_BRANCH_BONUS: Final = 0.5
 """Bonus for a leader if the text is about the work of the leader's branch."""
-_IDLE: Final = 0.3
+_IDLE_WEIGHT: Final = 0.3
 """Deduction from the score of such a role for a text that is certainly not about work."""
-_ENOUGH_LEARNED: Final = 0.31
+_ENOUGH_OF_LEARNED: Final = 0.31
 """The lowest score at which such a role takes a request."""
-_MOST_IDLE, _MOST_IDLE_IN_TALK = 0.45, 0.15
+_MAX_IDLE, _MAX_IDLE_IN_TALK = 0.45, 0.15
 """Highest probability of no work at which such a role takes a text, and a text that reads like small talk."""
 WORTH_SHOWING: Final = 0.12
-_NAMED: Final = 0.97
-_EXACT: Final = 0.99
+_NAMED_SCORE: Final = 0.97
+_EXACT_SCORE: Final = 0.99
 
 Postings = Mapping[int, float]
 
@@ -210,7 +210,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
         for name, words in fields.items():
             # BM25F: a field is compared with its usual length, and repetitions are capped, so a long or repetitive text
             # gives its role no advantage.
-            scale = FIELDS[name] / (1 - _LENGTH + _LENGTH * words.total() / usual[name])
+            scale = FIELDS[name] / (1 - _LENGTH_EFFECT + _LENGTH_EFFECT * words.total() / usual[name])
             for word, count in words.items():
                 weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
         frequencies.append({word: each * _compute_centrality(word, trade) for word, each in weighed.items()})
@@ -228,8 +228,8 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
                 held[role] = max(held.get(role, 0.0), value)
             value *= _compute_rarity(spread[word], number)
             if " " in word:
-                value *= _PAIR
-            if value >= _LEAST:
+                value *= _PAIR_WEIGHT
+            if value >= _MIN_WEIGHT:
                 terms.setdefault(word, {})[role] = round(value, 3)
     places = {role.role_id: place for place, role in enumerate(roles)}
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
@@ -394,13 +394,14 @@ def _weigh_topics(
             held.setdefault(key, {})[role] = strength
     weights: dict[str, dict[int, float]] = {}
     for key, roles in held.items():
-        scale = _TRADE * _compute_rarity(max(1.0, sum(each**2 for each in roles.values())), number)
+        scale = _TRADE_WEIGHT * _compute_rarity(max(1.0, sum(each**2 for each in roles.values())), number)
         weights[key] = {role: round(scale * strength**1.5, 3) for role, strength in roles.items()}
     for key, members in groups.items():
-        scale = _ALIKE * _compute_rarity(len(members), number)
+        scale = _SYNONYM_WEIGHT * _compute_rarity(len(members), number)
         weights[key] = {role: round(scale * value, 3) for role, value in members.items()}
     kept = {
-        key: {role: value for role, value in each.items() if value >= _LEAST} for key, each in weights.items()
+        key: {role: value for role, value in each.items() if value >= _MIN_WEIGHT}
+        for key, each in weights.items()
     }
     return {key: each for key, each in kept.items() if each}
 
@@ -445,33 +446,38 @@ def rank_roles(
     _let_leaders_take(index, sums, request)
     total = sum(term.weight for term in request.terms)
     elsewhere = (
-        min(3.0, sum(term.weight for term in request.terms if _is_elsewhere(index, term.stem))) * _ELSEWHERE
+        min(3.0, sum(term.weight for term in request.terms if _is_elsewhere(index, term.stem)))
+        * _OTHER_TRADE_WEIGHT
     )
     factor = request.factor * (
-        _STRANGE if any(not _is_known(index, each) for each in request.private) else 1.0
+        _PRIVATE_FACTOR if any(not _is_known(index, each) for each in request.private) else 1.0
     )
     scores: dict[int, float] = {}
     for role, word_sum in sums.items():
         # The quotient keeps scores between 0 and 1. Words that the role does not use, and words of trades that no role
         # has, lower it. Both are capped, because a long text contains many words that do not matter.
         amount = word_sum * index.priors[role] * factor
-        missing = _MISSING * min(total - matched.get(role, 0.0), _MOST_MISSING)
-        scores[role] = amount / (amount + _HALF + missing + elsewhere)
+        missing = _MISSING_WEIGHT * min(total - matched.get(role, 0.0), _MAX_MISSING)
+        scores[role] = amount / (amount + _HALF_SCORE + missing + elsewhere)
     learned = _Learned()
     if index.domains and request.terms and request.language is None:
         learned = _find_learned(index, request.asked, scores)
         for role, kinds in learned.roles.items():
             near = sum(kinds.values())
-            score = (1 - _LEARNED) * scores.get(role, 0.0) + _LEARNED * near - _IDLE * learned.idle
+            score = (
+                (1 - _LEARNED_WEIGHT) * scores.get(role, 0.0)
+                + _LEARNED_WEIGHT * near
+                - _IDLE_WEIGHT * learned.idle
+            )
             scores[role] = max(0.0, score)
     # Negative examples are applied before names and exact examples, which are explicit and take precedence.
     for role, unlike in index.not_examples.items():
         if role in scores and any(_is_like(request.whole, each) for each in unlike):
             del scores[role]
     for place, role in enumerate(request.addressed[:most]):
-        scores[role] = _NAMED - 0.1 * place
+        scores[role] = _NAMED_SCORE - 0.1 * place
     if exact is not None and not request.addressed:
-        scores[exact] = _EXACT
+        scores[exact] = _EXACT_SCORE
     if similar is not None and request.terms:
         for role, near in similar.items():
             scores[role] = (scores.get(role, 0.0) + min(max(near, 0.0), 1.0)) / 2
@@ -524,7 +530,7 @@ def _find_learned(index: TextIndex, text: str, scores: Mapping[int, float]) -> _
         share = whole if len(branch) == size else 0.0
         if not any(below in index.branches for below in index.leads[leader]):
             share += part
-        fits[leader] = scores.get(leader, 0.0) + _BRANCH * about * share / (whole + part or 1.0)
+        fits[leader] = scores.get(leader, 0.0) + _BRANCH_BONUS * about * share / (whole + part or 1.0)
     best = max(fits.values(), default=0.0) or 1.0
     for leader, fit in fits.items():
         shares_by_role.setdefault(leader, {})[COMMAND if whole > part else LEADING] = (
@@ -577,10 +583,10 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
     if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
         enough = ENOUGH_OF_ONE_WORD
     if request.language in index.languages:
-        enough *= _OF_EXAMPLES
-    if ranked and ranked[0].role in learned.roles and ranked[0].score < _NAMED - 0.1:
-        most = _MOST_IDLE_IN_TALK if request.small_talk else _MOST_IDLE
-        enough = _ENOUGH_LEARNED if learned.idle <= most else 1.0
+        enough *= _FOREIGN_SHARE
+    if ranked and ranked[0].role in learned.roles and ranked[0].score < _NAMED_SCORE - 0.1:
+        most = _MAX_IDLE_IN_TALK if request.small_talk else _MAX_IDLE
+        enough = _ENOUGH_OF_LEARNED if learned.idle <= most else 1.0
     if not ranked or ranked[0].score < enough:
         outcome = "nothing" if not request.terms else "weak"
         outcome = "small_talk" if request.small_talk else "language" if foreign else outcome
@@ -643,11 +649,11 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
             if by_trade:
                 # A word of many trades carries little weight, and so does a word of trades that several roles share.
                 shared = sum(by_trade.values()) / max(by_trade.values())
-                specific = len(of) ** -_AMBIGUOUS / math.sqrt(shared)
+                specific = len(of) ** -_AMBIGUITY_EXPONENT / math.sqrt(shared)
                 for role, value in by_trade.items():
                     postings[role] = max(value * specific, postings.get(role, 0.0))
-    if len(postings) > _MOST_IN_LIST:
-        postings = dict(nlargest(_MOST_IN_LIST, postings.items(), key=lambda each: each[1]))
+    if len(postings) > _MAX_ROLES_OF_WORD:
+        postings = dict(nlargest(_MAX_ROLES_OF_WORD, postings.items(), key=lambda each: each[1]))
     if len(index.merged) > 20_000:
         index.merged.clear()
     index.merged[stem, topics] = postings
@@ -657,7 +663,7 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
 def _is_known(index: TextIndex, stem: str) -> bool:
     """Whether a word belongs to the work of any role."""
     return stem in index.terms or any(
-        max(index.topics[key].values()) >= _SURELY
+        max(index.topics[key].values()) >= _MIN_KNOWN
         for key in map_trades_by_stem().get(stem, ())
         if key in index.topics
     )
@@ -668,7 +674,7 @@ def _is_elsewhere(index: TextIndex, stem: str) -> bool:
     of = map_trades_by_stem().get(stem)
     return (
         of is not None
-        and stem not in _THINGS
+        and stem not in _OBJECT_STEMS
         and stem not in index.terms
         and not any(key in index.topics for key in of)
     )
@@ -681,7 +687,7 @@ def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> d
         held = index.topics.get(key)
         if held is None:
             continue
-        scale = _HINT if hint is not None and hint in list_trades()[key].hints else 1.0
+        scale = _HINT_WEIGHT if hint is not None and hint in list_trades()[key].hints else 1.0
         for role, value in held.items():
             if value * scale > postings.get(role, 0.0):
                 postings[role] = value * scale

@@ -45,17 +45,17 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Find proposed side effects, grouped by server."""
-    proposals: dict[str, dict[str, list[str]]] = {}
-    proposed: dict[SourceDocument, Mapping[str, str]] = {}
+    """Find effects_by_document side effects, grouped by server."""
+    by_server: dict[str, dict[str, list[str]]] = {}
+    effects_by_document: dict[SourceDocument, Mapping[str, str]] = {}
     for tool_id, tool in view.records.tools.items():
         if tool.document.format:
-            if tool.document not in proposed:
-                proposed[tool.document] = map_proposed_side_effects(tool.document)
-            side_effects = proposed[tool.document].get(tool_id, tool.record.side_effects)
+            if tool.document not in effects_by_document:
+                effects_by_document[tool.document] = map_proposed_side_effects(tool.document)
+            side_effects = effects_by_document[tool.document].get(tool_id, tool.record.side_effects)
             if side_effects != tool.record.side_effects:
-                proposals.setdefault(tool.record.provider, {}).setdefault(side_effects, []).append(tool_id)
-    for server, by_effect in proposals.items():
+                by_server.setdefault(tool.record.provider, {}).setdefault(side_effects, []).append(tool_id)
+    for server, by_effect in by_server.items():
         first = next(iter(by_effect.values()))[0]
         clause = " and ".join(f"{effect} ({listing(tools)})" for effect, tools in by_effect.items())
         yield Finding(
@@ -66,4 +66,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG780", "proposed-side-effects", Severity.INFO, RuleTarget.ORGANIZATION, check)
+RULE = Rule("ORG780", "effects_by_document-side-effects", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -34,7 +34,7 @@ from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.failures import describe_failure
 
-_VERSION: Final = "mcp-protocol-version"
+_VERSION_HEADER: Final = "mcp-protocol-version"
 _BRIEF_SECONDS: Final = 3.0
 """Seconds that a server has to answer a notification. Other messages wait behind it."""
 
@@ -86,7 +86,7 @@ class ContainedTransport(AsyncBaseTransport):
         awaits_answer = request.method == "POST" and _is_request(await request.aread())
         is_brief = request.method != "GET" and not awaits_answer
         # A version with a handshake leaves the request open when its call is given up. Later ones end it.
-        is_left_open = awaits_answer and request.headers.get(_VERSION) not in MODERN_PROTOCOL_VERSIONS
+        is_left_open = awaits_answer and request.headers.get(_VERSION_HEADER) not in MODERN_PROTOCOL_VERSIONS
         request.extensions["timeout"] = {
             "connect": self._limits.start_seconds,
             "pool": self._limits.call_seconds,
