@@ -82,6 +82,8 @@ def find_causes(
     if trials.is_single:
         return dict.fromkeys(questions, (0,))
     causes: dict[T, list[int]] = {question: [] for question in questions}
+    # First each group is left out of the new version: if the answer then differs, the group was necessary. If two groups
+    # suffice each, neither is necessary, so each is then tried alone on the old version.
     for forward in (False, True):
         open_questions = [question for question, numbers in causes.items() if not numbers]
         for group in range(len(trials.groups)):
@@ -93,6 +95,7 @@ def find_causes(
             for question in reached:
                 if answer(view, question, forward) != answer(whole, question, forward):
                     causes[question] += trials.groups[group]
+    # Still no cause: the edits work only together, so all that can reach the question are named.
     for question in (each for each, numbers in causes.items() if not numbers):
         reaching = (group for group in range(len(trials.groups)) if touches(group, question))
         causes[question] = [number for group in reaching for number in trials.groups[group]]

@@ -50,11 +50,13 @@ def build_working_form(
     echoes |= {role_id: {} for role_id in unread}
     for field in _VERSION:
         del organization[field]
+    # The count follows from the roles. It remains if it contradicts them.
     if organization["count"] == len(roles):
         organization["count"] = None
     _reduce_findings(organization)
     takers = {domain["id"]: domain["role_id"] for domain in organization["domains"]}
     departments = {each["id"]: each["name"] for each in organization["departments"]}
+    # A value that repeats another one is left out, so a change of the original is one change and not one for each echo.
     for role in roles:
         for field in ("org_id", "org_name"):
             if role[field] == organization[field]:
@@ -154,6 +156,7 @@ def _list_chain_above(role_id: str, superiors: Mapping[str, Any]) -> list[dict[s
     member = superiors[role_id]
     while member is not None:
         chain.append(get_plain_item(member))
+        # A cycle in the command is a finding, not an error: its chain ends where it closes.
         if member["id"] in seen or member.get("external"):
             break
         seen.add(member["id"])

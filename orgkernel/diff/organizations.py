@@ -120,6 +120,7 @@ class _Comparer:
 
     def compare(self) -> OrganizationComparison:
         """The edits, and the changes with their causes."""
+        # Without an edit only findings can differ, and manifests, which take most of the time, need not be built.
         if not self.edits and not self._find_roles_with_other_findings():
             return OrganizationComparison(self.org_id, (), ())
         in_manifests = self._compare_manifests()
@@ -146,7 +147,7 @@ class _Comparer:
             describe_edit_change(
                 self.org_id, self.edits[number], number, [each.id for each in self.new.view.records.ranks]
             )
-            for number in quiet
+            for number in quiet  # an edit without any effect is reported as itself, so no edit goes unmentioned
             if not is_told_only(self.edits[number])
         )
         told_only = tuple(number for number in quiet if is_told_only(self.edits[number]))

@@ -84,9 +84,11 @@ def _compute_own_direction(
     does = _get_policy_direction(old), _get_policy_direction(new)
     if field != "match" or does == (0, 0):
         return 0
+    # With another effect, the direction of the match cannot be told apart from that of the effect.
     if any(old[name] != new[name] for name in ("effect", "ceiling", "fallback")):
         return None
     reach = _reach(old, new)
+    # What a policy reaches anew has its new effect, and what it no longer reaches loses the old one.
     return None if reach is None else multiply_direction(reach, does[1] if reach > 0 else does[0])
 
 

@@ -82,6 +82,7 @@ def find_pairs(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Pair]:
 
 def _find_pairs_of(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
     section, field = edit.section, edit.field
+    # As for touched roles, a pair too many is harmless: its answers are compared and turn out equal.
     if section in _WITHOUT_ACCESS or field in _TEXTS:
         return
     if section == ROLES:

@@ -37,6 +37,7 @@ def find_touched_roles(edit: DeclaredEdit, sides: Sides) -> frozenset[str]:
 
 def _find_in(view: OrgView, edit: DeclaredEdit, sides: Sides) -> Iterator[str]:
     section, field = edit.section, edit.field
+    # A role too many costs a comparison. A role too few hides a change, so a section without a branch names all roles.
     if section in _NO_ROLE:
         return
     if section in (ROLES, "renames", "sharing"):
@@ -58,6 +59,7 @@ def _find_in(view: OrgView, edit: DeclaredEdit, sides: Sides) -> Iterator[str]:
         yield from view.roles
     elif section == ORGANIZATION and field == "hierarchy":
         yield from map(str, edit.route[1:2])
+        # A new order of the hierarchy moves roles that the edit does not name, with everyone above and below them.
         for role_id in find_moved(sides):
             yield from _find_around(view, role_id, "chain_of_command")
     elif section == ORGANIZATION and field == "overrides" and len(edit.route) > 1:

@@ -57,6 +57,7 @@ def build_with(
     shared = {
         role_id for each in (base, other) for role_id, post in each.posts.items() if post.shared_profile
     }
+    # By identity: a profile that an edit replaced is a new object with the same role id, and both versions supply some.
     role_of = {id(profile): role_id for role_id, profile in profiles.items()}
     for role_id, post in other.posts.items():
         profiles.setdefault(role_id, post.document)

@@ -24,7 +24,7 @@ from orgkernel.runtime.progress import enter_stage
 
 ROLES = "roles"
 TextReader = Callable[[Located], SourceText]
-"""What reads the text of a file that was found."""
+"""Reads the text of a file."""
 
 
 class _Candidate:
@@ -41,6 +41,7 @@ class _Candidate:
         if before is None:
             self._source = read_text(located)
             self.digest = self._source.digest
+            # The areas of a format name its files, so what is found in one needs no `_schema`.
             self.says_ours = bool(located.root.areas) or is_orgkernel_document(self._source)
         else:
             self.digest, self.says_ours = before.digest, before.says_ours
@@ -49,6 +50,7 @@ class _Candidate:
         """The result for the file. The earlier result is used unless the files next to it change its meaning."""
         before, located = self._before, self.located
         if before is not None and before.among_ours == among_ours:
+            # Later steps of the load read every document many times, so a reused one is unpacked once, as a new one is.
             for document in before.read.documents:
                 document.hold_again()
             return FileRead(located, self.digest, self.says_ours, among_ours, before.read)
@@ -93,6 +95,7 @@ def read_tree(
             folders.add(folder)
             if os.path.basename(folder) == ROLES:
                 folders.add(os.path.dirname(folder))  # the folder of the roles' organization
+    # A second pass, because whether a folder contains orgkernel documents is known only when all of them are read.
     for file in undecided:
         path, top = file.located.path, file.located.root.path
         read[path] = file.read(among_ours=_is_among_ours(os.path.dirname(path), top, folders))

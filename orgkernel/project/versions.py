@@ -92,7 +92,7 @@ def read_versions(
         reader.prepare(first, second)
     if first.revision is None or second.revision is not None:
         return VersionsRead(reader.read(first, second), reader.read(second, first), reader.save)
-    # The revision shares the documents of the work tree. If neither can be read, the first is reported.
+    # The work tree is read first, so the revision can share its documents. If neither can be read, the first is reported.
     try:
         newer = reader.read(second, first)
     except UsageError:
@@ -107,8 +107,9 @@ def _parse(side: str, text: str | None) -> _Tree:
     rest = text.removeprefix(PREFIX)
     depth = 0
     for number, character in enumerate(rest):
+        # Braces nest: `HEAD@{2026-01-01 12:00}` and `HEAD^{/fix: a typo}` contain colons.
         depth += (character == "{") - (character == "}")
-        if character == ":" and depth <= 0:  # `HEAD@{2026-01-01 12:00}`: these colons belong to the revision
+        if character == ":" and depth <= 0:
             return _Tree(side, text, rest[:number], rest[number + 1 :])
     return _Tree(side, text, rest)
 
@@ -166,6 +167,7 @@ class _Reader:
         loader = Loader(request, self._project.severities, cache)
         snapshot = loader.load()
         self._loaders.append(loader)
+        # A revision can reuse only documents without sources: sources change what the documents of a tree mean.
         if loader.sources == NO_SOURCES:
             self._known = snapshot
         return snapshot
@@ -198,7 +200,11 @@ class _Reader:
 
 
 def _align_organization_names(request: Request, other: Request) -> Request:
-    """An organization that is called as its folder is the one in another folder that it is compared with."""
+    """Give the old organization the name of the new one if both are named after their folders.
+
+    Agents in another format have no organization file, so the folder names their organization. Without this, a
+    comparison of two checkouts would report one organization removed and another added.
+    """
     names = [os.path.basename(root.path) for root in other.roots if root.areas]
     if len(names) != 1 or sum(bool(root.areas) for root in request.roots) != 1:
         return request

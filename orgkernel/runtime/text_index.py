@@ -64,6 +64,7 @@ _MAIN: Final = frozenset(
 )
 """Fields that describe the role's work. The others describe its tools and its place."""
 _SATURATION: Final = 1.5
+"""The frequency at which a word has half of its highest weight: `k1` of BM25."""
 _SYNONYM_WEIGHT: Final = 0.6
 """Weight of a synonym, compared with 1 for the word itself."""
 _TRADE_WEIGHT: Final = 0.85
@@ -71,9 +72,13 @@ _TRADE_WEIGHT: Final = 0.85
 _HINT_WEIGHT: Final = 0.4
 """Weight of a trade word that other trades also use."""
 _AMBIGUITY_EXPONENT: Final = 0.1
+"""How fast a word loses weight with the number of its trades."""
+# The certainty that a role belongs to a trade, by what its texts share with it: a title of one or several words in its
+# name or beside it, then single words. They are combined as independent evidence, so many weak hints do not reach 1.
 _TITLE, _TITLE_OF_WORDS, _TITLE_BESIDE, _TITLE_OF_WORDS_BESIDE = 0.72, 0.85, 0.3, 0.45
 _WORD_IN_NAME, _WORD_IN_TEXT, _WORD_BESIDE = 0.3, 0.16, 0.06
 _LENGTH_EFFECT: Final = 0.5
+"""How much the length of a field lowers the weight of its words: `b` of BM25."""
 _PAIR_WEIGHT: Final = 0.5
 _MAX_ROLES_OF_WORD: Final = 96
 _MIN_WEIGHT: Final = 0.02
@@ -86,8 +91,10 @@ _PRIVATE_FACTOR: Final = 0.4
 _MIN_KNOWN: Final = 0.35
 _OBJECT_STEMS: Final = frozenset(map(find_stem, PROGRAM_PART_NOUNS | CREATED_NOUNS))
 _OTHER_TRADE_WEIGHT: Final = 0.2
+# For work to be led: what a leader gains, what is left to the others, and the shares that are handed up to leaders.
 _LEADS, _LED, _INHERITED, _HANDED_UP = 0.6, 0.2, 0.35, 0.6
 _HALF_SCORE: Final = 0.55
+"""The sum of weights at which a score is one half."""
 ENOUGH: Final = 0.36
 """The lowest score at which a role takes a request."""
 ENOUGH_OF_ONE_WORD: Final = 0.44
@@ -320,6 +327,7 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     known = list_trades()
     near = {key for word in (*main, *beside) for key in map_trades_by_stem().get(word, ())}
     near.update(key for word in main for key in map_trades_by_title_word().get(word, ()))
+    # "data engineer" as a domain is one title. Its word "engineer" must not be taken for the title of another trade.
     covered = {
         word
         for key in near
@@ -348,6 +356,7 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
             if certainty:
                 doubt *= 1 - certainty
                 titled.update(title)
+        # The words of a title are evidence already, and must not support the trade a second time.
         for word in trade.words - titled:
             if word in trade.hints:
                 doubt *= 1 - (_WORD_BESIDE if word in main else 0.0)
@@ -474,6 +483,7 @@ def rank_roles(
     for role, unlike in index.not_examples.items():
         if role in scores and any(_is_like(request.whole, each) for each in unlike):
             del scores[role]
+    # A person who names a role has decided, so no other evidence outweighs the name.
     for place, role in enumerate(request.addressed[:most]):
         scores[role] = _NAMED_SCORE - 0.1 * place
     if exact is not None and not request.addressed:
@@ -518,6 +528,7 @@ def _find_learned(index: TextIndex, text: str, scores: Mapping[int, float]) -> _
         share = likely.get(domain, 0.0)
         for role in handling:
             shares_by_role.setdefault(role, {})[domain] = share
+            # The root lifts small shares, so the likeliest domain alone does not decide which branch a text is about.
             topics[role] = topics.get(role, 0.0) + math.sqrt(share)
     if not index.branches and index.leads:
         index.branches.update(_find_branches(index))
@@ -563,6 +574,7 @@ def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: Request
         below[role] = sum(
             own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role]
         )
+    # Every leader begins with the same bonus instead of its own words about leading, so the work below decides.
     for role in leaders:
         sums[role] += _LEADS - leaders[role] + _INHERITED * below.get(role, 0.0)
     for role in own:
@@ -570,6 +582,7 @@ def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: Request
 
 
 def _list_all_below(index: TextIndex, role: int, depth: int = 0) -> list[int]:
+    # An index can come from a file of a host, and its `leads` can contain a cycle.
     below = list(index.leads.get(role, ())) if depth < 12 else []
     return below + [each for one in below for each in _list_all_below(index, one, depth + 1)]
 
@@ -580,6 +593,7 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
         margin = round((ranked[0].score - ranked[1].score) / ranked[0].score, 3)
     foreign = request.language is not None and request.language not in index.languages
     enough = ENOUGH
+    # One shared word among several is often a coincidence, so it must be a strong one.
     if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
         enough = ENOUGH_OF_ONE_WORD
     if request.language in index.languages:
@@ -654,6 +668,7 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
                     postings[role] = max(value * specific, postings.get(role, 0.0))
     if len(postings) > _MAX_ROLES_OF_WORD:
         postings = dict(nlargest(_MAX_ROLES_OF_WORD, postings.items(), key=lambda each: each[1]))
+    # Requests are foreign text with any number of words, so the cache of a long-lived host needs a limit.
     if len(index.merged) > 20_000:
         index.merged.clear()
     index.merged[stem, topics] = postings

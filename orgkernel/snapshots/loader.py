@@ -111,9 +111,11 @@ class Loader:
             sources = self.sources = find_sources(
                 self.request, ((each, declared[each.path]) for each in located if each.path in declared)
             )
+            # Located again with the sources: their files belong to them even if a path of the request covers them.
             located = tuple(locate_files((*self.request.roots, *sources.roots)))
             signatures = [sign_file(each.path) for each in located]
             digests = _find_unchanged(signed, located, signatures)
+        # Sources that could not be read have findings of their own, which no file of the tree shows.
         is_same = signed is not None and None not in digests and signed.refused == sources.key
         if signed is not None and is_same and len(signed.files) == len(located):
             snapshot = self._get_last_snapshot() if self._last else self._restore(signed.key, located)
@@ -167,6 +169,7 @@ class Loader:
         self.cache.put(
             self._compute_tree_key(), msgspec.msgpack.encode(msgspec.structs.replace(signed, key=key))
         )
+        # The pointer has no paths in its key, so a copy of the tree in another place begins with this snapshot.
         if self._compute_last_key() != key:
             self.cache.put(self._compute_request_key("last"), key.encode())
 
@@ -298,6 +301,7 @@ def _find_unchanged(
     """The digest of every file that is certainly unchanged; None for any other."""
     if signed is None:
         return [None] * len(located_files)
+    # A file that was written in the tick of the load can have been written once more with the same times.
     limit = signed.begun - _TICK
     before = {(file.root, file.name): file for file in signed.files}
     digests: list[str | None] = []
@@ -305,7 +309,7 @@ def _find_unchanged(
         file = before.get((each.number, each.name))
         is_same = (
             file is not None
-            and not each.leaves
+            and not each.leaves  # its target is outside and never read, so there is no content to compare
             and signature is not None
             and file.signature == signature
             and file.shared == each.root.shared

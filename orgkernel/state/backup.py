@@ -142,6 +142,7 @@ def _wait_for_checkpoints(path: str, folder: Checkpoints) -> None:
             "SELECT writer, stream, max(sequence) FROM audit GROUP BY writer, stream"
         ).fetchall()
     for _ in range(_LOOKS):
+        # Only a running writer will still write a checkpoint. Waiting for one that ended would be in vain.
         held = {writer for writer, _, _ in ends if folder.is_held(writer)}
         heads = folder.read_trusted_heads()
         ends = [
@@ -166,6 +167,7 @@ def _sign_ends(path: str, copied: Checkpoints, before: dict[str, Head]) -> None:
             heads: dict[Stream, Link] = {}
             for stream, reached in after.heads.items():
                 end = _find_end(rows, keys, writer, stream, known.get(stream, Link(0, GENESIS)))
+                # The row of the checkpoint itself may be in the copy: then nothing needs to be signed anew.
                 signed = reached if end.sequence >= reached.sequence else end
                 if signed.sequence:
                     heads[stream] = signed

@@ -89,6 +89,7 @@ def decode_did(did: str) -> bytes:
     True
     """
     number = 0
+    # A valid name is shorter. The cut bounds the work on a long one, which then differs from its own encoding below.
     for each in did.removeprefix(_PREFIX)[:60]:
         digit = _ALPHABET.find(each)
         if digit < 0:
@@ -96,6 +97,7 @@ def decode_did(did: str) -> bytes:
         number = number * len(_ALPHABET) + digit
     size = len(_ED25519) + KEY_BYTES
     raw = number.to_bytes(size) if number < 1 << (8 * size) else b""
+    # Encoded once more, so each key has exactly one name and two spellings cannot pass for two keys.
     if not raw.startswith(_ED25519) or encode_did(raw[len(_ED25519) :]) != did:
         raise Refused(
             f"{quote(did)} is not the `did:key` of an Ed25519 key",
@@ -162,6 +164,7 @@ def verify_certificate(certificate: BirthCertificate, now: float, issuer: str | 
             _ASK_AGAIN,
             BAD_CERTIFICATE,
         ) from None
+    # Checked after the signature: the time in a certificate that is not genuine means nothing.
     expires_at = as_seconds(certificate.expires_at)
     if expires_at is None or expires_at <= now:
         raise Refused(

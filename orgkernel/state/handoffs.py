@@ -225,6 +225,7 @@ def _record_handoff(
 ) -> HandoffRecord:
     query = select(handoffs).where(handoffs.c.org_id == org_id).order_by(handoffs.c.number.desc()).limit(1)
     last = transaction.connection.execute(query).first()
+    # Number and digest continue the chain of the organization, so a row that is removed later leaves a gap.
     record = HandoffRecord(
         org_id=org_id, number=1 if last is None else last.number + 1, handoff_id=handoff_id, at=transaction.now,
         sender=wanted.sender, receiver=wanted.receiver, holder=wanted.holder, session=wanted.session,

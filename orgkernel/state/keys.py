@@ -113,6 +113,7 @@ class Keys:
                 end = now + old.expires_at - old.created_at
             draft = msgspec.structs.replace(old, key_id=new_id, created_by=actor, expires_at=end)
             new = _insert(transaction, draft, secret, {"replaces": key_id})
+            # A rotation must never extend the life of the old secret.
             until = min(now + overlap, old.expires_at if old.expires_at is not None else inf)
             ends = update(api_keys).where(api_keys.c.key_id == key_id).values(expires_at=until)
             transaction.connection.execute(ends)

@@ -128,7 +128,9 @@ class _Chain:
             first = before.sequence + 1
             self.find("missing", first, f"{self.rows(first, row.sequence - 1)} missing")
         if link(row.previous, self.writer, self.stream, row.sequence, row.body) != row.digest:
+            # Judged at the end: a row in another place than it was written at can be named only when all are read.
             self.broken.append(row)
+        # The digest covers the body, and not the columns that repeat its fields for filters.
         elif not _do_copies_agree(row):
             self.find(
                 "changed",
@@ -138,6 +140,7 @@ class _Chain:
         elif (
             row.sequence == before.sequence + 1
             and row.previous != before.digest
+            # A broken row is a finding already, and the mismatch with its successor has the same cause.
             and not self._is_broken(before.sequence)
         ):
             what = (
@@ -362,6 +365,7 @@ def _judge(
     left = [each for each in findings if _name(each) not in acceptances]
     verdict: AuditVerdict = "whole"
     if left:
+        # One certain change outweighs any number of rows that only lack a proof.
         verdict = "unproven" if all(each.problem == "unproven" for each in left) else "changed"
     dropped = {
         (each.writer, each.stream, each.first, each.last)

@@ -88,6 +88,7 @@ async def attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
 async def _attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
     who = f"tool:{tool_request.tool_id}"
     tool = parts.tool(tool_request.org, tool_request.tool_id)
+    # A tool with one action needs no choice: a request for the whole tool means this action and is decided as such.
     actions = () if tool is None else tuple(tool.required_levels)
     action = actions[0] if len(actions) == 1 and tool_request.action in WHOLE else tool_request.action
     if not action and tool is not None and tool.action_argument:
@@ -119,6 +120,7 @@ async def _attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
             tool_request.timeout,
         ),
     )
+    # A tool that only reads can be called again after a timeout. For any other, the first call may have had its effect.
     changes = tool is not None and tool.required_levels.get(action) not in ("observe", "read")
     if reply is None:
         return Attempt(step, None, changes and step.outcome == "timeout")
@@ -159,10 +161,9 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     tasks: list[asyncio.Task[Reply]] = []
     good = True
     try:
+        # The state in memory is older than the lock: what the previous holder recorded must be part of the decision.
         if lock is not None and parts.is_state_held and parts.store is not None:
-            await await_in_time(
-                run_in_store_thread(parts.store.refresh)
-            )  # the state in memory is older than the lock
+            await await_in_time(run_in_store_thread(parts.store.refresh))
         ruling = await _decide(parts, planned, permit=planned.adapter is not None)
         if ruling.decision.outcome != "allow":
             return await asyncio.to_thread(_build_refusal_step, parts, planned, ruling), None

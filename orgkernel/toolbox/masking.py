@@ -124,11 +124,13 @@ class _Masking:
         return self._mask_object(value)
 
     def _remember(self, value: Any, masked: Any) -> Any:
+        # The value is kept next to its copy: if it were freed, another object could get its `id`, and its copy.
         self._done[id(value)] = (value, masked)
         return masked
 
     def _mask_object(self, value: Any) -> Any:
         if isinstance(value, dict):
+            # Remembered before its parts are masked, because a value can contain itself.
             table: dict[Any, Any] = self._remember(value, {})
             table.update((self.mask(key), self.mask(each)) for key, each in value.items())
             return table
@@ -159,7 +161,7 @@ class _Masking:
                 if hasattr(value, name):
                     write(masked, name, self.mask(getattr(value, name)))
         except RecursionError:
-            raise
+            raise  # the caller must know: a part that is too deep has not been masked
         except Exception:  # a foreign object that cannot be copied or read
             return self._remember(value, f"<{type(value).__name__}>")
         return masked

@@ -65,6 +65,7 @@ def _build_server(value: Any) -> McpServer | str:
     texts = [command, url, *arguments] if isinstance(arguments, tuple) else [arguments]
     for each in (environment, headers):
         texts += each.values() if isinstance(each, dict) else [each]
+    # Searched in every string, because an address or an argument can carry a secret out as well as a header.
     if any(_VARIABLE in str(each) for each in texts):
         return "it uses variables, which are not filled in"
     if not all(isinstance(each, str) for each in texts if each is not None):

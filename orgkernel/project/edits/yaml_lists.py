@@ -22,6 +22,7 @@ _COLON = re.compile(r"[ \t]*:")
 _COMMENT = re.compile(r"[ \t]+(#.*)")
 # Behind an item in brackets: its comma, and the comment on its line.
 _REST_OF_ITEM = re.compile(r"[ \t]*(?P<comma>,)?(?:[ \t]*#[^\r\n]*)?")
+# From the item before, over line breaks and comments, to the comma that follows it.
 _TO_COMMA = re.compile(r"(?:\s|#[^\r\n]*)*,")
 _BLOCK_TEXT = ("|", ">")
 
@@ -92,6 +93,7 @@ def add_entry(text: str, mapping: MappingNode, lines: list[str]) -> Edit:
     if mapping.flow_style:
         at = _find_end(last)
         return Edit(at, at, f", {' '.join(lines)}")
+    # A block scalar ends where the next key begins, so its trailing lines could be its own or blank lines before the key.
     if isinstance(last, ScalarNode) and last.style in _BLOCK_TEXT:
         _refuse("a text of several lines stands last")
     at = _find_line_end(text, _find_end(last))
@@ -139,6 +141,7 @@ def _remove_in_flow(text: str, items: SequenceNode, number: int) -> list[Edit]:
     is_last = number + 1 == len(items.value)
     begin = _find_end(items.value[number - 1]) if number else items.start_mark.index + 1
     after = items.end_mark.index - 1 if is_last else items.value[number + 1].start_mark.index
+    # A comment between two items could explain either of them, so only the one on the item's own line is removed.
     if "#" in text[begin:start] or "#" in text[end:after]:
         return _remove_beside_comments(text, begin, start, end, is_last=is_last and number > 0)
     if not is_last:

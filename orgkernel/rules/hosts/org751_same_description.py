@@ -68,6 +68,7 @@ _MIN_WORDS = 3
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find agents with the description of an earlier agent, each once."""
+    # ORG768 reports agents that are identical word for word. Here they would be a second finding with the same cause.
     copies = {post.role_id for group in group_identical_agents(view) for post in group[1:]}
     word_sets = [
         (post, frozenset(_WORD.findall(post.profile.description.casefold())))

@@ -49,6 +49,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     by_server: dict[str, dict[str, list[str]]] = {}
     effects_by_document: dict[SourceDocument, Mapping[str, str]] = {}
     for tool_id, tool in view.records.tools.items():
+        # A tool catalog of the organization has no format. Its side effects are declared by its author, not by a server.
         if tool.document.format:
             if tool.document not in effects_by_document:
                 effects_by_document[tool.document] = map_proposed_side_effects(tool.document)

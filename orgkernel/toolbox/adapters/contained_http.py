@@ -69,6 +69,7 @@ class ContainedTransport(AsyncBaseTransport):
 
     def __init__(self, limits: UpstreamLimits, breakage: Breakage) -> None:
         connections = Limits(
+            # Notifications, lists and the stream of announcements need connections too, while all calls are under way.
             max_connections=limits.most_calls_at_once + 8,
             max_keepalive_connections=limits.most_calls_at_once + 8,
         )
@@ -91,6 +92,7 @@ class ContainedTransport(AsyncBaseTransport):
             "connect": self._limits.start_seconds,
             "pool": self._limits.call_seconds,
             "write": _BRIEF_SECONDS if is_brief else self._limits.call_seconds,
+            # Later than the time of the call, so a slow answer is reported as a timeout and not as a broken connection.
             "read": _BRIEF_SECONDS if is_brief else self.longest_answer + 5 if is_left_open else None,
         }
         try:

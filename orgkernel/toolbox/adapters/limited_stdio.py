@@ -80,6 +80,7 @@ class _Reader:
         """Read the next message, or the error of a line. Raises `EndOfStream` and `TooLong`."""
         searched = 0
         while (end := self._buffer.find(b"\n", searched)) < 0:
+            # Only new bytes are searched. Otherwise a long line in small chunks takes quadratic time.
             searched = len(self._buffer)
             if searched > self._limit:
                 break
@@ -98,6 +99,7 @@ class _Reader:
         try:
             return SessionMessage(parse_message(line))
         except ValueError as error:
+            # With an id, the error fails the one call that it answers. Without, it belongs to no call.
             id = _read_id(line)
             if id is None:
                 return error

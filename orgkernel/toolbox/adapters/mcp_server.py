@@ -119,6 +119,7 @@ async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, A
     try:
         result = await client.call_tool(name, arguments)
     except MCPError as error:
+        # The request may have reached the server before it ended, so its effect is uncertain.
         if ending.has_ended:
             return Reply("failed", error=ending.reason, is_uncertain=True)
         if await _does_list(client, name):
@@ -132,6 +133,7 @@ async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, A
         return Reply("failed", error=answer_text or "the tool failed", is_uncertain=True)
     if result.structured_content is not None:
         return Reply("done", result.structured_content)
+    # A block that is not text (an image, a resource) would be lost in a joined text.
     if None in texts:
         return Reply("done", [block.model_dump(mode="json", exclude_none=True) for block in result.content])
     return Reply("done", answer_text)
@@ -140,6 +142,7 @@ async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, A
 def _require_size(reply: Reply, limit: int) -> Reply:
     """A reply, or an error if it is too large. The output of a process is measured after the SDK has read it."""
     reply_json = json.dumps([reply.output, reply.error], ensure_ascii=False)
+    # A character has at most four bytes, so a short reply need not be encoded to be measured.
     if len(reply_json) <= limit // 4 or len(reply_json.encode("utf-8", "surrogatepass")) <= limit:
         return reply
     return Reply("failed", error=f"the answer is longer than {limit} bytes", is_uncertain=True)

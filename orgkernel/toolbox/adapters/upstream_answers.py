@@ -11,6 +11,7 @@ ReplyKind = Literal["done", "failed", "unavailable", "timeout", "protocol", "cha
 `protocol`: its answer breaks the protocol. `changed`: nothing was sent, because its tools could have changed.
 """
 State = Literal["not_started", "starting", "running", "waiting", "closed"]
+"""`waiting`: its last connection ended, and it is started again only after a pause."""
 
 
 class UpstreamReply(msgspec.Struct, frozen=True):

@@ -48,6 +48,7 @@ async def read_list(client: Client, kind: ListKind, limits: UpstreamLimits) -> R
         page = await ask(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
         page_fields = page.model_dump(mode="json", by_alias=True, exclude_unset=True)
         new = page_fields["resourceTemplates" if kind == "resource_templates" else kind]
+        # Measured over all pages: each page could be small in an endless list.
         size += len(to_json(new))
         if size > limits.max_bytes:
             raise UpstreamError(f"its list has more than {limits.max_bytes} bytes", "protocol")

@@ -102,6 +102,7 @@ def _explain_misfits(misfits: Mapping[str, tuple[Reason, ...]]) -> list[Reason]:
         return []
     fewest = min(map(len, unfit.values()))
     closest = [agent for agent, reasons in unfit.items() if len(reasons) == fewest]
+    # A crew can have hundreds of agents, and only those that are nearly fit tell the reader what to change.
     shown = [reason for agent in closest[:3] for reason in unfit[agent]]
     counted = Counter(reason.code for reasons in unfit.values() for reason in reasons)
     text = f"of {len(unfit)} agents that do not fit: " + ", ".join(
