@@ -203,24 +203,8 @@ class TextIndex:
 def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     """Build the index of an organization's roles, in the order of its hierarchy."""
     counts = [_count_fields(role) for role in roles]
-    lengths: Counter[str] = Counter()
-    holders: Counter[str] = Counter()
-    for fields in counts:
-        for name, words in fields.items():
-            lengths[name] += words.total()
-            holders[name] += 1
-    usual = {name: lengths[name] / holders[name] for name in lengths}
     strengths = [_find_trades(fields) for fields in counts]
-    frequencies: list[dict[str, float]] = []
-    for fields, trade in zip(counts, strengths, strict=True):
-        weighed: dict[str, float] = {}
-        for name, words in fields.items():
-            # BM25F: a field is compared with its usual length, and repetitions are capped, so a long or repetitive text
-            # gives its role no advantage.
-            scale = FIELDS[name] / (1 - _LENGTH_EFFECT + _LENGTH_EFFECT * words.total() / usual[name])
-            for word, count in words.items():
-                weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
-        frequencies.append({word: each * _compute_centrality(word, trade) for word, each in weighed.items()})
+    frequencies = _weigh_words(counts, strengths)
     number = len(roles)
     spread = Counter(word for weighed in frequencies for word in weighed)
     terms: dict[str, dict[int, float]] = {}
@@ -273,6 +257,30 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
             for domain in sorted({domain for role in roles for domain in role.domains})
         },
     )
+
+
+def _weigh_words(
+    counts: Sequence[Mapping[str, Counter[str]]], strengths: Sequence[Mapping[str, float]]
+) -> list[dict[str, float]]:
+    """The frequency of each word of each role, weighed by the fields that contain it and by the role's trades."""
+    lengths: Counter[str] = Counter()
+    holders: Counter[str] = Counter()
+    for fields in counts:
+        for name, words in fields.items():
+            lengths[name] += words.total()
+            holders[name] += 1
+    usual = {name: lengths[name] / holders[name] for name in lengths}
+    frequencies: list[dict[str, float]] = []
+    for fields, trade in zip(counts, strengths, strict=True):
+        weighed: dict[str, float] = {}
+        for name, words in fields.items():
+            # BM25F: a field is compared with its usual length, and repetitions are capped, so a long or repetitive text
+            # gives its role no advantage.
+            scale = FIELDS[name] / (1 - _LENGTH_EFFECT + _LENGTH_EFFECT * words.total() / usual[name])
+            for word, count in words.items():
+                weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
+        frequencies.append({word: each * _compute_centrality(word, trade) for word, each in weighed.items()})
+    return frequencies
 
 
 def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
