@@ -83,6 +83,7 @@ class Cache:
         try:
             with open_regular(self._locate_entry(key), follow=False) as file:
                 state = os.fstat(file.fileno())
+                # Checked on the open file, not its path, which could be replaced between the check and the read.
                 if not is_trusted(state) or state.st_size > self._max_bytes:
                     return None
                 content = memoryview(file.read())
@@ -138,6 +139,7 @@ class Cache:
     def _sum(self, key: str, body: bytes | memoryview) -> bytes:
         """The checksum that binds an entry to its key, its content and the secret."""
         name = key.encode("utf-8", "surrogateescape")
+        # The length comes first, so no byte can move from the key to the content and keep the checksum.
         mac = hmac.new(self._secret, len(name).to_bytes(4, "big") + name, "sha256")
         mac.update(body)
         return mac.digest()
@@ -171,6 +173,7 @@ class Cache:
             with os.fdopen(os.open(beside, _NEW, 0o600), "wb") as new:
                 new.write(content)
                 new.flush()
+                # Before the rename: after a power failure, the new name must not lead to an empty file.
                 os.fsync(new.fileno())
             os.replace(beside, path)
         except BaseException:

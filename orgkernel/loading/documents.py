@@ -102,6 +102,7 @@ def read_documents(
         if not (named or among_ours or is_orgkernel_document(source)):
             return ReadFile(skipped=True)
         return _build_broken(source, shared, [source.refusal])
+    # Searched as text first, because parsing takes far longer than searching and most YAML files of a repository are foreign.
     if not (named or among_ours or any(word in source.text for word in ("_schema", *_TELLING))):
         return ReadFile(skipped=True)
     if shared and not named and _IS_JSON_SCHEMA.match(source.text) and not is_orgkernel_document(source):
@@ -133,6 +134,7 @@ def read_documents(
             if read.record is not None:
                 document.hold(read.record, None if read.kind == _MANY else each.marks)
             documents.append(document)
+        # A broken document keeps the ids that it seems to declare, so references to them are not reported as unknown too.
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
             declared_ids = _find_declared_ids(source, each.value)
             broken.append(BrokenDocument(source.name, source.path, read.kind, declared_ids, shared))

@@ -264,8 +264,10 @@ def _keep_words(
             continue
         if word in WEAK_WORDS:
             weight *= 0.45
+        # Stems of other languages are cut to their beginning in the index, because their endings are not known here.
         known = begin(token.stem) if language is not None and begin(token.stem) in terms else token.stem
         before = kept.get(known)
+        # The strongest mention decides. A sum would reward a text for repeating itself.
         if before is None or before.weight < weight:
             kept[known] = Term(known, text[token.start : token.end].lower(), weight)
     return kept, whole
@@ -364,6 +366,7 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
             begins, most = at + 1, 6
         elif word in ("skip", "avoid", "ignore") and (starts or before in ORDER_LEAD_WORDS) and at:
             begins, most = at + 1, 5
+        # "leave X alone": all between the two words is forbidden.
         elif word == "leave" and "alone" in words[at : at + 7]:
             begins, most = at + 1, words[at : at + 7].index("alone")
         elif word == "no" and {"needed", "necessary", "required"} & set(words[at + 1 : at + 5]):
@@ -415,9 +418,11 @@ def _mask_names(
         if not candidates:
             at += 1
             continue
+        # "backend developer" is not also "developer".
         longest = max(len(name) for name, _ in candidates)
         roles = [role for name, role in candidates if len(name) == longest]
         end = at + longest
+        # Negations were masked before: a role in "do not ask the reviewer" is not addressed.
         forbidden = not any(weights[at:end])
         is_addressed = not forbidden and _is_addressed(words, clauses, at, end, text, tokens)
         person = PERSON_NOUN_PATTERN.search(plain[end - 1]) is not None
@@ -516,6 +521,7 @@ def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[fl
         )
         if not orders and at - start > 2:
             continue
+        # The genre is the task: a poem about deployments is for the writer, not for operations.
         weights[at] = 1.3
         for place in range(at + 1, len(words)):
             if sentences[place] != sentences[at]:

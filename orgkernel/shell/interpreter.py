@@ -306,11 +306,13 @@ def _apply(call: ProgramCall, entry: CatalogEntry, options: Options, args: Seque
     _note(call, entry, [*outcomes, *noted], uses)
     for outcome in outcomes:
         _report(call, entry, outcome)
+    # An unknown option can change only an answer that is harmless so far. Any other is reported already.
     if all(each.effect in HARMLESS and not each.operation for each in outcomes):
         _doubt_options(call, entry, options, args)
     _record_unnamed(call, entry, cases)
     for facts in cases or [entry.facts]:
         _make(call, entry, facts, options)
+    # `:memory:` is harmless only if no word or script opens or attaches a file besides.
     call.is_in_memory = any(case.get("in_memory") for case in cases) and not any(
         may_leave_memory(text) for text in (*(word.text for word in args), call.stdin or "")
     )

@@ -104,6 +104,7 @@ def _list_opened(own: Facts, shipped: Facts, result: Facts, root: Facts | None =
     """The fields of an entry, or its `names`, by which uses become harmless that are not harmless in the shipped one."""
     closed = _list_closed(shipped)
     added = set(own.get("harmless_with", ())) - {*shipped.get("harmless_with", ()), *_HELP}
+    # Help prints and ends, so an option for it never makes a use harmless that was not.
     if added and (closed or not _is_harmless(shipped)):
         yield "harmless_with"
     otherwise = own.get("otherwise")
@@ -129,6 +130,7 @@ def _list_opened(own: Facts, shipped: Facts, result: Facts, root: Facts | None =
         if role in _ACTING_ROLES
         for option in options
     }
+    # An option that takes a value in the shipped entry would lose it as a flag.
     if acting & {*own.get("flags", ())} - {*shipped.get("flags", ())}:
         yield "flags"
     for field, _ in sorted(closed - _list_closed(result)):
@@ -151,6 +153,7 @@ def _list_closed(facts: Facts) -> set[tuple[str, str]]:
             closed |= {("values", option) for option in options}
     for case in facts.get("cases", ()):
         if "operation" in case or case.get("effect", "reads") not in HARMLESS:
+            # Without its answers, a case is its conditions: two entries close the same use if these are equal.
             rest = {name: value for name, value in case.items() if name not in (*_ANSWERS, "options")}
             conditions = json.dumps(rest, sort_keys=True) if rest else ""
             closed |= {("cases", f"{option} {conditions}") for option in case.get("options", ("",))}

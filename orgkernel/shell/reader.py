@@ -952,12 +952,14 @@ class Reader:
             with self._subshell(), self.through("$( )"):
                 printed = self._sequence(node, None).rstrip("\n")
             self.made = made
+            # Without quotes, the shell splits the output into words and expands patterns in them.
             return printed if is_quoted else _as_fields(printed)
         if kind == "process_substitution":
             made = set(self.made)
             with self._subshell(), self.through("<( )"):
                 printed = self._sequence(node, None)
             self.made = made
+            # As bash does: the command gets a path, and a reader of this path reads what was printed.
             path = f"/dev/fd/{63 - len(self.written) % 60}"
             self.written[path] = printed
             return path
@@ -1009,6 +1011,7 @@ class Reader:
                 if child.type in _EXPANSIONS or child.type in ("string", "concatenation"):
                     self._text(child)
             first = _source(named[0]) if named else ""
+            # A length is a number, whatever the value is.
             if text.startswith("${#"):
                 return PLAIN
             operator = text[2 + len(first) : -1]
@@ -1020,6 +1023,7 @@ class Reader:
                 return value if is_quoted else _as_fields(value)
             return UNKNOWN if is_quoted else MANY
         value = self.variables.get(name, _KNOWN_VARIABLES.get(name))
+        # On another machine or in a container, the values of this one are wrong.
         if self.is_elsewhere and name in ("PWD", "TMPDIR", "!", "$"):
             value = self.variables.get(name)
         if value is None:

@@ -91,11 +91,13 @@ def _read(tokens: Sequence[_Token], depth: int) -> Iterator[SqlFinding]:
         return
     words = [token.text if token.kind == "word" else "" for token in tokens]
     first = words[0]
+    # EXPLAIN only plans a statement. With ANALYZE it runs it.
     if first == "EXPLAIN" and "ANALYZE" not in words[:6]:
         return
     if first == "PREPARE" and "AS" in words:
         yield from _read(tokens[words.index("AS") + 1 :], depth)
         return
+    # The body of a function runs when it is called, not now.
     if first == "CREATE" and ({"FUNCTION", "TRIGGER", "PROCEDURE", "RULE", "EVENT"} & set(words[:6])):
         return
     has_mark = any(
@@ -111,6 +113,7 @@ def _read(tokens: Sequence[_Token], depth: int) -> Iterator[SqlFinding]:
         bodies = [token.text for token in tokens if token.kind in ("body", "text")]
         for body in bodies:
             inner = re.sub(r"\A\$\w*\$|\$\w*\$\Z|\A'|'\Z", "", body)
+            # Not a parser of PL/SQL: statements begin after these words, and each is read as one of its own.
             for piece in re.split(
                 r"\b(?:BEGIN|THEN|LOOP|ELSE|DECLARE|EXECUTE)\b", inner, flags=re.IGNORECASE
             ):

@@ -123,6 +123,7 @@ class _Script:
                 continue
             out |= ends.out
             on = ends.on
+            # `set -e`: the script ends with the failure, and what follows runs only after a success.
             if self._stops_at_failure and 1 in on and not _is_tested(node):
                 out, on = out | FAIL, on - FAIL
         return _Ends(on, out)
@@ -142,6 +143,7 @@ class _Script:
             if kind in ("compound_statement", "do_group", "else_clause"):
                 return self._sequence(_inner(node), last)
             if kind == "subshell":
+                # `set` in a subshell ends with it, and so does `exit`: both leave the outer script as it was.
                 before = self._stops_at_failure, self._pipe_fails
                 ends = self._sequence(_inner(node), last)
                 self._stops_at_failure, self._pipe_fails = before
@@ -262,6 +264,7 @@ class _Script:
         if rest[0] is None:
             return _Ends(EITHER)
         name, args = rest[0].rpartition("/")[2] if rest[0].startswith("/") else rest[0], rest[1:]
+        # A function that calls itself has no end that could be computed here, so the inner call is an unknown program.
         if name in self._functions and name not in self._calling:
             self._calling.add(name)
             ends = self._ends(self._functions[name], last)
@@ -283,6 +286,7 @@ class _Script:
         if name == "let":
             return _Ends(EITHER)
         if name in _SHELLS and (script := _script_of(args)) is not None:
+            # The depth goes along, so scripts within scripts reach the same limit as nested commands.
             codes = _Script(self._depth + 1).codes(script)
             return _Ends(EITHER if codes is None else codes)
         if name == "eval" and None not in args:

@@ -94,6 +94,7 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
         ]
         if root.is_pooled:
             catalogs += _list_pooled(root, by_root)
+        # A source is completed once for each organization that declares it: each gets documents of its own to change.
         for home in root.homes or ("",):
             completion = FORMATS[root.format].complete(root, separated, catalogs)
             if renamed:

@@ -218,6 +218,7 @@ def _rename_repeated_ids(sources: Sequence[_Source]) -> None:
             continue
         for source, _ in those:
             new = f"{source.id}{SEPARATOR}{name}"
+            # A member can already contain an id that looks like one with a prefix.
             while (kind, new) in taken and new not in source.renamed.get(kind, {}).values():
                 new += "_"
             taken.add((kind, new))
@@ -232,6 +233,7 @@ def _adapt(document: SourceDocument, source: _Source, department: str | None) ->
     if isinstance(record, StandingOrder):
         if record.audience == "role" and (new := source.get_new_id("role", record.target)) != record.target:
             return replace_document(document, replace(record, target=new), document.marks)
+        # What a member says to its whole organization must reach only its own department of the union.
         if record.audience == "organization" and department is not None:
             return replace_document(
                 document, replace(record, audience="department", target=department), document.marks

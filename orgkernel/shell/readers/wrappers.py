@@ -113,6 +113,7 @@ def _shell(call: ProgramCall) -> str | None:
         reads_stdin |= "s" in text[1:]
         if text[1:] in ("o", "O", "eo", "euo", "ceuo", "euxo") or (text[1:].endswith("o") and not is_command):
             number += 1
+        # `-n` only checks the syntax, so nothing runs. In `-o noclobber` or `-euo` the letters belong to other options.
         if "n" in text[1:] and "o" not in text:
             return None
     if number < len(words) and words[number].text == "--":
@@ -121,6 +122,7 @@ def _shell(call: ProgramCall) -> str | None:
     if is_command:
         if not rest:
             return None
+        # `sh -c TEXT NAME ARG …`: the first word behind the script is `$0`, not an argument.
         return call.script(rest[0], through=f"{call.name} -c", args=rest[2:])
     if rest and not reads_stdin:
         if rest[0].is_open:

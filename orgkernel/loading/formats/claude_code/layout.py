@@ -39,6 +39,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
             return build_project_layout(os.path.dirname(above))
         if is_file(os.path.join(above, PLUGIN)):
             return _build_plugin(above)
+        # A folder `agents` alone proves nothing: other hosts have one in a hidden folder of theirs.
         if is_certain or (not os.path.basename(above).startswith(".") and _has_agent(path)):
             return _build_single(path)
     return _build_single(path) if is_certain else None

@@ -52,6 +52,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         return Completion({}, ())
     built_in = [tool for file in own for each in file.read.documents for tool in list_declared_tools(each)]
     pooled = [each for file in own for each in file.read.documents if _is_pooled(each)]
+    # Reversed, so the first declaration of a tool remains: the project's own, before those of other plugins.
     servers = {tool: each for each in reversed((*catalogs, *pooled)) for tool in list_declared_tools(each)}
     raw = {id(each): get_list_words(each) for each in roles}
     made: list[SourceDocument] = []
@@ -72,9 +73,11 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         if own_servers := raw[id(role)].get(FIELD):
             catalog = build_own_servers(role, FIELD, own_servers, _list_tool_names(raw[id(role)]))
             made.append(catalog)
+            # Servers in the front matter of an agent exist for this agent alone.
             known = everything | dict.fromkeys(list_declared_tools(catalog))
         if _does_depend_on_others(raw[id(role)], known):
             instead[id(role)] = _equip(role, raw[id(role)], known, harmless)
+    # Policies apply to all agents, so they may also name tools that only one of them has.
     everything |= dict.fromkeys(tool for catalog in made for tool in list_declared_tools(catalog))
     for each in documents:
         if each.kind == "access_policies":
