@@ -36,7 +36,10 @@ from orgkernel.manifest.why import Places
 from orgkernel.prepared_types import prepared
 
 _Item = Mapping[str, Any]
-_CAME_AND_GONE: Mapping[bool, tuple[Kind, Kind]] = {True: ("removed", "added"), False: ("lost", "gained")}
+_KINDS_OF_LOST_AND_GAINED: Mapping[bool, tuple[Kind, Kind]] = {
+    True: ("removed", "added"),
+    False: ("lost", "gained"),
+}
 
 
 @dataclass(frozen=True)
@@ -157,17 +160,17 @@ class _Comparison:
         lists = _compare_lists(old_keys, new_keys)
         strip = remove_why if part == ROLES else get_plain_item
         ordered = part not in UNORDERED
-        gone, come = _CAME_AND_GONE[part == ROLES]
+        lost_kind, gained_kind = _KINDS_OF_LOST_AND_GAINED[part == ROLES]
         for number in lists.lost:
             item = before[number]
             yield self._change(
-                gone, (*path, *old_keys[number]), before=strip(item), at_before=(number,) if ordered else (),
+                lost_kind, (*path, *old_keys[number]), before=strip(item), at_before=(number,) if ordered else (),
                 why_before=self.old.why_item(role_id, part, item),
             )  # fmt: skip
         for number in lists.gained:
             item = after[number]
             yield self._change(
-                come, (*path, *new_keys[number]), after=strip(item), at_after=(number,) if ordered else (),
+                gained_kind, (*path, *new_keys[number]), after=strip(item), at_after=(number,) if ordered else (),
                 why_after=self.new.why_item(role_id, part, item),
             )  # fmt: skip
         if ordered and lists.kept != lists.kept_before:

@@ -20,13 +20,13 @@ VERSION: Final = 1
 CHARACTERS_PER_TOKEN: Final = 4
 """A rough average. The exact number differs between models."""
 OTHER: Final = "…"
-_MOST_NAMES: Final = 100
-_MOST_REFUSALS: Final = 50
-_MOST_TARGETS: Final = 3
-_LONGEST_NAME: Final = 60
-_LONGEST_TARGET: Final = 80
-_LOOKED_AT: Final = 2_000
-_MOST_COUNT: Final = 10**15
+_MAX_NAMES: Final = 100
+_MAX_REFUSALS: Final = 50
+_MAX_TARGETS: Final = 3
+_MAX_NAME_LENGTH: Final = 60
+_MAX_TARGET_LENGTH: Final = 80
+_MAX_READ_LENGTH: Final = 2_000
+_MAX_COUNT: Final = 10**15
 
 
 @dataclass(slots=True)
@@ -116,7 +116,7 @@ class HostEffect:
         """Add a later record to this one."""
         self.applied.add(other.applied)
         self.would.add(other.would)
-        self.refusals = [*self.refusals, *other.refusals][-_MOST_REFUSALS:]
+        self.refusals = [*self.refusals, *other.refusals][-_MAX_REFUSALS:]
         self.since = self.since or other.since
 
     def is_empty(self) -> bool:
@@ -137,14 +137,14 @@ class HostEffect:
 
 def count_name(counts: dict[str, int], name: str, by: int = 1) -> None:
     """Count a name. The number of different names is limited."""
-    if name not in counts and len(counts) >= _MOST_NAMES:
+    if name not in counts and len(counts) >= _MAX_NAMES:
         name = OTHER
     counts[name] = counts.get(name, 0) + by
 
 
 def count_tier(counts: dict[str, dict[str, int]], name: str, tier: str, by: int = 1) -> None:
     """Count a tier of a role. The number of roles is limited."""
-    if name not in counts and len(counts) >= _MOST_NAMES:
+    if name not in counts and len(counts) >= _MAX_NAMES:
         name = OTHER
     count_name(counts.setdefault(name, {}), tier, by)
 
@@ -159,7 +159,7 @@ def read_effect(data: object) -> HostEffect:
     return HostEffect(
         _read_counts(data.get("applied")),
         _read_counts(data.get("would_have")),
-        [_read_refusal(each) for each in given[-_MOST_REFUSALS:] if isinstance(each, Mapping)]
+        [_read_refusal(each) for each in given[-_MAX_REFUSALS:] if isinstance(each, Mapping)]
         if isinstance(given, list)
         else [],
         cut(data.get("since"), 30),
@@ -176,7 +176,7 @@ def _read_counts(data: object) -> EffectCounts:
         dict(_read_names(given.get("roles_taken"))),
     )
     tiers = given.get("tiers_reached")
-    for name, tier_counts in list(tiers.items())[: _MOST_NAMES + 1] if isinstance(tiers, Mapping) else ():
+    for name, tier_counts in list(tiers.items())[: _MAX_NAMES + 1] if isinstance(tiers, Mapping) else ():
         for tier, count in _read_names(tier_counts):
             count_tier(counts.tiers, cut(name), tier, count)
     return counts
@@ -185,7 +185,7 @@ def _read_counts(data: object) -> EffectCounts:
 def _read_names(data: object) -> Iterator[tuple[str, int]]:
     if isinstance(data, Mapping):
         # One more than the bound: the names beyond it.
-        yield from ((cut(name), _count(count)) for name, count in list(data.items())[: _MOST_NAMES + 1])
+        yield from ((cut(name), _count(count)) for name, count in list(data.items())[: _MAX_NAMES + 1])
 
 
 def _read_refusal(data: Mapping[str, Any]) -> RefusedCall:
@@ -193,24 +193,24 @@ def _read_refusal(data: Mapping[str, Any]) -> RefusedCall:
         cut(data.get("time"), 30),
         cut(data.get("role")),
         cut(data.get("tool")),
-        cut(data.get("touched"), _LONGEST_TARGET * _MOST_TARGETS),
+        cut(data.get("touched"), _MAX_TARGET_LENGTH * _MAX_TARGETS),
         data.get("applied") is True,
     )
 
 
 def _parse_number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MOST_COUNT else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MAX_COUNT else 0
 
 
 def _count(value: object) -> int:
     return max(_parse_number(value), 0)
 
 
-def cut(value: object, most: int = _LONGEST_NAME) -> str:
+def cut(value: object, most: int = _MAX_NAME_LENGTH) -> str:
     """A string on one line, masked and at most `most` characters long. Empty if the value is not a string."""
     if not isinstance(value, str):
         return ""
-    text = " ".join(secret_shapes.mask_secrets(value[:_LOOKED_AT]).split())
+    text = " ".join(secret_shapes.mask_secrets(value[:_MAX_READ_LENGTH]).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -248,10 +248,10 @@ def describe_touched(arguments: object) -> str:
     for name, value in list(arguments.items())[:20]:
         for text in value[:10] if isinstance(value, list) else (value,):
             if isinstance(text, str):
-                targets |= dict.fromkeys(_find_targets(str(name), text[:_LOOKED_AT], arguments))
-    shown = [cut(each, _LONGEST_TARGET) for each in targets]
-    more = f" and {len(shown) - _MOST_TARGETS} more" if len(shown) > _MOST_TARGETS else ""
-    return ", ".join(shown[:_MOST_TARGETS]) + more
+                targets |= dict.fromkeys(_find_targets(str(name), text[:_MAX_READ_LENGTH], arguments))
+    shown = [cut(each, _MAX_TARGET_LENGTH) for each in targets]
+    more = f" and {len(shown) - _MAX_TARGETS} more" if len(shown) > _MAX_TARGETS else ""
+    return ", ".join(shown[:_MAX_TARGETS]) + more
 
 
 def _find_targets(name: str, text: str, arguments: Mapping[Any, Any]) -> Iterator[str]:

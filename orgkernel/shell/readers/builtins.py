@@ -15,7 +15,7 @@ from orgkernel.shell.reader import Program, ProgramCall
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "0": "\0", "a": "", "b": "", "e": "\x1b"}
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     def decode(match: re.Match[str]) -> str:
         code = match[1]
         if code[0] == "x":
@@ -32,7 +32,7 @@ def _echo(call: ProgramCall) -> str:
     while words and re.fullmatch(r"-[neE]+", words[0]):
         words.pop(0)
     text = " ".join(words)
-    return (_unescaped(text) if "\\" in text else text) + "\n"
+    return (_unescape(text) if "\\" in text else text) + "\n"
 
 
 def _printf(call: ProgramCall) -> str:
@@ -42,29 +42,29 @@ def _printf(call: ProgramCall) -> str:
         return ""
     if not args:
         return ""
-    pattern, values = _unescaped(args[0]), args[1:]
-    wanted = sum(match[1] != "%" for match in _DIRECTIVE.finditer(pattern))
+    pattern, values = _unescape(args[0]), args[1:]
+    wanted = sum(match[1] != "%" for match in _DIRECTIVE_PATTERN.finditer(pattern))
     printed, at = [], 0
     while True:
-        printed.append(_filled(pattern, values[at : at + wanted]))
+        printed.append(_fill_directives(pattern, values[at : at + wanted]))
         at += wanted
         if at >= len(values) or not wanted or len(printed) > 200:
             return "".join(printed)
 
 
-_DIRECTIVE: Final = lazy_pattern(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
+_DIRECTIVE_PATTERN: Final = lazy_pattern(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
 
 
-def _filled(pattern: str, values: list[str]) -> str:
+def _fill_directives(pattern: str, values: list[str]) -> str:
     waiting = iter(values)
 
     def fill(match: re.Match[str]) -> str:
         if match[1] == "%":
             return "%"
         value = next(waiting, "")
-        return _unescaped(value) if match[1] == "b" else value
+        return _unescape(value) if match[1] == "b" else value
 
-    return _DIRECTIVE.sub(fill, pattern)
+    return _DIRECTIVE_PATTERN.sub(fill, pattern)
 
 
 def _cat(call: ProgramCall) -> str:

@@ -14,11 +14,11 @@ from orgkernel.runtime.regular_files import read_regular
 from orgkernel.version import __version__
 
 AGENTS: Final = ".claude/agents"
-_SHOWN: Final = 5
-_LOOKED_AT: Final = 5
+_MAX_SHOWN: Final = 5
+_MARKED_LINES: Final = 5
 """The number of lines in which an exported file is marked as one."""
-_MOST_BYTES: Final = 4 * 1024 * 1024
-_MOST_AGENTS: Final = 1_000
+_MAX_BYTES: Final = 4 * 1024 * 1024
+_MAX_AGENTS: Final = 1_000
 _NAME: Final = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*\r?\n)*?name:[ \t]*(.+?)[ \t]*\r?\n", re.MULTILINE)
 
 
@@ -70,15 +70,15 @@ def find_drift(active: Activated) -> Iterator[str]:
         yield f"These roles of {data['org_name']} have no agent in {AGENTS}: {_render_list(missing)}."
 
 
-def digest_of(path: str) -> str | None:
+def compute_digest(path: str) -> str | None:
     """The digest of a document; None if it cannot be read."""
     try:
-        return hashlib.sha256(read_regular(path, _MOST_BYTES)).hexdigest()
+        return hashlib.sha256(read_regular(path, _MAX_BYTES)).hexdigest()
     except (OSError, ValueError):
         return None
 
 
-def names_in(folder: str) -> list[str]:
+def list_document_names(folder: str) -> list[str]:
     """The names in a folder that could be documents."""
     try:
         return sorted(each for each in os.listdir(folder) if each.endswith((".yaml", ".yml", ".md", ".json")))
@@ -89,10 +89,10 @@ def names_in(folder: str) -> list[str]:
 def _find_changed_documents(active: Activated) -> Iterator[str]:
     documents = active.documents()
     for path, digest in documents["documents"].items():
-        if digest_of(os.path.join(active.project, path)) != digest:
+        if compute_digest(os.path.join(active.project, path)) != digest:
             yield path
     for folder, names in documents["folders"].items():
-        for name in set(names_in(os.path.join(active.project, folder))).difference(names):
+        for name in set(list_document_names(os.path.join(active.project, folder))).difference(names):
             yield os.path.join(folder, name)
 
 
@@ -101,11 +101,11 @@ def _list_agent_files(project: str) -> Iterator[tuple[str, bytes]]:
     seen = 0
     for place, _, names in os.walk(os.path.join(project, AGENTS)):
         for name in sorted(names):
-            if name.endswith(".md") and seen < _MOST_AGENTS:
+            if name.endswith(".md") and seen < _MAX_AGENTS:
                 seen += 1
                 path = os.path.join(place, name)
                 try:
-                    yield os.path.relpath(path, project).replace(os.sep, "/"), read_regular(path, _MOST_BYTES)
+                    yield os.path.relpath(path, project).replace(os.sep, "/"), read_regular(path, _MAX_BYTES)
                 except (OSError, ValueError):
                     continue
 
@@ -122,17 +122,17 @@ def _find_changed_exports(active: Activated, agent_files: Mapping[str, bytes]) -
     documents = active.documents()
     mark, exported = documents["mark"].encode(), documents["exported"]
     for path, content in agent_files.items():
-        is_ours = any(mark in line for line in content.split(b"\n", _LOOKED_AT)[:_LOOKED_AT])
+        is_ours = any(mark in line for line in content.split(b"\n", _MARKED_LINES)[:_MARKED_LINES])
         if is_ours and hashlib.sha256(content).hexdigest() != exported.get(path):
             yield path
 
 
 def _render_list(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(map(quoted, names[:_SHOWN])) + more
+    more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+    return ", ".join(map(quoted, names[:_MAX_SHOWN])) + more
 
 
 def as_data(paths: list[str]) -> dict[str, Any]:
     """The digests of the documents that an activation records, by path."""
-    folders = {os.path.dirname(path): names_in(os.path.dirname(path)) for path in paths}
-    return {"documents": {path: digest_of(path) for path in paths}, "folders": folders}
+    folders = {os.path.dirname(path): list_document_names(os.path.dirname(path)) for path in paths}
+    return {"documents": {path: compute_digest(path) for path in paths}, "folders": folders}
