@@ -28,7 +28,7 @@ from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, StatedCircumstances
 from orgkernel.graph.questions import OrgView
 
 MAX_QUESTIONS = 400_000
-"""Pairs and circumstances that are asked about. What is left out is told."""
+"""The maximum number of questions. If there are more, the comparison reports that some are left out."""
 MAX_PARTS = 12
 _KINDS = ("role", "agent", "person")
 T = TypeVar("T", bound=Hashable)
@@ -59,7 +59,7 @@ class AccessProbe(NamedTuple):
 
     @property
     def stated(self) -> frozenset[tuple[str, object]]:
-        """The circumstances and the part that it names, without those that stand for any other."""
+        """The circumstances and the part that it names. `ELSEWHERE` stands for any value that no policy names, so it is omitted."""
         fields = msgspec.structs.asdict(self.context).items()
         named = {
             (name, value) for name, value in fields if name != "now" and value not in (None, "", 0, ELSEWHERE)
@@ -116,6 +116,7 @@ def find_access_differences(
     count = 0
     for subject_name, group in groupby(sorted(set(pairs)), key=lambda pair: pair.subject):
         before, after = old.find_subject(old_names.translate(subject_name)), new.find_subject(subject_name)
+        # Declared in one version only: the subject is a change by itself.
         if before is None or after is None:
             continue
         circumstances = list_circumstances((before, after))

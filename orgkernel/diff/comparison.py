@@ -1,4 +1,4 @@
-"""Two working forms walked side by side, part by part, and the lines behind each change; what made the difference comes first."""
+"""Compares two working forms part by part, and finds the lines behind each change: first those that caused the difference."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Side:
     form: Mapping[str, Any]
     places: Places
     own_names: RoleNames
-    """What this side itself calls roles that are renamed."""
+    """The names of renamed roles in the documents of this side. Paths have the new names on both sides."""
 
     @cached_property
     def roles(self) -> Mapping[str, Mapping[str, Any]]:
@@ -82,6 +82,7 @@ def locate_causes(
         kind, fields = CATALOG[part]
         if field in fields:
             return side.places(kind, here["id"], field) or side.why_item(role_id, part, here)
+        # With the same level, only the catalog can have changed the actions that the level allows.
         if field == ACTIONS and here["level"] == there["level"]:
             causes += side.places(kind, here["id"], "actions")
         if field == "runnable":

@@ -26,12 +26,14 @@ _MAX_TARGETS: Final = 3
 _MAX_NAME_LENGTH: Final = 60
 _MAX_TARGET_LENGTH: Final = 80
 _MAX_READ_LENGTH: Final = 2_000
+"""Maximum number of characters of a value that are searched for secrets. The rest is never shown."""
 _MAX_COUNT: Final = 10**15
+"""A larger number in a saved record is damage, and would stay in every sum."""
 
 
 @dataclass(slots=True)
 class EffectCounts:
-    """Counts of actual events, or of hypothetical ones."""
+    """Counts of actual events, or of events that would have happened if the organization were enforced."""
 
     prompts: int = 0
     """Number of prompts of agents in a role."""

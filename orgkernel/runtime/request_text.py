@@ -154,11 +154,13 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         written, tokens = tokens, correct_words(tokens, text, terms)
         for before, after in zip(written, tokens, strict=True):
             if before is not after:
+                # The patterns for small talk and faults read this text, and must see the corrected words too.
                 rest = re.sub(rf"\b{before.text}\b", after.text, rest)
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
     weights = [0.0 if _is_inside(token, polite) else 1.0 for token in tokens]
     reading = _Reading(text, tokens, words, clauses, sentences, weights, polite, rest)
+    # The order matters: a role that is addressed inside a negation must already have lost its weight.
     _mask_negations(words, clauses, weights)
     allowed_text = _remove_forbidden(reading)
     addressed = _mask_names(words, clauses, weights, names, text, tokens)
@@ -259,6 +261,7 @@ def _keep_words(
             continue
         whole.append(token.stem)
         weight = placed * (0.6 if token.part else 1.0)
+        # Pasted code and quotes say what the request is about, rarely what is to be done.
         weight *= 0.3 if _is_inside(token, pasted) else 0.5 if _is_inside(token, quoted) else 1.0
         if weight <= 0:
             continue
@@ -422,7 +425,7 @@ def _mask_names(
         longest = max(len(name) for name, _ in candidates)
         roles = [role for name, role in candidates if len(name) == longest]
         end = at + longest
-        # Negations were masked before: a role in "do not ask the reviewer" is not addressed.
+        # A role in "do not ask the reviewer" has lost its weight as a negation, and is not addressed.
         forbidden = not any(weights[at:end])
         is_addressed = not forbidden and _is_addressed(words, clauses, at, end, text, tokens)
         person = PERSON_NOUN_PATTERN.search(plain[end - 1]) is not None

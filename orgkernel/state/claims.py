@@ -165,6 +165,7 @@ def add_claim(
     known: KnownClaims, transaction: Transaction, org_id: str, wanted: WantedClaim, actor: str
 ) -> FileClaim:
     """Within a change: claim files, all or none. Raises `Conflict` (`CLAIM_CONFLICT`)."""
+    # Ended first, so the audit has the end of an old claim before the new one on the same files.
     _end_surely_expired(transaction, org_id)
     # The index is kept between claims: comparing the globs of all claims anew would cost too much for each one.
     live = known.read(transaction.connection, transaction.version, org_id)

@@ -121,6 +121,7 @@ class Locks:
         """The lock, if the token is still valid. Raises `Conflict` (`STALE_TOKEN`)."""
         with self._context.reading() as connection:
             lock = _require(connection, org_id, tool_id, token, holder)
+        # Nothing ends a lock when its time is over, so the row can still name its last holder.
         if lock.expires_at is not None and lock.expires_at <= self._context.clock():
             raise Conflict(f"the lock {token} of the tool {quote(tool_id)} has expired", code="STALE_TOKEN")
         return lock

@@ -159,6 +159,7 @@ class Writer:
             raise StoreBusy(f"the store {quote(self._shown)} has too many waiting writes", "try again later")
         ticket = Ticket(work, is_urgent)
         self._queue.put(ticket)
+        # The thread can have ended between the check and the queue. Then no one else would answer this ticket.
         if self._has_ended:
             self._refuse_rest()
         elif may_wait and self._queue.qsize() > _MAX_WAITING:
@@ -218,6 +219,7 @@ class Writer:
                     item = queue.get(timeout=wait) if wait else queue.get_nowait()
                 except Empty:
                     break
+            # None is put by `close` behind all tickets, so what was submitted before it is still written.
             is_open = item is not None
             if batch:
                 self._write(batch)
@@ -248,6 +250,7 @@ class Writer:
             for ticket in batch:
                 ticket.resolve(None, failure)
             return
+        # After the commit, because a checkpoint must never sign a row that does not exist.
         self._chains.checkpoint(links)
         for ticket, (value, refusal) in zip(batch, answers, strict=True):
             ticket.resolve(value, refusal)
@@ -274,6 +277,7 @@ class Writer:
         with open_for_writing(self._engine) as connection:
             hold_newest(connection, self._shown)
             links, rows = self._begin(connection)
+            # Only changes raise the version, so a batch of rows alone does not wait for its lock.
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
             uses: list[CountedCall] = []
@@ -281,6 +285,7 @@ class Writer:
                 if ready is not None:
                     answers.append(self._append(ticket, ready, links, rows, uses))
                 else:
+                    # Links and rows are in memory, where no savepoint restores them: a refused change must not leave a gap.
                     before, written = dict(links), len(rows)
                     savepoint = connection.begin_nested()
                     transaction = Transaction(
@@ -314,6 +319,7 @@ class Writer:
         self, row_inserts: RowInserts, batch: list[Ticket], prepared: list[_Prepared]
     ) -> tuple[list[_Answer], dict[Stream, Link]]:
         """Commit rows without changes. Only the version of the tables is read before."""
+        # A copy: if the write fails, the chains continue from the last row that is surely written.
         links = dict(self._links)
         rows: list[AuditValues] = []
         uses: list[CountedCall] = []

@@ -135,6 +135,7 @@ def _propose_promotion(
 def _propose_demotion(view: OrgView, trust: Trust, rank: Rank, below: Rank) -> PromotionPath:
     """The path to the rank below. Only lost trust proposes a demotion, and only beyond the margin."""
     margin = _get_margin(view)
+    # Rounded, because 0.8 - 0.1 is not 0.7 in binary, and trust of exactly the limit must keep the rank.
     floor = round(rank.trust_from - margin, 9)
     is_kept = trust.mean is None or trust.mean >= floor
     limit = f"{quote(rank.id)} is kept down to {max(floor, 0.0):g} ({rank.trust_from:g} minus the margin {margin:g})"

@@ -50,6 +50,7 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
 def compute_trust(prior_mean: float | None, weight: float, successes: int, failures: int) -> Trust:
     """The distribution for a prior and counts."""
     mean = UNSTATED_MEAN if prior_mean is None else prior_mean
+    # Without a stated mean the prior still has its weight, so the first failure does not make the trust zero.
     alpha, beta = weight * mean + successes, weight * (1 - mean) + failures
     is_known = prior_mean is not None or successes + failures > 0
     return Trust(
@@ -97,6 +98,7 @@ def _compute_quantile(alpha: float, beta: float, share: float) -> float:
         below, density = _compute_share_below(alpha, beta, value)
         low, high = (value, high) if below < share else (low, value)
         better = value - (below - share) / density if density > 0 else low
+        # Far from the mean the density is almost zero, and the tangent leaves the interval that contains the value.
         if not low < better < high:
             better = (low + high) / 2
         if abs(better - value) < _PRECISION:

@@ -65,6 +65,7 @@ def do_parsed_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadP
     """The same for two parsed paths."""
     if isinstance(first, BadPath) or isinstance(second, BadPath):
         return True
+    # First with every character taken literally: `app/[id]` can be a glob and the name of a folder at once.
     if do_keys_overlap(first.literal, second.literal) and (
         first.key is None or second.key is None or do_keys_overlap(first.key, second.key)
     ):

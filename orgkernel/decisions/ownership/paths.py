@@ -77,7 +77,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
 def do_keys_overlap(one: Key, other: Key) -> bool:
     """Whether two paths are equal or one is a folder above the other.
 
-    >>> do_keys_overlap(("src",), ("src", "a.py")), keys_overlap(("src",), ("src2",))
+    >>> do_keys_overlap(("src",), ("src", "a.py")), do_keys_overlap(("src",), ("src2",))
     (True, False)
     """
     common = min(len(one), len(other))

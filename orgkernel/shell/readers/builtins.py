@@ -84,8 +84,10 @@ def _grep(call: ProgramCall) -> str:
     has_pattern = options.has("e", "f", "regexp", "file")
     files = options.operands if has_pattern else options.operands[1:]
     if call.stdin is not None and not files:
+        # Any line could match, so what follows in the pipe is checked with all of them.
         return call.stdin
     if names:
+        # File names that match are unknown, but they are below the searched folders, and their owner is decided by that.
         return "".join(f"{word.text.rstrip('/')}/x{GLOB}\n" for word in files) or f"x{GLOB}\n"
     return UNKNOWN
 
@@ -99,6 +101,7 @@ def _cd(call: ProgramCall) -> str:
         reader.folder = UNKNOWN
     else:
         path = operands[0].text
+        # ROOT marks the folder in which the command began, which a relative path already starts from.
         if path[:1] == ROOT:
             reader.folder = path[1:].lstrip("/")
         else:
@@ -109,6 +112,7 @@ def _cd(call: ProgramCall) -> str:
 
 
 def _popd(call: ProgramCall) -> str:
+    # The stack of folders is not followed.
     call.reader.folder = UNKNOWN
     return ""
 
@@ -154,6 +158,7 @@ def _set(call: ProgramCall) -> str:
 
 
 def _shift(call: ProgramCall) -> str:
+    # How often a loop shifts is unknown, so no position is certain afterward.
     for name in [name for name in call.reader.variables if name.isdigit() or name in "@*"]:
         call.reader.variables[name] = UNKNOWN
     return ""

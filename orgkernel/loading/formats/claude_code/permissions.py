@@ -140,7 +140,7 @@ def iterate_rule_tools(word: str) -> Iterator[str]:
         server = str(get_server_tool_id_of(name))
         plain = name.removesuffix("*").removesuffix("__")
         if _NAME.match(server) and _NAME.match(plain):
-            # Who has the server has this tool of it.
+            # An agent that has the whole server has this tool too, so the rule applies to both names.
             yield server
             yield f"{server}__*" if plain == server else name
     elif _NAME.match(name):

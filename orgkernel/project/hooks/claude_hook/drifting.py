@@ -16,7 +16,7 @@ from orgkernel.version import __version__
 AGENTS: Final = ".claude/agents"
 _MAX_SHOWN: Final = 5
 _MARKED_LINES: Final = 5
-"""The number of lines in which an exported file is marked as one."""
+"""The mark of an export is in one of the first lines of a file."""
 _MAX_BYTES: Final = 4 * 1024 * 1024
 _MAX_AGENTS: Final = 1_000
 _NAME: Final = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*\r?\n)*?name:[ \t]*(.+?)[ \t]*\r?\n", re.MULTILINE)
@@ -122,6 +122,7 @@ def _find_changed_exports(active: Activated, agent_files: Mapping[str, bytes]) -
     documents = active.documents()
     mark, exported = documents["mark"].encode(), documents["exported"]
     for path, content in agent_files.items():
+        # Only marked files: an agent that was written by hand has no export to differ from.
         is_ours = any(mark in line for line in content.split(b"\n", _MARKED_LINES)[:_MARKED_LINES])
         if is_ours and hashlib.sha256(content).hexdigest() != exported.get(path):
             yield path
