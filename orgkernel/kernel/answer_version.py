@@ -52,6 +52,7 @@ class AnswerVersions:
     def current(self, state: RegistryState, source: StateSource | None, clock: Clock | None) -> AnswerVersion:
         """The current answer version. Raises the errors of reading the state."""
         last = self._last
+        # The common case of a kernel without a store: neither the state nor the clock is read.
         if source is None and last is not None and last.state is state and last.lasts:
             return last
         from orgkernel.kernel.clock import (
@@ -69,6 +70,7 @@ class AnswerVersions:
         since = ends[place - 1] if place else -_NEVER
         until = ends[place] if place < len(ends) else _NEVER
         has_skills = stored is not None and bool(stored.skills)  # whose levels decay
+        # Times of day and decay change continuously or at any minute, so the answer lasts to the end of this minute.
         if has_skills or any(_iterate_time_dependence(state)):
             since, until = max(since, now - now % _MINUTE), min(until, now - now % _MINUTE + _MINUTE)
         self._last = AnswerVersion(state, version, since, until)
@@ -99,6 +101,7 @@ def _iterate_ends(state: RegistryState, stored_state: StateView) -> Iterator[flo
         for result in results:
             if result.expires_at is not None:
                 yield result.expires_at
+            # The document can shorten the validity that was recorded with a result.
             for organization in state.served.values():
                 declared = organization.snapshot.records.qualifications.get(result.qualification)
                 if declared is not None and declared.record.expires_after_days is not None:

@@ -111,6 +111,7 @@ def read_documents(
         return ReadFile(skipped=True)
     parsed = parse_source(source)
     if not named:
+        # Without values, only the place of the file or its text tells whether it was meant to be a document.
         if parsed.refusals or not _has_value(parsed):
             ours = among_ours or is_orgkernel_document(source)
         else:

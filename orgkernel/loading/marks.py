@@ -51,6 +51,7 @@ def unpack_within(mark: int, offset: int) -> tuple[int, int]:
     """
     line, column = unpack_mark(mark)
     style = mark & STYLE_MASK
+    # The opening quote is one character. In a block, lines are folded, so an offset does not tell the line.
     return line, column if style == BLOCK else column + offset + (style == QUOTED)
 
 

@@ -79,6 +79,7 @@ def read_options(
         elif text[:1] == "-" and len(text) > 1:
             number = _letters(options, words, number, word, valued)
         else:
+            # A word that is known only at run time could begin with a dash, and then be any option.
             options.is_open |= word.is_open and text[0] != "\ue000"
             options.operands.append(word)
             if first_operand_ends:
@@ -92,6 +93,7 @@ def _letters(options: Options, words: list[ShellWord], number: int, word: ShellW
     for place, letter in enumerate(letters):
         if letter in valued:
             rest = letters[place + 1 :]
+            # `-ofile`: the rest of the word is the value, whatever letters it has.
             if rest:
                 options.values.setdefault(letter, []).append(word.but(rest.removeprefix("=")))
             elif number < len(words):
@@ -110,5 +112,6 @@ def _unabbreviated(name: str, *known: Sequence[str]) -> str:
     names = [each for some in known for each in some]
     if not name or name in names:
         return name
+    # As GNU getopt: `--rec` is `--recursive` if no other option begins so.
     full = {each for each in names if each.startswith(name)}
     return full.pop() if len(full) == 1 else name

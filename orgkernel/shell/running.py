@@ -38,6 +38,7 @@ def read_run(command: str, programs: CommandPrograms | None = None) -> CommandRu
     >>> read_run("bash -lc ./deploy").unread
     '`./deploy` cannot be read: unknown program `./deploy`'
     """
+    # Most commands are plain words, which need no parser.
     commands = read_words(command)
     if commands is not None:
         return CommandRun(commands)

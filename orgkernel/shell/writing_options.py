@@ -49,6 +49,7 @@ def find_writing_options(beginning: str) -> Mapping[str, Any]:
     program = os.path.basename(words[0]) if words else ""
     facts = find_shipped(program)
     if facts is None:
+        # Unknown programs share the options that write in many programs. -1: no number of operands makes it write.
         return _split(read_words("doubtful_options"), -1)
     node = build_tree(program, facts)
     entries = [facts]
@@ -98,6 +99,7 @@ def _walk(root: Node, facts: Facts) -> Iterator[tuple[str, Node, list[Facts]]]:
 
 def _describe(node: Node, entries: list[Facts]) -> Mapping[str, Any]:
     """The options that write, and the number of operands from which on the program writes."""
+    # The innermost entry decides about operands, but options of the program itself also apply to its subcommands.
     facts = entries[-1]
     options = {option for each in entries for option in _list_options(each)}
     operands = _count_operands(facts)

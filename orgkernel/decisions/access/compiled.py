@@ -73,6 +73,7 @@ class AccessTables:
     @cached_property
     def command_programs(self) -> CommandPrograms | None:
         """The command catalog of the organization; None if it adds nothing to the shipped one."""
+        # Imported here, because most organizations add nothing to the command catalog.
         from orgkernel.decisions.command_programs import build_programs
 
         return build_programs(self.view.records) if self.view.records.programs else None

@@ -106,6 +106,7 @@ class Search:
             if not tried.failing and self._does_take_lock(changes):
                 tried = self._evaluate_taking_lock(tried)
             failing = self._failing[changes] = tried.failing
+            # No change removes a hopeless code, and a set that works needs no further change.
             if failing & hopeless or not failing:
                 continue
             # Every failing code must be removed, so branching on one is enough. The one with the fewest options is cheapest.
@@ -120,6 +121,7 @@ class Search:
 
     def select_minimal(self) -> list[Changes]:
         """The working sets, without those that need more than another."""
+        # Smallest first, so a set is compared with all that could make it superfluous.
         working = sorted((changes for changes, failing in self._failing.items() if not failing), key=len)
         least: list[Changes] = []
         for changes in working:

@@ -110,6 +110,7 @@ def _select_at(rows: Sequence[Row], now: float) -> GroupNow[Row]:
     ended = [each for each in kept if each.expires_at is not None and each.expires_at <= now]
     lasting = next((each for each in active if each.expires_at is None), None)
     return GroupNow(
+        # Nothing changes between two neighboring ends, so the selection is kept for the time between them.
         max((each for each in changes if each <= now), default=-_NEVER),
         min((each for each in changes if each > now), default=_NEVER),
         tuple(active),
@@ -150,6 +151,7 @@ def _does_mean(word: str, resource: Resource) -> bool:
         return False
     if kind == "data" and resource.id in DATA_TIERS:
         return name in DATA_TIERS or name == STAR
+    # Here the part of a tool is ignored: a row about a part is about the tool, and the part is compared for each request.
     if kind == "tool":
         name = name.partition(":")[0]
     return is_named(resource, name)
@@ -201,6 +203,7 @@ class _Parts(Generic[Row]):
                 start, names = fixed
                 self._starts.add(start)
                 self._within.setdefault(fixed, []).append(group)
+                # Below: a request for a folder touches every glob inside it.
                 for length in range(len(names)):
                     self._below.setdefault((start, names[:length]), []).append(group)
 
@@ -215,6 +218,7 @@ class _Parts(Generic[Row]):
         groups = list(self._unknown)
         for text in path.texts:
             read = None if text is None else get_folded_names(text, path.root)
+            # Paths that start elsewhere (at home, at the root) cannot be compared by their names, so any group could match.
             if read is None or self._starts - {read[0]}:
                 return None
             groups += self._find_around(read)
@@ -320,6 +324,7 @@ class About(Generic[Row]):
     def _iterate_giving(
         self, path: StatedPaths | None, context: AccessContext, snapshot: str
     ) -> Iterator[Iterable[Alike[Row]]]:
+        # A digest costs a pass over the input, so it is computed only if a grant is for one input.
         digest = None
         if context.input is not None and self._by_bond.digests:
             digest = find_digest(context.input)

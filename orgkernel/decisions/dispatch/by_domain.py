@@ -167,6 +167,7 @@ def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> C
         return ()
     equipped = view.list_ends_to(EdgeKind.EQUIPPED_WITH, tool)
     holders = {role_id for role_id, attribute in equipped if not attribute.endswith(":none")}
+    # An essential tool can depend on the rest of a profile, so it is asked for each candidate.
     if any(tool == each for each, _ in view.essential):
         holders.update(each.role_id for each in candidates if tool in view.list_essential_tools(each.role_id))
     return holders

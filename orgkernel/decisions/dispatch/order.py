@@ -69,6 +69,7 @@ def _explain_role_type(view: OrgView, better: Candidate, worse: Candidate) -> Ex
     for each in (better, worse):
         post = view.records.posts[each.role_id]
         role_type = _add_article(post.profile.role_type)
+        # The type can follow from the id of the role. Then the line of the id is the evidence.
         written = "role_type" if post.has("role_type") else "role_id"
         by_default = "" if written == "role_type" else " by default"
         types.append(role_type)

@@ -52,6 +52,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
         return BadPath("cannot be compared")
     if path.startswith("!"):
         return BadPath("is negated")
+    # On any system: a plan is written on one machine and followed on another.
     if path.startswith(("/", "~")) or _DRIVE_OR_SCHEME.match(path):
         return BadPath("is outside the project")
     names: list[str] = []
@@ -68,6 +69,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
         return BadPath("is a folder")
     if "*" in path or "?" in path:
         return BadPath("is a glob")
+    # Folding can turn a character into a separator or into nothing, so the names are checked once more behind it.
     key = tuple(map(fold, names))
     if len(names) > MOST_NAMES or any(not name or "/" in name or "\\" in name for name in key):
         return BadPath("cannot be compared")

@@ -247,6 +247,7 @@ def _find(call: ProgramCall) -> str:
         if text in _FIND_VALUED:
             value = expression[index].text if index < len(expression) else ""
             index += 1
+            # `! -name x` matches everything else, so a negated filter narrows nothing.
             if text in _FIND_NAMED and not is_negated:
                 filters.append(
                     value if "path" not in text and text != "-wholename" else value.rsplit("/", 1)[-1] or "x"
@@ -268,11 +269,13 @@ def _find(call: ProgramCall) -> str:
             call.reader.write(expression[index], UNKNOWN, appends=False)
             index += 1
         is_negated = False
+    # The rest is replaced by an unknown path instead of being dropped, because it could be a folder of others.
     if len(roots) > MOST_ROOTS:
         roots = [*roots[:MOST_ROOTS], call.word.but(UNKNOWN)]
     paths = [
         each for root in roots for each in _found_by(root, filters, is_narrowed=is_narrowed or only_empty)
     ]
+    # Empty files and folders have no content to lose.
     if is_deleting and not only_empty:
         for each in paths:
             delete_tree(call, each)

@@ -106,6 +106,7 @@ class BatchSearch:
                 open_needs[other] -= 1
                 if not open_needs[other]:
                     order.append(other)
+        # Dependents first, so their chains are known when those before them are measured.
         for number in reversed(order):
             tails[number] = 1 + max((tails[other] for other in following[number]), default=0)
         return tails
@@ -151,6 +152,7 @@ class BatchSearch:
 
         for number in sorted(ready, key=compute_urgency):
             room = beside.bit_count() + len(batch) < self._size
+            # A batch is never empty, or the plan would not end if the size is zero.
             alone = not beside and not batch
             if not self._beside[number] & (beside | sum(1 << each for each in batch)) and (room or alone):
                 batch.append(number)

@@ -36,6 +36,7 @@ class Flow:
     def __init__(self, bill: Bill) -> None:
         self.numbers: dict[str, int] = {}
         for number, step in enumerate(bill.steps):
+            # The first step with an id has it. ORG636 reports later ones.
             self.numbers.setdefault(step.id, number)
         self.steps: Mapping[str, BillStep] = {
             step_id: bill.steps[number] for step_id, number in self.numbers.items()

@@ -57,6 +57,7 @@ def read_components(source: SourceText, root: Root) -> ReadFile:
             refusals += own
         else:
             read = ReadFile((*read.documents, *own.documents), (), (*read.diagnostics, *own.diagnostics))
+    # An agent that cannot be read does not take the readable agents of its file with it.
     if not refusals:
         return read
     broken = read_broken(source, KIND, refusals)

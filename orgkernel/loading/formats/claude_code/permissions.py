@@ -60,6 +60,7 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
     for effect in EFFECTS:
         raw[effect] = []
         for word, mark in _read_rules(effect, rules, marks, refusals):
+            # The number of a rule is its place in the list, so ids stay the same if another rule becomes readable.
             tools = tuple(iterate_rule_tools(word))
             raw[effect].append(word)
             if not tools:

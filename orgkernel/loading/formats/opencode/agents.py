@@ -74,6 +74,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     texts = ("description", "model", MODE, "prompt")
     front.refusals.extend(find_other_types(front.value, front.marks, texts, OPENCODE.host))
     if is_disabled(front.value):
+        # The name is kept in an empty catalog, because an agent that is disabled here can be defined elsewhere.
         empty = ToolCatalog(tools={})
         marks = (front.start, {DISABLED: name_marks})
         return ReadFile((read_as(source, root, "tool_catalog", empty, marks, {DISABLED: [name]}),))
@@ -115,6 +116,7 @@ def read_entry(
     refusals += find_misspelled(value, marks, _FIELDS, "OpenCode")
     prompt = value.get("prompt")
     in_file = isinstance(prompt, str) and prompt.startswith("{file:")
+    # In the configuration, the prompt is a field. `{file:…}` is a reference, and not the instructions themselves.
     body, body_mark = front.body, front.body_mark
     if not body.strip() and isinstance(prompt, str) and not in_file:
         body, body_mark = prompt, start_of(marks["prompt"][1])
