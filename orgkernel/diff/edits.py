@@ -220,6 +220,7 @@ class _LazyDefinition:
         if not isinstance(other, _LazyDefinition):
             return False
         one, another = self.definition, other.definition
+        # Identity first: versions that share documents share most records, and comparing values takes far longer.
         return one.own == another.own and (one.record is another.record or one.record == another.record)
 
     def read(self) -> _Entry:

@@ -65,6 +65,7 @@ def find_renames(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[st
             if role_id not in renamed and waiting[key_of_old(role_id)]:
                 renamed[role_id] = waiting[key_of_old(role_id)].pop(0)
 
+    # In two passes: equal profiles under the same superior first, or two alike roles could be paired crosswise.
     pair(
         lambda role_id: (removed[role_id], _superior(old[role_id])),
         lambda role_id: (added[role_id], _superior(new[role_id])),
@@ -114,6 +115,7 @@ def swap_field(part: str, field: str, value: Any, names: RoleNames) -> Any:
     if field not in _NAMING.get(part, ()):
         return value
     if part == "findings":
+        # Only in backticks: a role id such as `lead` is also a word of the message.
         return _QUOTED.sub(lambda match: f"`{names.get(match[1], match[1])}`", value)
     return _swap_ids(value, names)
 

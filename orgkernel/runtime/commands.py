@@ -222,6 +222,7 @@ def list_stated_commands(
             commands += [each if isinstance(each, str) else None for each in value] or [None]
     if lists != "commands":
         commands += _join_values(values)
+    # Further arguments can hold the words of the program, under a name that the declaration of the tool does not mention.
     first = values[0]
     for name, value in tool_input.items():
         is_more = isinstance(value, list | tuple) or name.casefold() in _WORDS_OF_COMMANDS
@@ -282,6 +283,7 @@ def _list_printed(command: SimpleCommand) -> list[str]:
 
 def _runs_more(command: SimpleCommand) -> bool:
     """Whether the program could run words that are not in the command, or is only known at run time."""
+    # A program that is known only at run time (`$CMD x`) can be any program.
     behind = command.list_behind_keywords()
     if behind and _UNKNOWN in behind[0]:
         return True
@@ -301,6 +303,7 @@ def _runs_more(command: SimpleCommand) -> bool:
 def _sources(command: SimpleCommand) -> bool:
     """Whether a command runs a file by the shell's other word for `source`: a dot."""
     words = [word for word in command.words if word not in _KEYWORDS and not _ASSIGNMENT.match(word)]
+    # `command . FILE` runs the file too.
     while words and words[0] in ("command", "builtin", "exec"):
         words.pop(0)
     return bool(words) and words[0] == "."
@@ -320,6 +323,7 @@ def _is_in(name: str, word: str, *, is_whole: bool) -> bool:
 
     A word such as `-xrm` can contain the name directly after its option letters.
     """
+    # A rule must not be evaded by a word that is built at run time.
     if word == _UNKNOWN:
         return True
     parts = [_read_program_names().get(part, part) for part in _PARTS.split(word)]

@@ -309,6 +309,7 @@ def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[
     """The probable secrets that are recognized by the text before them. Those whose name is directly before them are
     looked for in the spans only.
     """
+    # Most texts hold no secret. Each pattern is tried only if a word that it needs is in the text.
     lower = text.lower()
     if may_hold_login(text):
         for pattern in _IN_ADDRESS:
@@ -395,13 +396,16 @@ def _is_secret(way: str, name: re.Match[str], match: re.Match[str], text: str, v
     quoted, op = match["quoted"] is not None, match["op"].strip()
     if _REFERENCE.match(value) or value.lower() in _WORDS or (not quoted and _CODE.match(value)):
         return False
+    # A primary key or a next-page token is not a secret.
     if ends_in(text[max(0, name.start() - _LONGEST_ORDINARY) : name.start()].lower(), _ORDINARY):
         return False
     if way == "option" and value.isupper() and value.isalpha():
         return False  # `--password FILE` in the usage of a command
     if name["password"] is None:
+        # Behind `?` or `&` is a parameter of an address, and never prose.
         in_query = name.start() > 0 and text[name.start() - 1] in "?&"
         return in_query or _is_key(way, name, value, quoted, op)
+    # Short names are also words and abbreviations ("pass 3"), so their values must look like passwords.
     short = name["password"].lower() in ("pass", "pw", "pwd")
     if way == "sentence":
         if short:
@@ -420,6 +424,7 @@ def _is_secret(way: str, name: re.Match[str], match: re.Match[str], text: str, v
         return len(value) >= 3
     if _is_strong(value) or (value.isdigit() and len(value) >= 4):
         return not _METHODS.match(value)
+    # `password: changed by the admin` is prose: a value that is followed by more words is part of a sentence.
     end = match.start("bare") + len(value)
     after = text[end : end + 1]
     ends = (

@@ -141,6 +141,7 @@ def is_inside(path: str, glob: str, root: str | None = None) -> bool:
     pattern = _compile(glob, root)
     if read is None or pattern is None or not pattern.is_exact or read.start != pattern.start:
         return False
+    # A program may expand these to other files than the glob allows.
     if any("*" in name or "?" in name for name in read.names):
         return False
     return _do_names_match(read.names, pattern.exact)
@@ -211,8 +212,10 @@ def _may_touch_outside(path: str, glob: str, root: str | None) -> bool:
     if read.start == "/":
         if not is_home:
             return may_touch(str(read), f"/{rest}")
+        # `/`, `/home` and `/home/a` contain home folders, so deleting one of them touches what is below.
         may_hold_home = len(read.names) < 3 and (not read.names or fold(read.names[0]) in _HOMES)
         return may_hold_home or may_touch(str(read), f"/{ANYWHERE}/{rest}")
+    # A relative path may begin in any folder of the glob, so it is compared with each of its endings.
     first = 0 if is_home or _WILD.search(names[0]) else 1
     suffixes = (names[number:] for number in range(first, len(names)))
     return any(may_touch(path, "/".join(each)) for each in suffixes if each != [ANYWHERE])
@@ -266,6 +269,7 @@ def is_glob_inside(given: str, held: str, root: str | None = None) -> bool:
     """
     one, other = _compile(given, root), _compile(held, root)
     if one is None or other is None or not (one.is_exact and other.is_exact) or one.start != other.start:
+        # A glob that cannot be compared is surely inside an equal one, and nothing else is known about it.
         return given == held
     return _is_within(one.names, other.names)
 
@@ -279,6 +283,7 @@ def may_globs_meet(one: str, other: str, root: str | None = None) -> bool:
     first, second = _compile(one, root), _compile(other, root)
     if first is None or second is None or first.start != second.start:
         return first is None or second is None or not (first.start[1:2] == second.start[1:2] == ":")
+    # Only names before the first wildcard are compared. Beyond that, two globs are taken to meet.
     common = min(len(first.fixed), len(second.fixed))
     return first.fixed[:common] == second.fixed[:common]
 

@@ -235,6 +235,7 @@ def _find_spans(text: str) -> Iterator[tuple[int, int]]:
         after = stop = _REST_OF_WORD.match(text, stop).end()  # type: ignore[union-attr]
         if stop - start < _LEAST_VARIETY or len(set(text[start:stop])) < _LEAST_VARIETY:
             continue
+        # Neighboring spans are merged, so no part of a text is searched twice.
         if end and start - _BEFORE <= end:
             end = stop
             continue

@@ -137,6 +137,7 @@ def _find_due(
 ) -> tuple[SupervisorMemory, list[_Notice]]:
     """The messages due this turn, and the memory with the changes that need no message."""
     if pace is not None and pace.new_task:
+        # What was reported of subordinates stays: their reports do not end with the task of this role.
         memory = memory._replace(own={}, said={}, spoken_turn=None)
     reports = [report for report in reports if _is_report(report)]
     memory, subordinates = _find_subordinates(reports, memory, post)
@@ -199,11 +200,13 @@ def _find_subordinates(
 
 
 def _may_speak(notice: _Notice, memory: SupervisorMemory, turn: int | None, cool_down: int) -> bool:
+    # A lower turn than the last one means that the host counts anew.
     if turn is None or memory.spoken_turn is None or turn < memory.spoken_turn:
         return True
     if turn == memory.spoken_turn:
         return False
     times = memory.said.get(notice.key, 0)
+    # An emergency is told at once, the first time. After that it waits like the others, or it would fill the context.
     if notice.tier == _LAST and not times:
         return True
     return turn - memory.spoken_turn >= cool_down << min(times, _DOUBLINGS)

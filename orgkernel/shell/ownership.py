@@ -64,6 +64,7 @@ def owner_of(path: str, ground: Ground, *, is_elsewhere: bool = False) -> Owners
         return "variable"
     if first == PLAIN and is_elsewhere:
         return "foreign"
+    # Without this, `c:x` would look like a relative path.
     if path[1:2] == ":" and first.isascii() and first.isalpha():
         return "foreign"  # a drive of Windows
     if first == ROOT:
@@ -84,19 +85,23 @@ def owner_of(path: str, ground: Ground, *, is_elsewhere: bool = False) -> Owners
         text = "/" + "/".join(names)
         for folder in _TEMPORARY:
             rest = text.removeprefix(folder + "/")
+            # A wildcard directly in the folder reaches the files of every other program.
             if rest != text and rest[:1] not in (GLOB, ONE, UNKNOWN, MANY, "."):
                 return "temporary"
     return "foreign"
 
 
 def _inside(names: list[str]) -> Ownership:
+    # The directory itself holds the work of all tasks, and `.git` its history.
     if not names or ".git" in names:
         return "foreign"
     if any(UNKNOWN in name or MANY in name for name in names):
         return "variable" if names[0][0] in (UNKNOWN, MANY) else "unclear"
+    # `*` alone takes everything in the directory, which is the directory itself but for its name.
     if all(not name.strip(GLOB + ".") for name in names):
         return "foreign"
     first = names[0]
+    # `.*` and `.g?t` expand to `.git` too.
     if first.startswith((".", ONE)) and (GLOB in first or ONE in first) and _may_be(".git", first):
         return "foreign"
     return "own"
@@ -119,6 +124,7 @@ def _walk(path: str) -> tuple[list[str], str]:
     for name in path.lstrip(HOME).split("/"):
         if name == "..":
             if names and names[-1] != "..:":
+                # An unknown name can contain slashes or be empty, so `..` behind it can lead anywhere.
                 if UNKNOWN in names[-1] or MANY in names[-1]:
                     names = ["..:"]
                 else:

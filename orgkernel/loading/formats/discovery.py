@@ -139,6 +139,7 @@ def _discover(top: str, only: str | None) -> Discovery:
             candidates = _find_by_folder(name, folders)
         for source in candidates:
             files = list_files(source.layout)
+            # Formats share files (a skill of a plugin). The first format that reads all of them has them.
             if not files <= claimed:
                 claimed |= files
                 sources.append(source)
@@ -157,6 +158,7 @@ def _list_folders(top: str, left_out: list[LeftOut]) -> Iterator[FolderListing]:
     while pending:
         folder, level = pending.pop()
         count += 1
+        # Reported, because sources beyond the limit would otherwise be missing without a word.
         if count > MAX_FOLDERS:
             left_out.append(
                 LeftOut(folder, f"more than {MAX_FOLDERS:,} folders; name the folders to read", "")

@@ -107,6 +107,7 @@ def unite(
     With `union.part`, all documents of the other sources are left out.
     """
     sources = list(_list_sources(members))
+    # Before a part is selected: a source must have the same id whether it is read alone or with the others.
     _make_names_unique(sources)
     instead: dict[int, tuple[SourceDocument, ...]] = {}
     if union.part:
@@ -120,6 +121,7 @@ def unite(
     declared_tools: dict[str, Tool] = {}
     declared_skills: set[str] = set()
     for source in sources:
+        # A single source with roles is the organization itself, and needs no department.
         department = source.id if len(with_roles) > 1 and source.organization is not None else None
         for number, document in source.documents:
             made = _adapt(document, source, department)
