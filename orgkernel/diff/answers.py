@@ -219,6 +219,7 @@ def _list_parts(
                 globs.update(dict.fromkeys(table.view.records.posts[role_id].profile.file_scope))
     if globs:
         yield from (_Part(f"path `{each}`", _make_path(each)) for each in [*globs][:MAX_PARTS])
+        # One path that no glob names stands for all of them.
         yield _Part("another path", "elsewhere/other.txt")
     arguments = resources[1].command_arguments or resources[0].command_arguments
     if beginnings and arguments:
@@ -254,6 +255,7 @@ def find_task_differences(
     differences = []
     for task in tasks:
         before, after = answer_task(sides.old, task), answer_task(sides.new, task)
+        # A renamed role takes its tasks along, which is no change of routing.
         if before is not None:
             before = new_ids.get(before, before)
         if before != after:

@@ -108,6 +108,7 @@ def _change_profile(
     profiles: dict[str, SourceDocument], other: OrgRecords, edit: DeclaredEdit, value: Any
 ) -> None:
     document = profiles.get(edit.id)
+    # The marks of a profile of several parts belong to several files, so it changes as a whole.
     if not edit.route or document is None or len(document.parts) > 1:
         post = other.posts.get(edit.id)
         if post is None:
@@ -175,6 +176,7 @@ def _change_entry(section: dict[Any, Any], other: OrgRecords, edit: DeclaredEdit
     if edit.route and isinstance(entry, Definition) and edit.route != ("",):
         section[edit.id] = _change_definition(entry, edit.route, value)
         return
+    # Without a route, the entry itself comes or goes: it is taken over with its lines.
     theirs = _copy_section(other, edit.section)
     if edit.id in theirs:
         section[edit.id] = theirs[edit.id]

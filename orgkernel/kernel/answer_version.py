@@ -93,6 +93,7 @@ def _iterate_ends(state: RegistryState, stored_state: StateView) -> Iterator[flo
     for restrictions in stored_state.restrictions.values():
         yield from (each.expires_at for each in restrictions if each.expires_at is not None)
     yield from (lock.expires_at for lock in stored_state.locks.values() if lock.expires_at is not None)
+    # Every kind of row with an end belongs here: one that is missing would be answered from the cache after its end.
     for claims in stored_state.all_claims:
         yield from claims.list_ends()
     for reports in stored_state.reports.values():

@@ -67,6 +67,7 @@ def list_files(skill: str) -> tuple[FileEntry, ...]:
                     below.append((entry.path, f"{path}/"))
             elif entry.is_file(follow_symlinks=False):
                 files.append(FileEntry(path, entry.stat(follow_symlinks=False).st_size))
+        # Reversed, because the last folder is read next: the limit then cuts off the end of the order, not the beginning.
         pending.extend(reversed(below))
     return tuple(sorted(files)[:MAX_FILES])
 
@@ -88,6 +89,7 @@ def read_file(skill: str, path: str) -> FileContent:
         with open_regular(file_path, follow=False) as file:
             if os.path.realpath(file_path) != top + os.path.join(*parts):
                 raise FileRefused("unsafe", "the path leads out of the skill's folder")
+            # One byte more than allowed, so a file that grows while it is read is still noticed.
             content = file.read(MAX_BYTES + 1)
     except NotRegular:
         raise FileRefused("unsafe", "the path is a link, or not a regular file") from None

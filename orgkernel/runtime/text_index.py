@@ -660,6 +660,7 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
     known = index.merged.get((stem, topics))
     if known is not None:
         return known
+    # A copy, because the postings of the index are shared by all requests.
     postings = dict(index.terms.get(stem, {}))
     # The strongest relation is used, not their sum: a word must not weigh more because it is in several groups.
     if topics:

@@ -386,6 +386,7 @@ class Reader:
     def has_made(self, path: str) -> bool:
         """Whether the command itself made a file or folder, or one above it."""
         name = join(self.folder, path)
+        # Only names that are certain: a file that is perhaps the one that was made must not pass for it.
         if not marks.is_known(name) or ".." in name.split("/"):
             return False
         parts = name.rstrip("/").split("/")
@@ -414,6 +415,7 @@ class Reader:
         before = self.folder, self.is_elsewhere, self.variables, self.functions, self.made, self.is_fresh
         self.folder, self.is_elsewhere, self.functions, self.made = "", True, {}, set()
         self.is_fresh = is_fresh
+        # Even the names that a shell always sets have other values there.
         self.variables = {"PWD": UNKNOWN}
         try:
             yield
@@ -451,6 +453,7 @@ class Reader:
             self._nesting -= 1
 
     def _exhaust(self, at: ShellWord) -> None:
+        # Once for each command: what comes after the limit is unread for the same reason.
         if not self._is_exhausted:
             self._is_exhausted = True
             self.not_read("the command is too long or too deeply nested to be read", (at,), at)
@@ -469,6 +472,7 @@ class Reader:
         for child in node.children:
             if child.is_named:
                 before, ends_on_failure = set(self.made), self.ends_on_failure
+                # A branch may not run, so neither a `set -e` in it nor what it makes is certain afterward.
                 if node.type in _BRANCHING:
                     self.ends_on_failure = False
                 printed.append(self._visit(child, stdin))
