@@ -28,6 +28,8 @@ logger = logging.getLogger("orgkernel.server")
 
 FETCH_SECONDS = 5.0
 """Seconds that a fetch may take, and that a token waits for it."""
+SECONDS_AFTER_FAILURE = 1.0
+"""Seconds that a valid token waits for newer keys if the last fetch failed, so that a provider that hangs slows few requests."""
 BETWEEN_SECONDS = 10.0
 """Seconds between two fetches because of unknown key ids."""
 RELOAD_SECONDS = 300.0
@@ -49,6 +51,12 @@ class TokenKeys(Protocol):
 
     def current(self) -> PyJWKSet | None:
         """The valid keys, a new object whenever they have changed. It never waits."""
+
+    def is_due(self) -> bool:
+        """Whether the keys are so old that a valid token has to wait for newer ones. False while another fetch would be too early."""
+
+    async def refresh(self) -> None:
+        """Wait for newer keys if they are due, for `FETCH_SECONDS` at most. If there are none, the present ones stay."""
 
     async def renew(self) -> bool:
         """Wait for newer keys. False if there will be none soon."""
@@ -157,6 +165,12 @@ class FileKeys:
         except BadProject as error:
             logger.error("the keys of the identity provider were not replaced: %s", error.message)
 
+    def is_due(self) -> bool:
+        return False
+
+    async def refresh(self) -> None:
+        """Nothing to wait for: `current` reads a changed file."""
+
     async def renew(self) -> bool:
         return False
 
@@ -169,6 +183,7 @@ class FetchedKeys:
         self._keys: PyJWKSet | None = None
         self._read_at = self._tried_at = float("-inf")
         self._fetching: Future[PyJWKSet] | None = None
+        self._has_failed = False
         self._waiting = 0
 
     def fetch_first(self) -> None:
@@ -178,6 +193,7 @@ class FetchedKeys:
         except RefusedKeys as error:
             raise _build_refusal(self._url, error) from None
         except Exception as error:
+            self._has_failed = True
             _log_failed_fetch(error)
         else:
             self._read_at = time.monotonic()
@@ -192,6 +208,28 @@ class FetchedKeys:
                 self._keys = None
         return self._keys
 
+    def is_due(self) -> bool:
+        self._receive()
+        now = time.monotonic()
+        if now - self._read_at < RELOAD_SECONDS:
+            return False
+        if self._fetching is None:
+            return now - self._tried_at >= BETWEEN_SECONDS
+        return self._compute_wait(now) > 0
+
+    async def refresh(self) -> None:
+        if not self.is_due():
+            return
+        fetching = self._fetch()
+        if fetching is not None:
+            wait = max(0.0, self._compute_wait(time.monotonic()))
+            await _wait_for(fetching, wait)
+        self._receive()
+
+    def _compute_wait(self, now: float) -> float:
+        """Seconds for which a valid token still waits for the fetch that runs. The looking up of a name can take longer than a fetch may."""
+        return self._tried_at + (SECONDS_AFTER_FAILURE if self._has_failed else FETCH_SECONDS) - now
+
     async def renew(self) -> bool:
         if self._waiting >= MOST_WAITING:
             return False
@@ -201,7 +239,7 @@ class FetchedKeys:
         before = self._keys
         self._waiting += 1
         try:
-            await asyncio.wait([asyncio.wrap_future(fetching)], timeout=FETCH_SECONDS)
+            await _wait_for(fetching, FETCH_SECONDS)
         finally:
             self._waiting -= 1
         self._receive()
@@ -235,9 +273,19 @@ class FetchedKeys:
         try:
             self._keys = fetched.result()
         except Exception as error:
+            self._has_failed = True
             _log_failed_fetch(error)
         else:
+            self._has_failed = False
             self._read_at = time.monotonic()
+
+
+async def _wait_for(fetching: Future[PyJWKSet], seconds: float) -> None:
+    """Wait for the end of a fetch, whatever it is."""
+    future = asyncio.wrap_future(fetching)
+    # Otherwise asyncio logs an error that `_receive` logs.
+    future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    await asyncio.wait([future], timeout=seconds)
 
 
 def fetch_keys(url: str) -> PyJWKSet:

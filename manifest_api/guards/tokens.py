@@ -116,23 +116,33 @@ class TokenVerifier:
 
     def recall(self, token: str) -> Caller | UnfitToken | None:
         """The cached result of a recently verified token: its caller, or the reason why it is not valid."""
+        # Before the keys are read: reading them starts a fetch, after which they are no longer due.
+        is_due = self._keys.is_due()
         keys = self._keys.current()
         if keys is not self._verified_by:
             self._verified_by = keys
             self._remembered.clear()
         caller, until = self._remembered.get(_compute_digest(token), (None, 0.0))
-        if self._clock() >= until:
+        if self._clock() >= until or (caller is not None and is_due):
             return None
         return UnfitToken("it was not valid a moment ago") if caller is None else caller
 
     async def identify(self, token: str, *, waits: bool = True) -> Caller:
-        """The caller with a token. An unknown key is waited for, if it `waits`. Raises `UnfitToken`."""
+        """The caller with a token. An unknown key is waited for, if it `waits`. Raises `UnfitToken`.
+
+        If the keys are due to be fetched again, a valid token waits for that and is verified once more: its key may have been revoked
+        since. Only valid tokens wait, so a flood of others occupies nothing.
+        """
         try:
+            keys = self._keys.current()
             try:
                 caller = self.verify(token)
             except _UnknownKey:
                 if not (waits and await self._keys.renew()):
                     raise
+                caller = self.verify(token)
+            await self._keys.refresh()
+            if self._keys.current() is not keys:
                 caller = self.verify(token)
         except _UnknownKey:
             raise

@@ -125,17 +125,63 @@ def test_keys_are_reloaded(client: TestClient, provider: Provider, monkeypatch: 
     assert ask(client, before) == 401
 
 
-def test_a_revoked_key_ends_without_a_token_of_a_new_one(
+def test_a_revoked_key_opens_nothing_after_a_pause(
     client: TestClient, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The keys are fetched again after their time, and a token that was verified before is refused."""
+    """After the time of the keys, the first request waits for the fetch: a token of a revoked key is refused, whether it was verified
+    before or not.
+    """
     assert token_keys.RELOAD_SECONDS == 300.0
     before = token(OLD, "old")
     assert ask(client, before) == 200
     provider.answer = lambda: key_set(new=NEW)
     assert ask(client, before) == 200
     monkeypatch.setattr(token_keys, "RELOAD_SECONDS", 0.0)
-    until(lambda: ask(client, before), lambda status: status == 401)
+    at_start = provider.asked
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(
+            threads.map(lambda each: ask(client, each), [before, token(OLD, "old", "another")] * 4)
+        )
+    assert set(answers) == {401}
+    assert provider.asked - at_start == 1
+
+
+def test_a_slow_provider_is_waited_for(
+    client: TestClient, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A token of a revoked key is not accepted while the fetch takes a second."""
+    before = token(OLD, "old")
+    assert ask(client, before) == 200
+
+    def answer() -> bytes:
+        time.sleep(1)
+        return key_set(new=NEW)
+
+    provider.answer = answer
+    monkeypatch.setattr(token_keys, "RELOAD_SECONDS", 0.0)
+    assert ask(client, before) == 401
+
+
+def test_a_provider_that_hangs_delays_a_valid_token_until_the_deadline(
+    client: TestClient, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The former keys stay in use, and the next requests do not wait for the same fetch. Keys of an hour ago are refused."""
+    assert token_keys.MAX_AGE_SECONDS == 3_600.0
+    valid, gone = token(OLD, "old"), threading.Event()
+    assert ask(client, valid) == 200
+    provider.answer = lambda: str(gone.wait(PATIENCE)).encode()
+    monkeypatch.setattr(token_keys, "RELOAD_SECONDS", 0.0)
+    monkeypatch.setattr(token_keys, "FETCH_SECONDS", 0.5)
+    at_start = provider.asked
+    assert ask(client, valid) == 200
+    monkeypatch.setattr(token_keys, "FETCH_SECONDS", PATIENCE)
+    monkeypatch.setattr(token_keys, "SECONDS_AFTER_FAILURE", PATIENCE)
+    monkeypatch.setattr(token_keys, "BETWEEN_SECONDS", 4 * PATIENCE)
+    gone.set()
+    until(lambda: ask(client, valid), lambda status: status == 200)
+    assert provider.asked - at_start == 1
+    monkeypatch.setattr(token_keys, "MAX_AGE_SECONDS", 0.0)
+    assert ask(client, valid) == 401
 
 
 def test_a_provider_that_fails_leaves_the_keys_for_a_while(
