@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import yaml
@@ -100,19 +101,19 @@ def parse_yaml(text: str, *, as_text: bool = False, merges: bool = False) -> Par
 
 def _parse(text: str, reader: _Reader) -> ParsedText:
     documents: list[Parsed] = []
-    try:
-        reader.open(text)
-        while reader.read_next_document():
-            value, marks = reader.read_value(reader.next_event(), 0)
-            documents.append(Parsed(value, marks))
-            reader.next_event()  # end of the document
-    except _Stop:
-        pass
-    except yaml.MarkedYAMLError as error:
-        reader.refuse_syntax(text, error)
-    except (yaml.reader.ReaderError, ValueError, OverflowError):
-        # A control character; half of a surrogate pair; in the parser in Python, an escape that is no character.
-        reader.refuse_character(text)
+    # The refusal of what the parser cannot read can be the last one of the limit, so it may stop too.
+    with suppress(_Stop):
+        try:
+            reader.open(text)
+            while reader.read_next_document():
+                value, marks = reader.read_value(reader.next_event(), 0)
+                documents.append(Parsed(value, marks))
+                reader.next_event()  # end of the document
+        except yaml.MarkedYAMLError as error:
+            reader.refuse_syntax(text, error)
+        except (yaml.reader.ReaderError, ValueError, OverflowError):
+            # A control character; half of a surrogate pair; in the parser in Python, an escape that is no character.
+            reader.refuse_character(text)
     return ParsedText(tuple(documents), tuple(reader.refusals))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 
 from orgkernel.loading import files
 from orgkernel.loading.files import Root, find_files, read_text
+from orgkernel.loading.parsed import MAX_REFUSALS
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.snapshot import Snapshot
+from tests.cli.running import run
 from tests.support.patience import within
 from tests.support.trees import TEMPLATES, copy_template, read, write_tree
 
@@ -280,3 +283,14 @@ def test_every_file_of_a_template_cut_in_half(tmp_path: Path) -> None:
         snapshot = read(folder)
         assert {found.place.file for found in snapshot.diagnostics} == {str(name)}
         assert [found.code for found in snapshot.diagnostics] == ["ORG005"]
+
+
+@pytest.mark.parametrize("last", ["entry: [\n", "entry: \x7f\n", 'entry: "\\ud800"\n'])
+@pytest.mark.parametrize("number", [MAX_REFUSALS - 1, MAX_REFUSALS, MAX_REFUSALS + 1])
+def test_the_last_finding_of_a_file_ends_its_reading(tmp_path: Path, number: int, last: str) -> None:
+    """The finding that reaches the limit may be the one about the syntax. The installed command reports the findings."""
+    keys = "".join(f"a{each}: 1\na{each}: 2\n" for each in range(number))
+    (tmp_path / "org.yaml").write_text(f"_schema: orgkernel:organization\n{keys}{last}", encoding="utf-8")
+    done = run("check", str(tmp_path), cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"ORG00[56]|ORG01[0-9]", done.stdout), done.stdout
