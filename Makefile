@@ -127,6 +127,7 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:pyreaders -o requirements/pyreaders.lock
 	$(MAKE) $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/marks.stamp $(VENV)/page.stamp $(VENV)/readers.stamp
 	for each in conformance clients marks page readers; do (cd requirements/$$each && ../../$(VENV)/$$each/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
+	for each in sarif backstage; do (cd requirements/$$each && ../../$(VENV)/clients/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved) || exit 1; done
 
 # Whatever lies in the folders of the package gets into it, so a file that git does not know, such as a key, is refused.
 dist: $(VENV)/dev.stamp

@@ -193,16 +193,41 @@ def test_everything_is_installed_with_hashes() -> None:
         line
         for line in lines
         if re.search(
-            r"\b(?:(?:pip|pipx|uv|npm|go|cargo|gem) (?:pip )?(?:install|sync|add)|(?:npx|uvx) -)", line
+            r"\b(?:(?:pip|pipx|uv|npm|go|cargo|gem) (?:pip )?(?:install|sync|add)|(?:npx|uvx)\b)", line
         )
     ]
     assert len(installing) > 5
     own = ("--require-hashes", "--no-deps", "--package-lock-only")
     assert [line.split()[1:6] for line in installing if not any(each in line for each in own)] == [
         ["-m", "pip", "install", "--quiet", "uv"],
-        ["install", "--silent", "--no-save", "--ignore-scripts", "@backstage/catalog-model@1.10.1"],
-        ["--yes", "@microsoft/sarif-multitool@5.7.0", "validate", "check.sarif", "--rule-kind"],
     ]
+    from_npm = [line for line in lines if re.search(r"\bnpm (?!run\b)[a-z]", line)]
+    assert len(from_npm) >= 6
+    assert [line for line in from_npm if "--ignore-scripts" not in line] == []
+    assert [
+        line for line in from_npm if not re.search(r"\bnpm (?:ci|install --package-lock-only) ", line)
+    ] == []
+
+
+def test_packages_of_npm_have_versions_and_hashes() -> None:
+    """Each lock file has the exact version of everything that is named, and a hash of every package."""
+    locks = sorted((REPOSITORY / "requirements").glob("*/package-lock.json"))
+    assert len(locks) == len(list((REPOSITORY / "requirements").glob("*/package.json"))) > 5
+    for lock in locks:
+        packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+        stated = packages.pop("")
+        assert (
+            json.loads((lock.parent / "package.json").read_text(encoding="utf-8")).items()
+            >= {
+                group: stated[group] for group in ("dependencies", "devDependencies") if group in stated
+            }.items()
+        )
+        named = {**stated.get("dependencies", {}), **stated.get("devDependencies", {})}
+        assert named
+        assert [version for version in named.values() if not re.fullmatch(r"\d+\.\d+\.\d+\S*", version)] == []
+        assert [
+            name for name, each in packages.items() if not each.get("integrity", "").startswith("sha512-")
+        ] == [], lock
 
 
 def test_no_secret_beside_the_sources_gets_into_a_layer() -> None:
