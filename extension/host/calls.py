@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from . import delegation, effect, gate, host_tools, reading, saying
 from .guarding import find_role_in_force, run_guarded
 from .memory import KEY, AgentMemory, RoleMemory
-from .organization import Active, find_active
+from .organization import PIN, Active, find_active, is_pinned
 from .runtime import bundle as bundles
 
 _LONG = 30
@@ -54,14 +54,21 @@ _MOST_FILES = 100
 
 def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, **_: Any) -> str | None:
     """The reason to refuse the call, which the shim raises. None if the call may continue."""
+    is_judged = False
 
     def work(active: Active, memory: AgentMemory) -> str | None:
+        nonlocal is_judged
         memory.tool, memory.refused = tool_name, None
         memory.refused = _judge(active, memory, agent, tool_name, tool_args)
+        is_judged = True
         return memory.refused
 
     refusal = run_guarded(agent, "tool_execute_before", work)
-    return refusal if refusal is not None else _refuse_after_error(agent, tool_name)
+    if refusal is None:
+        refusal = _refuse_after_error(agent, tool_name)
+    if refusal is None and not is_judged and agent is not None and is_pinned():
+        refusal = _refuse_without_organization(agent, tool_name)
+    return refusal
 
 
 def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments: Any) -> str | None:
@@ -259,6 +266,21 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
         return memory.refused
     except Exception:  # the first error was already reported
         return None
+
+
+def _refuse_without_organization(agent: Any, tool: str) -> str | None:
+    """Refuse a call that was not judged although the environment of the host names an organization, except a tool that is essential."""
+    if tool in gate.ALWAYS:
+        return None
+    active, error = find_active(look=False)
+    with contextlib.suppress(Exception):  # an error here refuses the call
+        role_and_memory = find_role_in_force(active, agent.data[KEY]) if active is not None else None
+        if role_and_memory is not None and gate.is_essential(role_and_memory[0], tool):
+            return None
+    return (
+        f"`{tool}` is refused: the organization that the environment of the host names (`{PIN}`) cannot be used "
+        f"({error or 'its extension failed'}). Answer with `response` and say so."
+    )
 
 
 def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **_: Any) -> None:

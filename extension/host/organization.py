@@ -3,13 +3,18 @@
 A bundle is used only if it was compiled from what `active.json` and the role files say now; otherwise these files are
 compiled here (`by_hand.py`). Without `active.json` the activation is off, at once. An `active.json` or a bundle that cannot be read is reported as an
 error; an organization that was loaded before stays active until the files are fixed.
+
+The agent can edit all these files. If the environment of the host names the digest of `active.json` (`PIN`), only this file with its compiled
+bundle is used, and calls that nothing else decides are refused.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,6 +34,10 @@ _MOST_BYTES = 20_000_000
 _MOST_BYTES_OF_ROLE = 1_000_000
 _MOST_TRIED = 8
 _SECONDS_BETWEEN = 1.0
+
+PIN = "ORGKERNEL_ACTIVE"
+"""Variable of the host's environment: the SHA-256 of `active.json` in hexadecimal digits, as `sha256sum` prints it."""
+_CHECKSUM_IN_NAME = re.compile(r"-([0-9a-f]{12})\.json$")
 
 Stamp = tuple[tuple[str, tuple[int, int, int] | None], ...]
 
@@ -81,6 +90,27 @@ _WITHOUT_LOOKING = 1.0
 """Seconds during which a hook in the middle of a model call does not check the files again."""
 
 
+def _read_pin() -> str | None:
+    """The value of `PIN` with which the host was started. None without one.
+
+    Hosts load a file of variables into `os.environ`, which the agent can edit, so the initial environment counts too.
+    """
+    values = [os.environ.get(PIN)]
+    with contextlib.suppress(OSError, ValueError):
+        with open("/proc/self/environ", "rb") as file:
+            initial = dict(each.partition(b"=")[::2] for each in file.read().split(b"\0"))
+        values.insert(0, initial.get(PIN.encode(), b"").decode("utf-8", "replace"))
+    return next((value.strip().lower() for value in values if value), None)
+
+
+_pin = _read_pin()
+
+
+def is_pinned() -> bool:
+    """Whether the environment of the host names the only `active.json` that may be used."""
+    return _pin is not None
+
+
 def find_active(
     folder: str = places.ORGANIZATIONS, *, look: bool = True, thorough: bool = True
 ) -> tuple[Active | None, str | None]:
@@ -96,7 +126,7 @@ def find_active(
     path = os.path.join(folder, places.ACTIVE)
     stamp = places.stamp(path)
     _looked[folder] = now
-    if stamp is None:
+    if stamp is None and not is_pinned():
         _held.pop(folder, None)
         return None, None
     # The first of the files is `active.json`.
@@ -132,7 +162,11 @@ def _read_stamps(files: tuple[str, ...]) -> Stamp:
 
 def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active:
     """Read everything. `stamps` receives the files and their stamps."""
-    document = read_json(os.path.join(folder, places.ACTIVE))
+    document, digest = _read_json(os.path.join(folder, places.ACTIVE), _MOST_BYTES)
+    if _pin is not None and digest != _pin:
+        raise OrganizationError(
+            f"{places.ACTIVE} is not the file that `{PIN}` names in the environment of the host"
+        )
     if (
         not isinstance(document, dict)
         or document.get("_schema", "orgkernel:organization") != "orgkernel:organization"
@@ -147,6 +181,13 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
     profiles = _read_profiles(folder, written.list_written_roles(document), settings.kept_roles, stamps)
     changed = written.find_changed(bundle, document, profiles) if bundle is not None else []
     compiled = bundle is not None and not changed
+    if _pin is not None:
+        if bundle is None or not compiled or not _CHECKSUM_IN_NAME.search(name):
+            what = (
+                f"{', '.join(changed[:6])} was changed" if changed else problem or f"{name[:60]} is missing"
+            )
+            raise OrganizationError(f"`{PIN}` is set, and the compiled bundle cannot be used: {what}")
+        settings = settings._replace(on_error="refuse")
     if bundle is None or changed:
         if changed:
             text = f"The files are used, not the bundle: {', '.join(changed[:6])}."
@@ -178,6 +219,9 @@ def _read_bundle(
         bundle = bundles.read_bundle(read_json(path))
     except (OrganizationError, bundles.BundleError) as error:
         return None, str(error)
+    stated = _CHECKSUM_IN_NAME.search(name)
+    if stated is not None and not bundle.checksum.startswith(f"sha256:{stated[1]}"):
+        return None, "Its content is not the one whose checksum is in its name."
     if bundle.org_id != org_id:
         return None, f"It was compiled from another organization than {places.ACTIVE}."
     return bundle, ""
@@ -259,12 +303,17 @@ def _find_bundle_with_words(
 
 def read_json(path: str, most: int = _MOST_BYTES) -> Any:
     """The content of a JSON file. Raises `OrganizationError`."""
+    return _read_json(path, most)[0]
+
+
+def _read_json(path: str, most: int) -> tuple[Any, str]:
+    """The content of a JSON file, and its SHA-256. Raises `OrganizationError`."""
     name = os.path.basename(path)
     try:
         content = regular_files.read_regular(path, most + 1)
         if len(content) > most:
             raise OrganizationError(f"{name} is larger than {most:,} bytes")
-        return json.loads(content.decode("utf-8-sig"))
+        return json.loads(content.decode("utf-8-sig")), hashlib.sha256(content).hexdigest()
     except OSError as error:
         raise OrganizationError(f"{name} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from orgkernel.runtime.bundle import compute_checksum_of
+from tests.agent_zero.double import running
 from tests.agent_zero.double_loop import Response
 from tests.agent_zero.double_prompts import Prompts
 from tests.agent_zero.installing import LIBRARY, activate, bundle_file, compiled
@@ -132,7 +137,7 @@ def test_an_edit_that_breaks_leaves_the_last_good_organization(started):
     assert status["last_error"] is None
 
 
-@pytest.mark.parametrize("break_it", ["changed", "missing", "other", "outside"])
+@pytest.mark.parametrize("break_it", ["changed", "changed with its checksum", "missing", "other", "outside"])
 def test_a_bundle_that_cannot_be_trusted_is_not_used(started, break_it):
     """Changed after it was compiled, gone, of another organization, or outside our folder: then the files count."""
     activate(started.root)
@@ -140,6 +145,8 @@ def test_a_bundle_that_cannot_be_trusted_is_not_used(started, break_it):
     bundle = bundle_file(started.root)
     if break_it == "changed":
         bundle.write_text(bundle.read_text(encoding="utf-8").replace("Bugfix", "Bagfix"), encoding="utf-8")
+    elif break_it == "changed with its checksum":
+        give_every_tool(bundle)
     elif break_it == "missing":
         bundle.unlink()
     elif break_it == "other":
@@ -154,6 +161,102 @@ def test_a_bundle_that_cannot_be_trusted_is_not_used(started, break_it):
     assert [tool for _, tool in started.host.ran] == ["response"]
     assert org_lines(agent)[0].startswith("The bundle ")
     assert org_lines(agent)[1].startswith("The organization is compiled from active.json and roles/*.json")
+
+
+def give_every_tool(bundle: Path) -> None:
+    """Edit a bundle as an attacker does: all roles get a tool of the host, and the checksum fits again."""
+    data = json.loads(bundle.read_text(encoding="utf-8"))
+    for role in data["roles"].values():
+        role["host_tools"] = [*role["host_tools"], "browser_agent"]
+    bundle.write_text(json.dumps(data | {"checksum": compute_checksum_of(data)}), encoding="utf-8")
+
+
+def rewrite_active(folder: Path, **settings: str) -> None:
+    active = folder / "active.json"
+    document = json.loads(active.read_text(encoding="utf-8"))
+    document["x_orgkernel"].update(settings)
+    active.write_text(json.dumps(document), encoding="utf-8")
+
+
+def _give_role_more(folder: Path) -> None:
+    path = folder / "roles/bugfix_specialist.json"
+    profile = json.loads(path.read_text(encoding="utf-8"))
+    profile["capabilities"]["tools_primary"].append("browser_agent")
+    path.write_text(json.dumps(profile), encoding="utf-8")
+
+
+TAMPERING: dict[str, Callable[[Path], object]] = {
+    "removed": lambda folder: (folder / "active.json").unlink(),
+    "renamed, as when it is switched off": lambda folder: (folder / "active.json").rename(
+        folder / "active.json.off"
+    ),
+    "broken": lambda folder: (folder / "active.json").write_text("{", encoding="utf-8"),
+    "a folder": lambda folder: ((folder / "active.json").unlink(), (folder / "active.json").mkdir()),
+    "weaker": lambda folder: rewrite_active(folder, enforcement="observe", on_error="pass"),
+    "another organization": lambda folder: (folder / "active.json").write_text(
+        '{"org_id": "mine", "hierarchy": {"one": {}}}', encoding="utf-8"
+    ),
+    "a role with more": _give_role_more,
+    "a bundle with more": lambda folder: give_every_tool(bundle_file(folder.parent.parent)),
+    "no bundle": lambda folder: bundle_file(folder.parent.parent).unlink(),
+}
+
+
+@pytest.mark.parametrize("tampering", TAMPERING)
+@pytest.mark.parametrize("was_loaded", [False, True])
+def test_what_the_environment_names_is_the_only_organization(
+    root, generation, monkeypatch, tampering, was_loaded
+):
+    """Whatever an agent does to the files, no call runs that the organization of the operator would refuse. If the files were changed
+    before the host started, only `response` runs.
+    """
+    activate(root, on_error="pass")
+    folder = root / "usr/organizations"
+    digest = hashlib.sha256((folder / "active.json").read_bytes()).hexdigest()
+    monkeypatch.setenv("ORGKERNEL_ACTIVE", digest)
+    turns = [call("browser_agent"), shell("ls"), answer()]
+    with running(root, generation, fresh=True) as host:
+        if was_loaded:
+            assert host.say(host.open_chat(), BUG, turns) == "done"
+            assert [tool for _, tool in host.ran] == ["code_execution_tool", "response"]
+        TAMPERING[tampering](folder)
+        host.ran = []
+        agent = host.open_chat()
+        assert host.say(agent, BUG, turns) == "done"
+        ran = [tool for _, tool in host.ran]
+        assert ran == (["code_execution_tool", "response"] if was_loaded else ["response"])
+        assert org_lines(agent)
+
+
+def test_a_file_of_variables_does_not_change_what_the_environment_names(root):
+    """Hosts load such a file before the extension, and the agent can edit it. The environment with which the process was started decides."""
+    program = (
+        f"import os, sys; sys.path.insert(0, {str(root)!r}); os.environ['ORGKERNEL_ACTIVE'] = 'b' * 64\n"
+        "from usr.organizations.lib.orgkernel_agent_zero import organization\n"
+        "print(organization.is_pinned(), organization._pin)"
+    )
+    command = [sys.executable, "-S", "-B", "-c", program]
+    for initial, expected in (({"ORGKERNEL_ACTIVE": "a" * 64}, "a" * 64), ({}, "b" * 64)):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=initial)
+        assert done.stdout.strip() == f"True {expected}", done.stderr
+
+
+def test_an_error_of_the_extension_refuses_if_the_environment_names_an_organization(
+    root, generation, monkeypatch
+):
+    """Wherever it happens, before or after the organization was read."""
+    activate(root, on_error="pass")
+    content = (root / "usr/organizations/active.json").read_bytes()
+    monkeypatch.setenv("ORGKERNEL_ACTIVE", hashlib.sha256(content).hexdigest())
+    with running(root, generation, fresh=True) as host:
+        from usr.organizations.lib.orgkernel_agent_zero import calls, guarding
+
+        for module, name in ((calls, "_judge"), (guarding, "find_active"), (guarding, "get_memory")):
+            host.ran = []
+            with monkeypatch.context() as patch:
+                patch.setattr(module, name, lambda *_, **__: 1 / 0)
+                assert host.say(host.open_chat(), BUG, [call("browser_agent"), answer()]) == "done"
+            assert [tool for _, tool in host.ran] == ["response"], name
 
 
 def test_a_setting_that_is_no_word_is_told_and_its_default_used(started):
@@ -336,7 +439,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(started, monkeypatch
     text = path.read_text(encoding="utf-8")
     from usr.organizations.lib.orgkernel_agent_zero import organization
 
-    read = organization.read_json
+    read = organization._read_json
 
     def read_and_change(file, *most):
         found = read(file, *most)
@@ -344,7 +447,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(started, monkeypatch
             path.write_text(text.replace('"enforce"', '"observe"'), encoding="utf-8")
         return found
 
-    monkeypatch.setattr(organization, "read_json", read_and_change)
+    monkeypatch.setattr(organization, "_read_json", read_and_change)
     assert [organization.find_active()[0].settings.enforcement for _ in range(2)] == ["enforce", "observe"]
 
 
