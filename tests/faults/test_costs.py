@@ -59,6 +59,7 @@ NEARLY_SECRET = {
     "header": b"Bearer a1b2c3d4e5f6 ", "jwt": b"eyJhbGciOiJIUzI1NiJ9.", "private": b"-----BEGIN PRIVATE KEY-----",
     "address": b"a://b:a1B2c3d4e5f6@h ",
 }  # fmt: skip
+COPILOT = b"---\nname: a\ndescription: b\n"
 SERVER = b'"s%d":{"command":"x","args":["a","b","c","d"]},'
 HOSTS: dict[str, tuple[bytes, bytes, bytes]] = {
     ".codex/agents/deep_key.toml": (b'name = "a"\n', b"a.", b"b = 1\n"),
@@ -72,6 +73,9 @@ HOSTS: dict[str, tuple[bytes, bytes, bytes]] = {
     ),
     "opencode.jsonc": (b'{"agent":{', b"/* a */ // b\n", b'"z":{"description":"x"}}}'),
     ".mcp.json": (b'{"mcpServers":{', SERVER, b'"z":{"command":"x"}}}'),
+    ".github/agents/lists.agent.md": (COPILOT + b"tools: ", b"[", b"\n---\n"),
+    ".github/agents/mappings.agent.md": (COPILOT + b"handoffs: ", b"{a: ", b"\n---\n"),
+    ".vscode/mcp.json": (b'{"servers":', b'{"a":', b"1\n"),
     "config/agents.yaml": (b"", b"a%d:\n  role: x\n  goal: y\n  backstory: z\n", b""),
 }
 """Files of other hosts."""
@@ -83,6 +87,18 @@ FEWER: dict[str, tuple[bytes, bytes, bytes]] = {
     ),
     ".claude/agents/secrets.md": (b"---\nname: a\ndescription: b\n---\n", b"token: a1b2c3d4e5f ", b"\n"),
     ".claude/agents/fences.md": (b"---\nname: a\ndescription: b\n---\n", b"```\n~~~\n", b"\n"),
+    ".github/agents/lists.agent.md": (COPILOT + b"tools: ", b"[", b"\n---\n"),
+    ".github/agents/blocks.agent.md": (COPILOT + b"tools:\n", b"- ", b"a\n---\n"),
+    ".github/agents/mappings.agent.md": (COPILOT + b"handoffs: ", b"{a: ", b"\n---\n"),
+    ".github/agents/servers.agent.md": (
+        COPILOT
+        + b"mcp-servers: {"
+        + b"".join(b"s%d: {command: x}, " % each for each in range(4_000))
+        + b"}\ntools: [",
+        b"s%d/*, ",
+        b"]\n---\n",
+    ),
+    ".github/agents/repeated.agent.md": (COPILOT + b"agents: [", b"'*', ", b"]\n---\n"),
     ".mcp.json": (b'{"mcpServers":{', SERVER, b'"z":{"command":"x"}}}'),
     "opencode.json": (
         b'{"agent":{"z":{"description":"x","permission":{"bash":{',

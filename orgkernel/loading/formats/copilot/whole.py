@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -47,17 +48,37 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         ):
             made.append(build_named_tools(catalog, words))
             everything |= dict.fromkeys(words)
-    agents = _Agents(roles)
+    agents, all_tools = _Agents(roles), _KnownTools(everything)
     instead = drop_repeated_servers(catalogs)
     for role in roles:
-        known = everything
+        known = all_tools
         if own_servers := get_list_words(role).get(SERVERS):
             catalog = build_own_servers(role, SERVERS, own_servers, _list_tools(role))
             made.append(catalog)
-            known = everything | dict.fromkeys(list_declared_tools(catalog))
+            known = _KnownTools(everything | dict.fromkeys(list_declared_tools(catalog)))
         instead[id(role)] = _complete_role(role, known, agents)
     made.append(_build_organization(root, roles, agents))
     return Completion(instead, tuple(made))
+
+
+class _KnownTools:
+    """The tools that an agent can have, in the order in which they are declared."""
+
+    def __init__(self, names: Mapping[str, None]) -> None:
+        self.names = names
+        # Asking every tool about every other one takes minutes for a file of some thousand servers.
+        self._sorted = sorted(names)
+        self._positions = {name: position for position, name in enumerate(names)}
+
+    def list_parts(self, tool: str) -> list[str]:
+        """The tools that a set or a server contains, as `holds` tells."""
+        parts = []
+        for begin in (f"{tool}.", f"{tool}__"):
+            position = bisect_left(self._sorted, begin)
+            while position < len(self._sorted) and self._sorted[position].startswith(begin):
+                parts.append(self._sorted[position])
+                position += 1
+        return sorted(parts, key=self._positions.__getitem__)
 
 
 class _Agents:
@@ -89,28 +110,32 @@ def _list_tools(role: SourceDocument) -> Iterator[str]:
     return map(convert_tool_id, get_list_words(role).get(TOOLS, ()))
 
 
-def _complete_role(role: SourceDocument, known: dict[str, None], agents: _Agents) -> SourceDocument:
+def _complete_role(role: SourceDocument, known: _KnownTools, agents: _Agents) -> SourceDocument:
     """The role with its existing tools, and the agents that it may start."""
     record, marks, words = _get_profile(role), role.marks, get_list_words(role)
     tools: dict[str, int] = {}
     if TOOLS not in words or EVERY in words[TOOLS]:
-        tools = dict.fromkeys(known, marks[1][TOOLS][0] if TOOLS in words else marks[0])
+        tools = dict.fromkeys(known.names, marks[1][TOOLS][0] if TOOLS in words else marks[0])
     else:
+        named: set[str] = set()
         for word, mark in zip(words[TOOLS], marks[1][TOOLS][1][1], strict=True):
             tool = convert_tool_id(word)
-            if tool in known:
+            if tool in known.names and tool not in named:
+                named.add(tool)
                 tools.setdefault(tool, mark)
-                for each in known:
-                    if holds(tool, each):
-                        tools.setdefault(each, mark)
+                for each in known.list_parts(tool):
+                    tools.setdefault(each, mark)
     names, places = select_plain_tools(tools, tools.values())
     marks = add_tools(marks, places)
     starts: dict[str, int] = {}
     if any(each == STARTER or holds(STARTER, each) for each in tools):
         # If no tool starts agents, the list has no effect, and a rule reports it.
+        marks_of_names: dict[str, int] = {}
         for name, mark in zip(
             words.get(STARTS, ()), marks[1][STARTS][1][1] if STARTS in words else (), strict=True
         ):
+            marks_of_names.setdefault(name, mark)
+        for name, mark in marks_of_names.items():
             for role_id in agents.started if name == EVERY else [agents.id_of(name)]:
                 if role_id is not None and role_id != record.role_id:
                     starts.setdefault(role_id, mark)
