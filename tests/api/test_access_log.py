@@ -6,11 +6,16 @@ import asyncio
 import io
 import json
 import logging
+import re
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import uvicorn
 from starlette.testclient import TestClient
@@ -24,8 +29,9 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import ORG, ROLE, client_of
 from tests.api.keys import bearer, first_key, new_key
-from tests.support.patience import PATIENCE
-from tests.support.trees import REPOSITORY
+from tests.cli.running import ORGKERNEL
+from tests.support.patience import PATIENCE, until
+from tests.support.trees import REPOSITORY, copy_template
 
 QUESTION = {
     "subject": {"type": "role", "id": "codegen_specialist"},
@@ -268,3 +274,51 @@ def test_the_log_of_a_failed_reload_names_no_request(
     (line,) = log()
     assert (line["level"], "request" in line) == ("ERROR", False)
     assert "no disk" in line["exception"]
+
+
+@pytest.mark.parametrize("is_logged", [False, True])
+def test_what_a_server_writes_for_requests(tmp_path: Path, is_logged: bool) -> None:
+    """The installed command: one line for each request without its query with `--access-log`, and none without. Malformed requests
+    write none, and an error of a caller none of its own.
+    """
+    copy_template(tmp_path, "blank")
+    log = tmp_path / "log"
+    command = [ORGKERNEL, "serve", "--port", "0", *(["--access-log"] if is_logged else [])]
+    with log.open("w") as file, subprocess.Popen(command, cwd=tmp_path, stderr=file) as process:
+        try:
+            begin = until(log.read_text, lambda text: "Stop with Ctrl-C." in text)
+            port = int(re.findall(r"http://127\.0\.0\.1:(\d+)", begin)[0])
+            with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+                for path in (
+                    "/v1/orgs?limit=1&x=S3CRET",
+                    "/v1/orgs/none",
+                    "/v1/orgs?limit=S3CRET",
+                    "/a%0d%0ab",
+                ):
+                    client.get(path)
+                client.get("/v1/orgs", headers={"authorization": "Bearer S3CRET"})
+                client.post("/access/v1/evaluation", content=b"{S3CRET")
+            for malformed in (
+                b"\x16\x03\x01" + b"\0" * 400,
+                b"GET\r\n\r\n",
+                b"G" * 40_000,
+                b"GET / HTTP/9\r\n\r\n",
+            ):
+                with socket.create_connection(("127.0.0.1", port), 10) as plain:
+                    with suppress(ConnectionError):
+                        plain.sendall(malformed)
+                        plain.shutdown(socket.SHUT_WR)
+                        while plain.recv(4_096):
+                            pass
+            with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+                client.get("/v1/orgs/last")
+            if is_logged:
+                until(log.read_text, lambda text: "/v1/orgs/last" in text)
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+    written = [
+        line for line in log.read_text().removeprefix(begin).splitlines() if "/" in line or "HTTP" in line
+    ]
+    assert "S3CRET" not in str(written)
+    assert len(written) == (7 if is_logged else 0), written

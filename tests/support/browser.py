@@ -53,6 +53,10 @@ class Page:
         self._call("Network.setCacheDisabled", self._session, cacheDisabled=True)
         self.forget()
 
+    def use_cache(self, *, is_used: bool) -> None:
+        """Whether the browser keeps answers. `watch` switches it off."""
+        self._call("Network.setCacheDisabled", self._session, cacheDisabled=not is_used)
+
     def forget(self) -> None:
         """Forget what was collected."""
         self.run("1")  # what happened before is read before this answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -163,6 +164,52 @@ def test_nothing_of_this_process_is_in_the_environment_of_a_server(kernel: Kerne
     monkeypatch.setenv("MAILBOX_KEY", "of this process")
     context = ann(kernel, McpServer(COMMAND, {"read": "read_mail"}), "mail")
     assert context.invoke_blocking("mail", {"id": "1"}, action="read").output == {"id": "1", "key": ""}
+
+
+_REVEALING = """
+import json, os, runpy, sys
+path, script = sys.argv[1:]
+open_files = []
+for number in os.listdir("/proc/self/fd"):
+    try:
+        open_files.append([int(number), os.readlink(f"/proc/self/fd/{number}")])
+    except OSError:
+        pass  # the listing itself
+with open(path, "w") as file:
+    json.dump({"environment": dict(os.environ), "files": open_files}, file)
+runpy.run_path(script, run_name="__main__")
+"""
+
+
+def test_a_server_gets_named_credentials_and_six_variables(
+    kernel: Kernel, monkeypatch: Any, tmp_path: Path
+) -> None:
+    """The process of a server sees no other variable of the caller, and none of the files that the caller has open."""
+    monkeypatch.setenv("MAILBOX_KEY", "of this process")
+    for name in (
+        "AWS_SECRET_ACCESS_KEY",
+        "ORGKERNEL_KEY",
+        "PYTHONPATH",
+        "LD_PRELOAD",
+        "SSH_AUTH_SOCK",
+        "HTTPS_PROXY",
+    ):
+        monkeypatch.setenv(name, "" if name in ("PYTHONPATH", "LD_PRELOAD") else SECRET)
+    seen = tmp_path / "seen.json"
+    command = (sys.executable, "-c", _REVEALING, str(seen), str(Path(mcp_tools.__file__)))
+    secret_file = tmp_path / "secret"
+    secret_file.write_text(SECRET, encoding="utf-8")
+    with secret_file.open() as inherited:
+        os.set_inheritable(inherited.fileno(), True)
+        context = ann(kernel, McpServer(command, {"read": "read_mail"}), "mail")
+        assert context.invoke_blocking("mail", {"id": "1"}, action="read").output == {"id": "1", "key": ""}
+    process = json.loads(seen.read_text(encoding="utf-8"))
+    allowed = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"}
+    # Python sets it itself if no locale is stated.
+    assert set(process["environment"]) - {"LC_CTYPE"} <= allowed
+    assert "PATH" in process["environment"]
+    assert SECRET not in str(process)
+    assert str(secret_file) not in str(process["files"])
 
 
 def test_an_answer_that_is_too_long_is_a_failure(kernel: Kernel, url: str) -> None:
