@@ -304,12 +304,11 @@ def test_what_a_server_writes_for_requests(tmp_path: Path, is_logged: bool) -> N
                 b"G" * 40_000,
                 b"GET / HTTP/9\r\n\r\n",
             ):
-                with socket.create_connection(("127.0.0.1", port), 10) as plain:
-                    with suppress(ConnectionError):
-                        plain.sendall(malformed)
-                        plain.shutdown(socket.SHUT_WR)
-                        while plain.recv(4_096):
-                            pass
+                with socket.create_connection(("127.0.0.1", port), 10) as plain, suppress(ConnectionError):
+                    plain.sendall(malformed)
+                    plain.shutdown(socket.SHUT_WR)
+                    while plain.recv(4_096):
+                        pass
             with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
                 client.get("/v1/orgs/last")
             if is_logged:
