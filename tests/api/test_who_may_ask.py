@@ -322,6 +322,12 @@ def test_every_decision_is_written_before_it_is_told(local: TestClient, store: S
         local.post("/access/v1/evaluation", json=USE, headers=headers).json()["context"]["audit"]
         for headers in ({}, bearer(secret))
     ]
+    for path in ("why", "who-can"):
+        example = posts()["/v1/orgs/{org}/" + path]["requestBody"]["content"]["application/json"]["example"]
+        local.post(f"/v1/orgs/active/{path}", json=example, headers=bearer(secret))
+    assert local.get("/v1/orgs/active/manifest", headers=bearer(secret)).status_code == 200
+    written = local.get("/v1/audit").json()["rows"]
+    assert len([each for each in written if each["entry"]["kind"] == "decision"]) == len(rows)
     found = {line["row"]: line["entry"] for line in local.get("/v1/audit?kind=decision").json()["rows"]}
     assert [found[row]["actor"].partition("-")[0] for row in rows] == ["loopback", "caller:k"]
     assert {found[row]["activity"] for row in rows} == {"deny"}
@@ -547,6 +553,13 @@ def test_a_token_with_other_claims_opens_nothing(trusting: TestClient, claims: d
     except TypeError:  # PyJWT itself refuses to make it
         return
     problem(trusting.get("/v1/orgs", headers=bearer(shown)), 401, "BAD_CREDENTIAL")
+
+
+@pytest.mark.parametrize(("ended", "status"), [(20, 200), (40, 401)])
+def test_clocks_may_differ_by_thirty_seconds(trusting: TestClient, ended: float, status: int) -> None:
+    """A token that ended a moment ago, or begins in a moment, is accepted for half a minute."""
+    for claims in ({"exp": time.time() - ended}, {"nbf": time.time() + ended}):
+        assert trusting.get("/v1/orgs", headers=bearer(token(**claims))).status_code == status
 
 
 @pytest.mark.parametrize(

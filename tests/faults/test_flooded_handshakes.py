@@ -55,6 +55,7 @@ def test_handshakes_that_never_end_do_not_end_the_service(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_loop: Callable[[], Any], begins: bytes
 ) -> None:
     """They make room for others when all places are taken, and are closed when their time is over."""
+    assert manifest_api.guards.tls.HEAD_SECONDS == 10
     files = make_certificate(tmp_path)
     connections = Connections(PLACES)
     config = build_config(answer, connections)

@@ -48,6 +48,12 @@ def key_set(**keys: Any) -> bytes:
     return json.dumps({"keys": found}).encode()
 
 
+def private_key_set(**keys: Any) -> bytes:
+    """What a provider publishes by mistake."""
+    found = [json.loads(jwt.algorithms.ECAlgorithm.to_jwk(key)) | {"kid": name} for name, key in keys.items()]
+    return json.dumps({"keys": found}).encode()
+
+
 class Provider:
     """A provider whose answers the test decides."""
 
@@ -198,8 +204,10 @@ def test_a_provider_that_fails_leaves_the_keys_for_a_while(
     assert ask(client, token(OLD, "old")) == 401
 
 
-def test_a_file_of_keys_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When it changes; one that is broken leaves the keys as they were."""
+def test_a_file_of_keys_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """When it changes; one that is broken, or has private keys, leaves the keys as they were."""
     monkeypatch.setattr(token_keys, "LOOK_SECONDS", 0.0)
     path = tmp_path / "keys.json"
 
@@ -215,6 +223,25 @@ def test_a_file_of_keys_is_read_again(tmp_path: Path, monkeypatch: pytest.Monkey
         assert ask(client, before) == 200
         write(b"{")
         assert ask(client, before) == 200
+        write(private_key_set(new=NEW))
+        assert ask(client, before) == 200
+        assert ask(client, token(NEW, "new")) == 401
+        assert "contains a private or symmetric key" in caplog.text
         write(key_set(new=NEW))
         assert ask(client, before) == 401
         assert ask(client, token(NEW, "new")) == 200
+
+
+def test_a_private_key_that_appears_later_is_not_used(
+    client: TestClient, provider: Provider, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The fetched set before stays in use, and the log gives the reason, without the key."""
+    before = token(OLD, "old")
+    assert ask(client, before) == 200
+    provider.answer = lambda: private_key_set(old=OLD, new=NEW)
+    monkeypatch.setattr(token_keys, "RELOAD_SECONDS", 0.0)
+    monkeypatch.setattr(token_keys, "BETWEEN_SECONDS", 0.0)
+    assert ask(client, token(NEW, "new")) == 401
+    assert ask(client, before) == 200
+    assert "contains a private or symmetric key" in caplog.text
+    assert json.loads(private_key_set(new=NEW))["keys"][0]["d"] not in caplog.text

@@ -243,6 +243,7 @@ def test_a_call_does_not_wait_for_a_stopped_postgresql(
     """Neither its decision nor its lock: it is refused in time however many have asked before, and the same process goes on
     afterwards.
     """
+    assert waiting.WORK_SECONDS == 10
     monkeypatch.setattr(waiting, "WORK_SECONDS", PATIENCE)
     permits, exclusive = Permits(household, patient), Exclusive(patient)
     request = AccessRequest("agent:clerk", "use", "tool:weather")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -283,6 +284,31 @@ def test_every_file_of_a_template_cut_in_half(tmp_path: Path) -> None:
         snapshot = read(folder)
         assert {found.place.file for found in snapshot.diagnostics} == {str(name)}
         assert [found.code for found in snapshot.diagnostics] == ["ORG005"]
+
+
+@pytest.mark.parametrize("form", ["full", "concise", "github", "gitlab", "junit", "sarif", "json"])
+def test_a_name_commands_neither_the_terminal_nor_the_annotations(tmp_path: Path, form: str) -> None:
+    """Names of files, fields, roles and values, in the output of the installed command. A line that begins with `::` is a command to the
+    runner of GitHub.
+    """
+    evil = "x\n::error file=a::pwned\r::stop-commands::t\x1b[31m\x9b2J\u202e"
+    text = json.dumps(evil)
+    write_tree(
+        tmp_path,
+        {
+            "org.yaml": f"_schema: orgkernel:organization\norg_id: a\n{text}: 1\nhierarchy: {{a: {{}}, {text}: {{subordinates: [{text}]}}}}\n",
+            "roles/a.yaml": f"_schema: orgkernel:role_profile\nrole_id: a\nrole_name: {text}\nrole_type: {text}\n",
+        },
+    )
+    (tmp_path / f"{evil.replace('/', '')}.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: [\n")
+    done = run("check", "--format", form, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    printed = done.stdout + done.stderr
+    assert "pwned" in printed
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", printed)
+    commands = [line for line in printed.splitlines() if line.startswith("::")]
+    assert all(re.match(r"::(error|warning|notice) ", line) and form == "github" for line in commands)
+    assert not [line for line in commands if line.startswith("::error file=a::")]
 
 
 @pytest.mark.parametrize("last", ["entry: [\n", "entry: \x7f\n", 'entry: "\\ud800"\n'])

@@ -20,7 +20,7 @@ from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import BadStore, StoreBusy, StoreError, StoreFull
 from orgkernel.state.audit import read_rows
 from orgkernel.state.migrating import upgrade_store
-from orgkernel.state.schema_version import NEWEST
+from orgkernel.state.schema_version import NEWEST, VERSIONS
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, opened, sqlite_at
@@ -201,6 +201,12 @@ def test_a_newer_store_is_refused_and_an_older_one_waits_for_its_upgrade(quick_f
     set_version(place.path, NEWEST)
     opened(place).close()
     assert upgrade_store(place) == (NEWEST, NEWEST)
+    set_version(place.path, VERSIONS[-2])
+    before = Path(place.path).read_bytes()
+    with pytest.raises(BadStore) as refusal:
+        opened(place)
+    assert "orgkernel store upgrade" in refusal.value.help
+    assert Path(place.path).read_bytes() == before
 
 
 def set_version(path: str, version: str) -> None:

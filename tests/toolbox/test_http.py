@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from starlette.applications import Starlette
@@ -120,6 +121,33 @@ def test_no_argument_leads_out_of_its_part_of_the_path(id: Any, kernel: Kernel, 
     result = ann(kernel, HttpApi(url, "GET /mails/{id}"), tool="look").invoke_blocking("look", {"id": id})
     assert (result.outcome, result.code) == ("failed", "TOOL_FAILED")
     assert seen == []
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "a/../../x",
+        "../x",
+        "%2e%2e",
+        "a?b=c",
+        "a#b",
+        "a;b",
+        "a\\..\\x",
+        "/x",
+        "//x.invalid/",
+        "a\r\nx: y",
+        "a%2fb",
+        "\0",
+    ],
+)
+def test_an_argument_is_one_part_of_the_path(id: str, kernel: Kernel, url: str) -> None:
+    """Whatever is in it: the server gets a path with one part in this place, and nothing else."""
+    ann(kernel, HttpApi(url, "GET /mails/{id}"), tool="look").invoke_blocking("look", {"id": id})
+    for request in seen:
+        prefix, part = request["path"].rsplit("/", 1)
+        assert (prefix, request["query"]) == ("/mails", "")
+        assert unquote(part) == id
+    assert len(seen) <= 1
 
 
 @pytest.mark.parametrize(
