@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,12 @@ def test_commands_that_read_what_decides_are_not_refused(attacked: AttackedProje
     [
         "rm -rf .claude", "rm -rf .orgkernel", "mv .git x", "cd .claude && rm settings.json", "rm -rf .c*", "rm .orgkernel/*/active.json",
         "rm -rf org", "git -C .git config x y", "rm .clau''de/settings.json", "rm .clau\\de/settings.json", "orgkernel host deactivate --claude-code .",
+        "rm .{claude,x}/settings.json", "rm .claude/{a,{b,settings}}.json", "rm $'.claude/settings.json'", "rm $'\\x2eclaude/settings.json'",
+        "rm -rf *", "rm -rf .", "rm -rf ./", "rm -rf $PWD", "rm -rf ${PWD}/.claude", 'rm -rf "$CLAUDE_PROJECT_DIR"', "rm -rf ../*", "rm -rf ~/.claude",
+        "rm -rf /", "sudo rm -rf .", "cd src; rm -rf ..", "rm org/*", "echo 'rm .claude/settings.json' | sh", "cat .mcp.json | bash",
+        "at now <<< 'rm .claude/settings.json'", "socat - OPEN:.claude/settings.json", "claude config set -g disableAllHooks true",
+        "claude mcp add x y", "python -m orgkernel host deactivate --claude-code .", "env -i orgkernel host activate shop --claude-code .",
+        "orgkernel grant issue role:builder tool:x", "orgkernel store restore x.db",
     ],
 )  # fmt: skip
 def test_no_command_removes_what_decides(attacked: AttackedProject, command: str) -> None:
@@ -149,7 +156,9 @@ def test_no_command_removes_what_decides(attacked: AttackedProject, command: str
             for command in (
                 "cat .claude/settings.json", "ls -la .claude", "grep -rn x .mcp.json", "git add .mcp.json", "git commit -m 'change .mcp.json'",
                 "git diff org/org.yaml | head", "echo see .mcp.json", "pytest -q src", "ls", "make build", "rm -rf src/*", "cat org/org.yaml",
-                "orgkernel check org", "rm *.py",
+                "orgkernel check org", "rm *.py", "rm -rf src/*", "rm -rf build dist", "rm {src,docs}/*.pyc", "cp src/a.py .", "mv src/a.py ..",
+                "ls | xargs echo", "echo done | sh", "find . -name '*.pyc' -delete", "orgkernel grant list", "orgkernel why role:builder use tool:x",
+                "orgkernel role list", "claude --version", "cd src && rm -rf out", "echo $PWD", "tar cf /tmp/x.tgz .", "cp -r src/. /tmp/x",
             )
         ],
         ("Read", {"file_path": ".claude/settings.json"}),
@@ -220,3 +229,74 @@ def test_a_damaged_activation_refuses(tmp_path: Path, content: bytes | None) -> 
         else:
             (answers / name).write_bytes(content)
         assert _run_raw(project, call, "pass") == "deny", name
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{" * 500_000,
+        "{a,b}" * 200_000,
+        "rm " + "{a,b,c}" * 580,
+        "$'" * 200_000,
+        "rm " + "./" * 500_000,
+        "echo a | sh; " * 50_000,
+        ";".join(f"a{number}" for number in range(90_000)),
+    ],
+)
+def test_a_long_command_is_answered_soon(attacked: AttackedProject, command: str) -> None:
+    """A hook that takes too long is passed over by its host."""
+    start = time.monotonic()
+    attacked.asks("Bash", {"command": command}, "builder")
+    assert time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"PYTHONPATH": "{project}/evil"}, {"PYTHONHOME": "/nowhere"}, {"PYTHONSTARTUP": "{project}/evil/sitecustomize.py"}, {"PYTHONINSPECT": "1"},
+        {"PYTHONOPTIMIZE": "2"}, {"PYTHONIOENCODING": "ascii"}, {"PYTHONUTF8": "0", "LC_ALL": "C"}, {"PYTHONBREAKPOINT": "evil.x"},
+        {"PYTHONPYCACHEPREFIX": "{project}/evil"}, {"PYTHONDONTWRITEBYTECODE": ""}, {"PYTHONWARNINGS": "error"}, {"HOME": "/nowhere"}, {"HOME": ""},
+        {"TMPDIR": "/nowhere"}, {"LANG": "x"}, {"IFS": "/"}, {"CDPATH": "/"}, {"ENV": "{project}/evil/sitecustomize.py"},
+        {"BASH_ENV": "{project}/evil/sitecustomize.py"}, {"ORGKERNEL_DISABLE_ENGINES": "all"},
+    ],
+    ids=lambda variables: next(iter(variables)),
+)  # fmt: skip
+def test_no_variable_opens_the_hook(attacked: AttackedProject, variables: dict[str, str]) -> None:
+    """What an agent could export in its own shell, or a project in an environment file, changes no denial."""
+    evil = attacked.folder / "evil"
+    evil.mkdir(exist_ok=True)
+    for name in ("sitecustomize.py", "usercustomize.py", "json.py", "os.py", "orgkernel.py", "encodings.py"):
+        (evil / name).write_text("import sys\nsys.exit(0)\n")
+    project = AttackedProject.__new__(AttackedProject)
+    project.folder = attacked.folder
+    project.variables = {name: each.format(project=attacked.folder) for name, each in variables.items()}
+    for tool, given in (
+        ("Write", {"file_path": ".claude/settings.json", "content": ""}),
+        ("Bash", {"command": "rm .mcp.json"}),
+    ):
+        assert project.asks(tool, given, "builder")[0] == "deny"
+
+
+@pytest.mark.parametrize(
+    "cwd",
+    [
+        "",
+        "/",
+        "src",
+        "/nowhere",
+        None,
+        5,
+        ["x"],
+        "\0",
+        "/proc/self/cwd",
+        "{project}/inside",
+        "{project}/src/..",
+    ],
+)
+def test_no_folder_of_a_call_opens_the_hook(attacked: AttackedProject, cwd: object) -> None:
+    """The call states where it runs. A file of the project is protected from everywhere."""
+    cwd = cwd.format(project=attacked.folder) if isinstance(cwd, str) else cwd
+    for given in (f"rm {attacked.folder}/.mcp.json", f"rm -rf {attacked.folder}"):
+        call = attacked.call("Bash", {"command": given}, "builder") | {"cwd": cwd}
+        done = attacked.runs("PreToolUse", call)
+        assert done.returncode == 2 or read_answer(done.stdout.decode())[0] == "deny"

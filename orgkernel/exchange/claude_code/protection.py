@@ -24,6 +24,7 @@ def build_protection(documents: Iterable[str], stores: Iterable[str]) -> Mapping
         "protected": [
             *files["project"], *files["user"], *files["machine"], hooks, *sorted(documents), *stores,
         ],
+        "protected_commands": read_host_table()["protected_commands"],
         "reading_tools": sorted(_list_reading_tools()),
         "programs": list_readers(),
         "stand_ins": read_host_table()["stand_ins"],

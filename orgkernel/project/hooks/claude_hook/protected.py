@@ -1,7 +1,7 @@
 """The files that decide what agents may do: settings, agents, documents, the store and the hook. No tool changes them.
 
 A call is refused if it names such a file, as it is written or where a link leads, in any letter case. Words of a command count
-as names, without their quotes; commands that only read are left out. A command can build a name that is not in its words, so
+as names, without their quotes, with their braces expanded; commands that only read are left out, unless a shell runs what they print. A command can build a name that is not in its words, so
 for a role that may run any command this is a guard against accidents, and not a boundary.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.project.hooks.claude_hook.activated import Activated
+from orgkernel.project.hooks.claude_hook.activated import Activated, NotUnderstood
 from orgkernel.project.hooks.claude_hook.prefixes import does_write
 
 TYPE_CHECKING = False
@@ -25,6 +25,17 @@ COMMAND_TOOLS: Final = frozenset({"Bash", "PowerShell", "Monitor"})
 _MOVERS: Final = frozenset(
     {"rm", "mv", "rmdir", "unlink", "shred", "chmod", "chown", "ln", "cp", "rsync", "install", "Remove-Item", "Move-Item"}
 )  # fmt: skip
+_REMOVERS: Final = frozenset({"rm", "rmdir", "shred", "Remove-Item"})
+"""Programs with which a folder above the project goes with everything in it."""
+_RUNNERS: Final = frozenset(
+    {"sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh", "source", ".", "eval", "at", "batch", "socat"}
+)
+"""Programs that run what they read, or open what a part of a word names."""
+_OWN_GROUPS: Final = frozenset({"host", "grant", "restriction", "key", "store", "role", "agent"})
+"""Groups of commands of orgkernel that change what decides, apart from those of its words that only read."""
+_OWN_READING: Final = frozenset({"list", "show", "status", "info", "card", "certificate", "--help"})
+_MOST_EXPANSIONS: Final = 64
+_MOST_WORDS: Final = 100_000
 _COMMAND_KEYS: Final = frozenset({"command", "cmd", "code", "script", "shell", "args", "arguments", "argv"})
 _SEPARATORS: Final = str.maketrans(dict.fromkeys("<>()=,{}`", " "))
 _LONGEST: Final = 4096
@@ -76,18 +87,26 @@ class _Guard:
         self._files = {_fold(os.path.normpath(os.path.expanduser(each))) for each in listed}
         inside = [each for each in self._files if not os.path.isabs(each)]
         self._above = {above for each in inside for above in _list_above(each)}
+        outside = (each for each in (*self._files, *self._tops) if os.path.isabs(each))
+        self._above_all = {*self._tops, *(above for each in outside for above in _list_above(each))}
+        self._commands = [tuple(each) for each in active.data.get("protected_commands", ())]
+        self._variables = {"PWD": cwd, "CLAUDE_PROJECT_DIR": active.project, "HOME": os.path.expanduser("~")}
         self._hidden_above = {each for each in self._above if each.startswith(".")}
 
-    def is_protected(self, text: str, *, with_content: bool = False) -> bool:
+    def is_protected(self, text: str, *, with_content: bool = False, is_removed: bool = False) -> bool:
         """Whether a text names a protected file or something in a protected folder.
 
-        A folder that contains protected files counts if its name is hidden, or always `with_content`.
+        A folder that contains protected files counts if its name is hidden, or always `with_content`. If it `is_removed`, the folder
+        of the project and those above it count too.
         """
         if not text or len(text) > _LONGEST or "\0" in text or "\n" in text:
             return False
         path = text.removeprefix("file://")
         whole = os.path.join(self._cwd, os.path.expanduser(path))
         for end in {_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole))}:
+            if is_removed and end in self._above_all:
+                self.named = text
+                return True
             for name in self._list_names(end):
                 above = self._above if with_content else self._hidden_above
                 if name in above or not self._files.isdisjoint((name, *_list_above(name))):
@@ -104,22 +123,53 @@ class _Guard:
 
     def find_in_command(self, command: str) -> bool:
         """Whether a command that does not only read names a protected file."""
-        builds = "$(" in command or "`" in command
+        command = self._replace_variables(_decode_dollar_quotes(command))
+        runs_text = _does_run_text(command)
+        builds = runs_text or "$(" in command or "`" in command
+        if sum(map(command.count, " \t\n;|&{")) > _MOST_WORDS:
+            # To look at each of them takes longer than hosts wait for the hook.
+            raise NotUnderstood(f"the command has more than {_MOST_WORDS:,} words")
         plain = command.replace("'", "").replace('"', "").replace("\\\n", " ").replace("\\", "")
         for part in plain.replace(";", "\n").replace("|", "\n").replace("&", "\n").split("\n"):
             words = part.translate(_SEPARATORS).split()
             if not words:
                 continue
+            words += [
+                each
+                for word in part.split()
+                if "{" in word and len(word) <= _LONGEST
+                for each in _expand_braces(word)
+            ]
             program = os.path.basename(words[0])
             if not builds and ">" not in part and self._does_only_read(program, words):
                 continue
-            if program == "orgkernel" and "host" in words:
-                self.named = "orgkernel host"
+            if named := self._find_changing_command(words):
+                self.named = named
                 return True
-            for word in words:
-                if self._is_word_protected(word, is_moved=program in _MOVERS):
+            is_removed = not _REMOVERS.isdisjoint(os.path.basename(each) for each in words)
+            for word in dict.fromkeys(words):
+                if self._is_word_protected(word, is_moved=program in _MOVERS, is_removed=is_removed):
                     return True
         return False
+
+    def _find_changing_command(self, words: list[str]) -> str:
+        """A command that changes what decides without naming a file, such as `orgkernel host deactivate`, or an empty string."""
+        programs = {"orgkernel", *(program for program, _ in self._commands)}
+        for program in programs.intersection(map(os.path.basename, words)):
+            rest = words[next(n for n, each in enumerate(words) if os.path.basename(each) == program) + 1 :]
+            group = next((each for each in rest if not each.startswith("-")), "")
+            if program == "orgkernel" and group in _OWN_GROUPS and _OWN_READING.isdisjoint(rest):
+                return f"orgkernel {group}"
+            if (program, group) in self._commands:
+                return f"{program} {group}"
+        return ""
+
+    def _replace_variables(self, command: str) -> str:
+        """A command with the values of the variables whose values are known."""
+        if "$" in command:
+            for name, value in self._variables.items():
+                command = command.replace(f"${{{name}}}", value).replace(f"${name}", value)
+        return command
 
     def _does_only_read(self, program: str, words: list[str]) -> bool:
         """Whether a program changes no file that its words name."""
@@ -128,16 +178,25 @@ class _Guard:
                 return not does_write(rest, self._programs[name])
         return False
 
-    def _is_word_protected(self, word: str, *, is_moved: bool) -> bool:
+    def _is_word_protected(self, word: str, *, is_moved: bool, is_removed: bool) -> bool:
         for text in _list_readings(word):
             start = min((text.find(sign) for sign in "*?[$" if sign in text), default=-1)
             if start < 0:
-                if self.is_protected(text, with_content=is_moved):
+                if self.is_protected(text, with_content=is_moved or is_removed, is_removed=is_removed):
                     return True
-            elif self._can_stand_for_protected(text[:start]):
+            elif (is_removed and self._does_name_everything(text)) or self._can_stand_for_protected(
+                text[:start]
+            ):
                 self.named = word
                 return True
         return False
+
+    def _does_name_everything(self, text: str) -> bool:
+        """Whether a word with wildcards names all files of a folder with protected ones, as `*` and `../*` do."""
+        folder, name = os.path.split(text)
+        return name in ("*", "**") and self.is_protected(
+            folder or os.curdir, with_content=True, is_removed=True
+        )
 
     def _can_stand_for_protected(self, beginning: str) -> bool:
         """Whether a word with wildcards can stand for a hidden protected file, by the text before the first of them."""
@@ -156,6 +215,47 @@ class _Guard:
             )
             for top in self._tops
         )
+
+
+def _does_run_text(command: str) -> bool:
+    """Whether a part of a command runs what another part prints, as in `echo … | sh` and `at now <<< …`."""
+    parts = command.replace(";", "\n").replace("|", "\n").replace("&", "\n").split("\n")
+    return any(os.path.basename(words[0]) in _RUNNERS for part in parts if (words := part.split()))
+
+
+def _decode_dollar_quotes(command: str) -> str:
+    r"""A command in which `$'…'` is decoded as bash does it, such as `$'\x2egit'`."""
+    if "$'" not in command:
+        return command
+    import re
+
+    def decode(match: re.Match[str]) -> str:
+        try:
+            return match[1].encode("latin-1", "backslashreplace").decode("unicode_escape")
+        except ValueError:
+            return match[1]
+
+    return re.sub(r"\$'((?:[^'\\]|\\.)*)'", decode, command)
+
+
+def _expand_braces(word: str) -> list[str]:
+    """The words that bash makes of one with braces: `a{b,c}` is `ab` and `ac`."""
+    words = [word]
+    for _ in range(_DEEPEST):
+        expanded: list[str] = []
+        for each in words:
+            close = each.find("}")
+            begin = each.rfind("{", 0, close) if close >= 0 else -1
+            if begin < 0:
+                expanded.append(each)
+            else:
+                expanded += [
+                    f"{each[:begin]}{part}{each[close + 1 :]}" for part in each[begin + 1 : close].split(",")
+                ]
+        if expanded == words or len(expanded) > _MOST_EXPANSIONS:
+            break
+        words = expanded
+    return words
 
 
 def _list_readings(word: str) -> Iterator[str]:
