@@ -140,6 +140,7 @@ def test_commands_that_read_what_decides_are_not_refused(attacked: AttackedProje
         "rm -rf /", "sudo rm -rf .", "cd src; rm -rf ..", "rm org/*", "echo 'rm .claude/settings.json' | sh", "cat .mcp.json | bash",
         "at now <<< 'rm .claude/settings.json'", "socat - OPEN:.claude/settings.json", "claude config set -g disableAllHooks true",
         "claude mcp add x y", "python -m orgkernel host deactivate --claude-code .", "env -i orgkernel host activate shop --claude-code .",
+        "orgkernel host deactivate --claude-code list", "PWD=/settings.json; rm .claude$PWD", "rm .claude$PWDX/settings.json",
         "orgkernel grant issue role:builder tool:x", "orgkernel store restore x.db",
     ],
 )  # fmt: skip
@@ -158,7 +159,7 @@ def test_no_command_removes_what_decides(attacked: AttackedProject, command: str
                 "git diff org/org.yaml | head", "echo see .mcp.json", "pytest -q src", "ls", "make build", "rm -rf src/*", "cat org/org.yaml",
                 "orgkernel check org", "rm *.py", "rm -rf src/*", "rm -rf build dist", "rm {src,docs}/*.pyc", "cp src/a.py .", "mv src/a.py ..",
                 "ls | xargs echo", "echo done | sh", "find . -name '*.pyc' -delete", "orgkernel grant list", "orgkernel why role:builder use tool:x",
-                "orgkernel role list", "claude --version", "cd src && rm -rf out", "echo $PWD", "tar cf /tmp/x.tgz .", "cp -r src/. /tmp/x",
+                "orgkernel role list", "claude --version", "cd src && rm -rf out", "echo $PWD", "source .venv/bin/activate && cat org/org.yaml", "tar cf /tmp/x.tgz .", "cp -r src/. /tmp/x",
             )
         ],
         ("Read", {"file_path": ".claude/settings.json"}),

@@ -27,9 +27,7 @@ _MOVERS: Final = frozenset(
 )  # fmt: skip
 _REMOVERS: Final = frozenset({"rm", "rmdir", "shred", "Remove-Item"})
 """Programs with which a folder above the project goes with everything in it."""
-_RUNNERS: Final = frozenset(
-    {"sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh", "source", ".", "eval", "at", "batch", "socat"}
-)
+_RUNNERS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh", "at", "batch", "socat"})
 """Programs that run what they read, or open what a part of a word names."""
 _OWN_GROUPS: Final = frozenset({"host", "grant", "restriction", "key", "store", "role", "agent"})
 """Groups of commands of orgkernel that change what decides, apart from those of its words that only read."""
@@ -122,10 +120,15 @@ class _Guard:
                 yield end[len(top) + 1 :]
 
     def find_in_command(self, command: str) -> bool:
-        """Whether a command that does not only read names a protected file."""
-        command = self._replace_variables(_decode_dollar_quotes(command))
-        runs_text = _does_run_text(command)
-        builds = runs_text or "$(" in command or "`" in command
+        """Whether a command that does not only read names a protected file.
+
+        It is read as it is written, and with the values of variables, which the command can also set itself.
+        """
+        readings = dict.fromkeys((command, self._replace_variables(_decode_dollar_quotes(command))))
+        return any(map(self._find_in_reading, readings))
+
+    def _find_in_reading(self, command: str) -> bool:
+        builds = _does_run_text(command) or "$(" in command or "`" in command
         if sum(map(command.count, " \t\n;|&{")) > _MOST_WORDS:
             # To look at each of them takes longer than hosts wait for the hook.
             raise NotUnderstood(f"the command has more than {_MOST_WORDS:,} words")
@@ -156,20 +159,29 @@ class _Guard:
         """A command that changes what decides without naming a file, such as `orgkernel host deactivate`, or an empty string."""
         programs = {"orgkernel", *(program for program, _ in self._commands)}
         for program in programs.intersection(map(os.path.basename, words)):
-            rest = words[next(n for n, each in enumerate(words) if os.path.basename(each) == program) + 1 :]
-            group = next((each for each in rest if not each.startswith("-")), "")
-            if program == "orgkernel" and group in _OWN_GROUPS and _OWN_READING.isdisjoint(rest):
-                return f"orgkernel {group}"
-            if (program, group) in self._commands:
-                return f"{program} {group}"
+            for number, word in enumerate(words):
+                if os.path.basename(word) == program:
+                    group, action = [
+                        *(each for each in words[number + 1 : number + 20] if each[:1] != "-"),
+                        "",
+                        "",
+                    ][:2]
+                    is_own = program == "orgkernel" and group in _OWN_GROUPS and action not in _OWN_READING
+                    if is_own or (program, group) in self._commands:
+                        return f"{program} {group}"
         return ""
 
     def _replace_variables(self, command: str) -> str:
         """A command with the values of the variables whose values are known."""
-        if "$" in command:
-            for name, value in self._variables.items():
-                command = command.replace(f"${{{name}}}", value).replace(f"${name}", value)
-        return command
+        if "$" not in command:
+            return command
+        import re
+
+        return re.sub(
+            r"\$(?:(\w+)|\{(\w+)\})",
+            lambda match: self._variables.get(match[1] or match[2], match[0]),
+            command,
+        )
 
     def _does_only_read(self, program: str, words: list[str]) -> bool:
         """Whether a program changes no file that its words name."""
@@ -219,6 +231,8 @@ class _Guard:
 
 def _does_run_text(command: str) -> bool:
     """Whether a part of a command runs what another part prints, as in `echo … | sh` and `at now <<< …`."""
+    if "|" not in command and "<" not in command and "socat" not in command:
+        return False
     parts = command.replace(";", "\n").replace("|", "\n").replace("&", "\n").split("\n")
     return any(os.path.basename(words[0]) in _RUNNERS for part in parts if (words := part.split()))
 
