@@ -234,10 +234,10 @@ _BEGINNINGS = (
     "bash:*",
     "ls*",
     "./a.sh:*",
-    "rm -rf /:*",
+    "rm -rf /x:*",
 )
 _COMMANDS = (
-    "ls", "ls -la src", "rm x", "rm -rf / x", "cd a && rm x", "git status", "git push", "git push --force", "git -C a push", "sudo git push", "npm test",
+    "ls", "ls -la src", "rm x", "rm -rf /x y", "cd a && rm x", "git status", "git push", "git push --force", "git -C a push", "sudo git push", "npm test",
     "npm run test", "bash a.sh", "./a.sh", "a.sh x", "ls $x", "echo `ls`", "r\\m x", "'rm' x", "r'm' x", "ls | xargs wc", "/bin/rm x", "", " ", "x" * 10_001,
 )  # fmt: skip
 
