@@ -15,13 +15,13 @@ PAGE = "/"
 FILES = MappingProxyType(
     {
         PAGE: ("index.html", "text/html"),
-        "/page/page.js": ("page.js", "text/javascript"),
+        **{f"/page/{each.name}": (each.name, "text/javascript") for each in sorted(BUILT.glob("*.js"))},
         "/page/page.css": ("page.css", "text/css"),
         "/page/icon.svg": ("icon.svg", "image/svg+xml"),
         "/page/licenses.txt": ("licenses.txt", "text/plain"),
     }
 )
-"""The file and the media type at each path."""
+"""The file and the media type at each path. The scripts are `page.js` and the parts that it loads with a view."""
 
 
 def is_page(method: str, path: str) -> bool:

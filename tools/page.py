@@ -25,11 +25,31 @@ ROUTES = (
     "/v1/orgs/{org}",
     "/v1/orgs/{org}/agents",
     "/v1/orgs/{org}/agents/{agent}",
+    "/v1/orgs/{org}/bills",
+    "/v1/orgs/{org}/bills/{bill}",
+    "/v1/orgs/{org}/changes",
+    "/v1/orgs/{org}/claims",
+    "/v1/orgs/{org}/contracts",
+    "/v1/orgs/{org}/decisions",
     "/v1/orgs/{org}/dispatch",
+    "/v1/orgs/{org}/grants",
+    "/v1/orgs/{org}/grants/preview",
+    "/v1/orgs/{org}/grants/{grant}/revocation",
+    "/v1/orgs/{org}/grants/{grant}/revoke",
+    "/v1/orgs/{org}/handoffs",
+    "/v1/orgs/{org}/requests",
+    "/v1/orgs/{org}/requests/{request_id}/approve",
+    "/v1/orgs/{org}/requests/{request_id}/deny",
+    "/v1/orgs/{org}/requests/{request_id}/widening",
     "/v1/orgs/{org}/roles/{role}",
+    "/v1/orgs/{org}/salute",
+    "/v1/orgs/{org}/salute/stream",
+    "/v1/orgs/{org}/salute/{role}/history",
     "/v1/orgs/{org}/vacancies",
     "/v1/orgs/{org}/who-can",
     "/v1/orgs/{org}/why",
+    "/v1/audit",
+    "/v1/audit/verification",
     "/v1/diagnostics",
     "/v1/snapshot",
 )
@@ -54,6 +74,11 @@ def build_bundle(target: Path) -> dict[str, bytes]:
     """The built files."""
     _run(str(PAGE / "build.mjs"), str(PACKAGES), str(target / "built"))
     return {f"built/{each.name}": each.read_bytes() for each in sorted((target / "built").iterdir())}
+
+
+def list_built() -> set[str]:
+    """The built files that are checked in. The names of parts contain hashes, so a change leaves parts behind."""
+    return {f"built/{each.name}" for each in (PAGE / "built").iterdir()}
 
 
 def check_types() -> None:
@@ -87,7 +112,10 @@ def main() -> int:
         if "--check" not in sys.argv[1:]:
             (PAGE / TYPES).write_bytes(build_types(target))
             check_types()
-            for name, content in build_bundle(target).items():
+            bundle = build_bundle(target)
+            for name in list_built() - bundle.keys():
+                (PAGE / name).unlink()
+            for name, content in bundle.items():
                 (PAGE / name).parent.mkdir(exist_ok=True)
                 (PAGE / name).write_bytes(content)
             return 0
@@ -97,9 +125,9 @@ def main() -> int:
         for name, content in built.items()
         if not (PAGE / name).is_file() or (PAGE / name).read_bytes() != content
     ]
-    for name in stale:
+    for name in (*stale, *sorted(list_built() - built.keys())):
         print(f"manifest_api/page/{name} is not what its sources give: run `make page`")
-    return 1 if stale else 0
+    return 1 if stale or list_built() - built.keys() else 0
 
 
 if __name__ == "__main__":

@@ -16,7 +16,10 @@ const result = await esbuild.build({
   outdir: target,
   bundle: true,
   minify: true,
-  format: "iife",
+  format: "esm",
+  // A view that is not opened first is a part of its own, which is loaded when its address is opened.
+  splitting: true,
+  chunkNames: "part-[name]-[hash]",
   target: ["chrome111", "firefox113", "safari16.4"],
   charset: "utf8",
   jsx: "automatic",

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Path, Query, Request
 from msgspec.structs import asdict
 from starlette.responses import Response
 
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgOrAll
-from manifest_api.routes.documented import declare_change, declare_store_responses
+from manifest_api.guards.caller import require_scope
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgOrAll, read_body
+from manifest_api.routes.documented import declare_body, declare_change, declare_store_responses
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
@@ -20,22 +21,28 @@ from manifest_api.store_requests import (
     page_from_store,
     record_response,
     require_known,
+    with_store,
     write,
     write_with_reason,
 )
 from orgkernel.decisions.access.waivers import ListedGrant, list_grant
 from orgkernel.decisions.evidence.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
-from orgkernel.operations.context import Context
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.organizations import is_valid_in
 from orgkernel.operations.permissions import (
     GrantDraft,
+    GrantPreview,
     GrantTerms,
     RestrictionDraft,
     RestrictionTerms,
+    RevocationPreview,
     issue_grant,
     issue_restriction,
     lift_restriction,
+    preview_grant,
+    preview_revocation,
     revoke_grant,
     wake_grant,
 )
@@ -112,6 +119,34 @@ async def post_grant(request: Request, org: OrgOrAll) -> Response:
         return issue_grant(context, GrantDraft(**asdict(terms), org_id=org))
 
     return await write(request, "grant", GrantTerms, example, issue, 201)
+
+
+@router.post(
+    "/v1/orgs/{org}/grants/preview",
+    responses=declare_store_responses(GrantPreview, 400, 404, 409, 415),
+    openapi_extra=declare_body(GrantTerms, {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
+)
+async def post_grant_preview(request: Request, org: OrgOrAll) -> Response:
+    """Get what a grant would allow, and who could issue it. Nothing is stored, and the scope `read` is enough."""
+    require_scope(request, "read")
+    kernel: Kernel = request.app.state.answers.kernel
+    require_known(kernel, org)
+    terms = await read_body(request, GrantTerms, '{"subject": "agent:ID", "resources": ["tool:ID"]}')
+    draft = GrantDraft(**asdict(terms), org_id=org)
+    preview = await with_store(request, lambda store: preview_grant(Context(kernel, store, Actor("")), draft))
+    return build_json_response(preview)
+
+
+@router.get(
+    "/v1/orgs/{org}/grants/{grant}/revocation", responses=declare_store_responses(RevocationPreview, 404, 409)
+)
+async def get_revocation_preview(request: Request, org: OrgOrAll, grant: GrantId) -> Response:
+    """Get a grant, and what its subject would lose if the grant were revoked. Nothing is stored."""
+    kernel: Kernel = request.app.state.answers.kernel
+    preview = await with_store(
+        request, lambda store: preview_revocation(Context(kernel, store, Actor("")), grant, org=org)
+    )
+    return build_json_response(preview)
 
 
 @router.post("/v1/orgs/{org}/grants/{grant}/revoke", **declare_change(Grant, ReasonBody, {"reason": "done"}))

@@ -39,13 +39,14 @@ async def get_page(request: Request, answers: AnswersOfApp) -> Response:
     return _respond(request, answers, PAGE)
 
 
-@router.get("/page/page.js")
-@router.get("/page/page.css")
-@router.get("/page/icon.svg")
-@router.get("/page/licenses.txt")
 async def get_page_file(request: Request, answers: AnswersOfApp) -> Response:
     """A file of the page."""
     return _respond(request, answers, request.scope["path"])
+
+
+for _path in FILES:
+    if _path != PAGE:
+        router.get(_path)(get_page_file)
 
 
 def _respond(request: Request, answers: Answers, path: str) -> Response:

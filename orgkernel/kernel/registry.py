@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 _SAVE_WAIT = 1.0
+MAX_COMPARED_ROLES = 5_000
+"""The largest organization whose previous version is kept, to compare it with the current one."""
 
 
 class Registry:
@@ -40,6 +42,7 @@ class Registry:
         self._severities = dict(severities)
         self._loader = Loader(request, severities, cache)
         self._reloading = threading.Lock()
+        self._previous: dict[str, OrgSnapshot] = {}
         self._state = compute_next_state(self._loader.load(), {})[0]
 
     @property
@@ -138,10 +141,35 @@ class Registry:
 
         with self._reloading:
             latest = self._loader.load()
+            before = self._state.served
             # One assignment swaps the version. A request that runs keeps the state it began with, and no lock is needed
             # to read.
-            self._state, report = compute_next_state(latest, self._state.served, self._state.latest)
+            self._state, report = compute_next_state(latest, before, self._state.latest)
+            self._remember(before, report)
             return report
+
+    def _remember(self, before: Mapping[str, ServedOrganization], report: Reload) -> None:
+        for org_id in report.removed:
+            self._previous.pop(org_id, None)
+        for org_id in report.updated:
+            if org_id not in before:
+                continue
+            snapshot = before[org_id].snapshot
+            # A large version would be held in memory for a question that is seldom asked.
+            if len(snapshot.records.posts) <= MAX_COMPARED_ROLES:
+                self._previous[org_id] = snapshot
+            else:
+                self._previous.pop(org_id, None)
+
+    def find_previous(self, org: str) -> OrgSnapshot | None:
+        """The version that answered before the last change of an organization. None if it has not changed since the start,
+        or has more than `MAX_COMPARED_ROLES` roles.
+
+        >>> from orgkernel import Kernel
+        >>> Kernel.open().find_previous("blank") is None
+        True
+        """
+        return self._previous.get(self._resolve(org, self._state))
 
     def draft(self, texts: Mapping[str, str]) -> Snapshot:
         """The snapshot with other texts at some paths. Current answers do not change.

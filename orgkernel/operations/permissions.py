@@ -22,6 +22,7 @@ from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
+from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.organizations import choose_organization, require_in, require_one
 from orgkernel.operations.passing_on import require_may_approve, require_may_give
 from orgkernel.operations.resource_parts import split_part
@@ -33,7 +34,7 @@ from orgkernel.operations.rights import (
     open_noted_store,
     require_declared,
 )
-from orgkernel.operations.widening import Widening, find_resources, find_widening
+from orgkernel.operations.widening import Widening, find_narrowing, find_resources, find_widening
 from orgkernel.runtime.paths import is_comparable_glob
 
 if TYPE_CHECKING:
@@ -143,6 +144,21 @@ class RequestInFull(msgspec.Struct, frozen=True):
 
     request: PermissionRequest
     widens: tuple[Widening, ...]
+
+
+class GrantPreview(msgspec.Struct, frozen=True, kw_only=True):
+    """What a grant would add, and who could issue it. Nothing is stored."""
+
+    widens: tuple[Widening, ...]
+    grantors: tuple[str, ...]
+    """The subjects that could issue it now, the nearest superior first. An operator always can, and is not listed."""
+
+
+class RevocationPreview(msgspec.Struct, frozen=True, kw_only=True):
+    """What the subject of a grant would lose without it. Nothing is stored."""
+
+    grant: Grant
+    narrows: tuple[Widening, ...]
 
 
 def issue_grant(context: Context, draft: GrantDraft) -> Grant:
@@ -306,6 +322,31 @@ def describe_request(context: Context, request_id: str, *, org: str | None = Non
         raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
     widens = () if context.kernel is None else find_widening(context.kernel, grant_asked_for(request))
     return RequestInFull(request, widens)
+
+
+def preview_grant(context: Context, draft: GrantDraft) -> GrantPreview:
+    """What a grant would add, and who could issue it. Raises `Refused` if it would have no effect on a resource.
+
+    It needs no right, because it is a question: who may issue the grant is part of the answer.
+    """
+    wanted = _build_wanted_grant(context, choose_organization(context, draft.org_id), draft.subject, draft)
+    if context.kernel is None:
+        return GrantPreview(widens=(), grantors=())
+    wanted = replace(wanted, expires_at=draft.expires_at)
+    require_declared(context.kernel.state, wanted)
+    return GrantPreview(
+        widens=find_widening(context.kernel, wanted), grantors=find_grantors(context.kernel, wanted)
+    )
+
+
+def preview_revocation(context: Context, grant_id: str, *, org: str | None = None) -> RevocationPreview:
+    """What the subject of a grant would lose if the grant were revoked now. Raises `UnknownRecord`."""
+    grant = context.store.grants.get(grant_id)
+    require_in(context, org, grant, f"grant {quote(grant_id)}")
+    if grant is None:
+        raise UnknownRecord(f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all")
+    narrows = () if context.kernel is None else find_narrowing(context.kernel, grant)
+    return RevocationPreview(grant=grant, narrows=narrows)
 
 
 def _build_wanted_grant(

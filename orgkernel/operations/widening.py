@@ -12,7 +12,7 @@ from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.stored import add_grant
+from orgkernel.decisions.access.stored import add_grant, drop_grant
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.documents.records import DATA_TIERS, STAR
@@ -59,12 +59,27 @@ def find_resources(view: OrgView, resource_name: str) -> tuple[Resource, ...]:
     return tuple(resource for resource in resources if not resource.unknown)
 
 
+def find_narrowing(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
+    """The actions that a subject could no longer do, or only with an approval, without a grant that is in effect."""
+    return tuple(
+        change
+        for view in list_views(kernel.state, grant.org_id)
+        for written in grant.resources
+        for resource in find_resources(view, written)
+        for change in _find_changes(
+            kernel.access(view.org_id), grant, resource, _get_path(written), is_revoked=True
+        )
+    )
+
+
 def _find_changes(
-    desk: OrganizationAccess, grant: Grant, resource: Resource, path: str
+    desk: OrganizationAccess, grant: Grant, resource: Resource, path: str, *, is_revoked: bool = False
 ) -> Iterator[Widening]:
-    # Only the digest of the input that a grant is bound to is known.
-    given = replace(grant, input_digest=None)
-    state = add_grant(desk.state, given)
+    if is_revoked:
+        state = drop_grant(desk.state, grant)
+    else:
+        # Only the digest of the input that a grant is bound to is known.
+        state = add_grant(desk.state, replace(grant, input_digest=None))
     now = desk.build_current_context()
     context = AccessContext(
         now=now.now, utc_offset=now.utc_offset, channel=grant.channel, session=grant.session

@@ -23,7 +23,7 @@ ROLE_URL = f"/v1/orgs/{ORG}/roles/{ROLE}"
 VALUES = {"org": ORG, "role": ROLE, "code": "UNKNOWN_ROLE", "agent": "clerk", "bill": "none"}
 # What is read from the store, or says the name it was asked under, is never kept.
 CHANGING = (
-    "/v1/orgs/{org}/grants", "/v1/orgs/{org}/grants/{grant}", "/v1/orgs/{org}/requests", "/v1/orgs/{org}/requests/{request_id}", "/v1/orgs/{org}/requests/{request_id}/widening",
+    "/v1/orgs/{org}/grants", "/v1/orgs/{org}/grants/{grant}", "/v1/orgs/{org}/grants/{grant}/revocation", "/v1/orgs/{org}/requests", "/v1/orgs/{org}/requests/{request_id}", "/v1/orgs/{org}/requests/{request_id}/widening",
     "/v1/orgs/{org}/restrictions", "/v1/orgs/{org}/restrictions/{restriction}", "/v1/orgs/{org}/locks", "/v1/audit", "/v1/audit/verification",
     "/v1/orgs/{org}/salute", "/v1/orgs/{org}/salute/stream", "/v1/orgs/{org}/salute/{role}/latest", "/v1/orgs/{org}/salute/{role}/history", "/.well-known/authzen-configuration",
     "/metrics",

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.api.keys import location_of, new_key
 from tests.api.running import Server, running
+from tests.page.seeding import seed_everything
 from tests.support.browser import Page, browsing
-from tests.support.trees import TEMPLATES, write_tree
+from tests.support.trees import TEMPLATES, copy_template, write_tree
 
 MARKUP = (
     "<img src=x onerror=\"window.ran='yes'\"><script>window.ran='yes'</script><b>bold</b> &lt;i&gt; {{7*7}}"
@@ -48,9 +50,9 @@ def write_hostile(folder: Path) -> Path:
     return folder / "hostile"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A browser with one page, whose console is watched."""
+    """A browser with one page, whose console is watched. It starts once, and each test opens its own address."""
     with browsing(tmp_path_factory.mktemp("browser")) as page:
         page.watch()
         yield page
@@ -62,4 +64,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("page")
     paths = [TEMPLATES / "software_dev", TEMPLATES / "starship", write_hostile(folder)]
     with running(folder, *paths) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def stored_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of the starship with a store that has something in every view. `key` opens everything."""
+    folder = tmp_path_factory.mktemp("stored")
+    store = folder / "state.db"
+    key = new_key(location_of(store), ["admin"])
+    with running(folder, copy_template(folder / "starship", "starship"), store=store) as server:
+        server.key = key
+        seed_everything(server, key, new_key(location_of(store), ["request"]))
         yield server

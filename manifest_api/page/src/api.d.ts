@@ -89,6 +89,139 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orgs/{org}/bills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Bills
+         * @description List the bills that an organization sees.
+         */
+        get: operations["get_bills"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/bills/{bill}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Bill
+         * @description Get a bill: its bill roles, its steps, who may start it, and its findings.
+         */
+        get: operations["get_bill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Changes
+         * @description Compare the version that answers with the version before it: what every role gained and lost, and the lines that
+         *     cause it.
+         */
+        get: operations["get_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Claims
+         * @description List the current claims, by organization and token.
+         */
+        get: operations["get_claims"];
+        put?: never;
+        /**
+         * Post Claim
+         * @description Claim files, all of them or none. Other holders cannot claim overlapping files until the claim ends.
+         *
+         *     A claim is not a permission. The token increases with every claim of the organization.
+         */
+        post: operations["post_claim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/contracts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Contracts
+         * @description List the stored contracts of an organization, oldest first.
+         */
+        get: operations["get_contracts"];
+        put?: never;
+        /**
+         * Post Contract
+         * @description Store a contract that is valid, by itself and with the stored contracts. It is never changed afterwards.
+         *
+         *     A session has exactly one result. The credential of an agent stores contracts of that agent only.
+         */
+        post: operations["post_contract"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Decision Log
+         * @description Get the decision log. A log that was changed in the store is refused (`LOG_MUTATED`).
+         */
+        get: operations["get_decision_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orgs/{org}/dispatch": {
         parameters: {
             query?: never;
@@ -111,6 +244,201 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orgs/{org}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Grants
+         * @description List the current grants of an organization, in the order in which they were issued.
+         */
+        get: operations["get_grants"];
+        put?: never;
+        /**
+         * Post Grant
+         * @description Issue a grant in an organization, or with `*` in all of them. The credential determines the issuer.
+         */
+        post: operations["post_grant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/grants/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Grant Preview
+         * @description Get what a grant would allow, and who could issue it. Nothing is stored, and the scope `read` is enough.
+         */
+        post: operations["post_grant_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/grants/{grant}/revocation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Revocation Preview
+         * @description Get a grant, and what its subject would lose if the grant were revoked. Nothing is stored.
+         */
+        get: operations["get_revocation_preview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/grants/{grant}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Revocation
+         * @description Revoke a grant. Its history is kept.
+         */
+        post: operations["post_revocation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/handoffs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Handoff List
+         * @description List the hand-offs of an organization, oldest first.
+         */
+        get: operations["get_handoff_list"];
+        put?: never;
+        /**
+         * Post Handoff Record
+         * @description Decide about a hand-off. If it is permitted, claim the files of its brief and log it, both or neither.
+         *
+         *     If the log has depth, children and principal, they are taken from it.
+         */
+        post: operations["post_handoff_record"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Requests
+         * @description List the requests for permissions in an organization, oldest first.
+         */
+        get: operations["get_requests"];
+        put?: never;
+        /**
+         * Post Request
+         * @description Request a permission. The credential of an agent can request permissions for that agent only.
+         */
+        post: operations["post_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/requests/{request_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Approval
+         * @description Approve a request: once, for a day, or always. The agent that made the request cannot approve it.
+         */
+        post: operations["post_approval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/requests/{request_id}/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Denial
+         * @description Deny a request.
+         */
+        post: operations["post_denial"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/requests/{request_id}/widening": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Widening
+         * @description Get a request, and the effect of granting it: the level before and after, for every resource that it would
+         *     change.
+         */
+        get: operations["get_widening"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orgs/{org}/roles/{role}": {
         parameters: {
             query?: never;
@@ -123,6 +451,72 @@ export interface paths {
          * @description Get the manifest of a role: everything it has and may do, each fact with its line.
          */
         get: operations["get_role"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/salute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Board
+         * @description List the latest report of each agent in each role.
+         */
+        get: operations["get_board"];
+        put?: never;
+        /**
+         * Post Report
+         * @description Submit a report. Submitting it again changes nothing. A report that names another organization is refused.
+         *
+         *     The credential of an agent can report for the roles of that agent only.
+         */
+        post: operations["post_report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/salute/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Stream
+         * @description Follow new reports as server-sent events. Without a number, the stream starts with the next report.
+         */
+        get: operations["get_stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/salute/{role}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get History
+         * @description List the stored reports of a role, latest first.
+         */
+        get: operations["get_history"];
         put?: never;
         post?: never;
         delete?: never;
@@ -191,6 +585,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Audit
+         * @description List the rows that match every filter, newest first. The digest of a row covers the row before it.
+         */
+        get: operations["get_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Verification
+         * @description Verify that no row is missing, moved or changed.
+         *
+         *     Only one verification runs at a time, because it reads every row.
+         */
+        get: operations["get_verification"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/diagnostics": {
         parameters: {
             query?: never;
@@ -237,6 +673,48 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AcceptedFinding
+         * @description A finding about the audit that was accepted.
+         */
+        AcceptedFinding: {
+            at: number;
+            actor: string;
+            reason: string;
+            problem: string;
+            row: string;
+            message: string;
+        };
+        /**
+         * AccessContext
+         * @description The circumstances of a request. A missing value is unknown; an empty string means that there is none.
+         */
+        AccessContext: {
+            /** @description The default is `0.0`. */
+            now?: number;
+            /** @description The default is `0`. */
+            utc_offset?: number;
+            channel?: string | null;
+            peer_kind?: ("" | "dm" | "group") | null;
+            peer_id?: string | null;
+            account?: string | null;
+            guild?: string | null;
+            hook_id?: string | null;
+            event_type?: string | null;
+            alert?: string | null;
+            watch?: string | null;
+            session?: string | null;
+            pace?: ("alternate" | "contingent" | "emergency" | "primary") | null;
+            input?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The default is `0`. */
+            depth?: number;
+            /** @description The default is `0`. */
+            children?: number;
+            /** @description The default is `0`. */
+            concurrent?: number;
+        };
+        /**
          * AccessDecision
          * @description An access decision, with the codes that decided it.
          */
@@ -275,6 +753,22 @@ export interface components {
             ignored: string[];
             snapshot: string;
             state_version: number;
+        };
+        /**
+         * Activity
+         * @description The current activity of the role.
+         */
+        Activity: {
+            current_task?: string;
+            bst_domain?: string;
+            htn_plan?: string;
+            /** @description The default is `0`. */
+            htn_step?: number;
+            /** @description The default is `0`. */
+            htn_total_steps?: number;
+            current_tool?: string;
+            /** @description The default is `0`. */
+            iterations_on_current_step?: number;
         };
         /**
          * ActivityItem
@@ -375,6 +869,197 @@ export interface components {
             state_version: number;
         };
         /**
+         * ApprovalAnswer
+         * @description An approval: once, for a day, or always.
+         */
+        ApprovalAnswer: {
+            /**
+             * @description The default is `once`.
+             * @enum {unknown}
+             */
+            approval?: "always" | "day" | "once";
+            reason?: string;
+        };
+        /**
+         * Approved
+         * @description The request, and the resulting grant.
+         */
+        Approved: {
+            request: components["schemas"]["PermissionRequest"];
+            grant: components["schemas"]["Grant"];
+        };
+        /**
+         * AuditEntry
+         * @description The audit entry of one decision or one change.
+         */
+        AuditEntry: {
+            /** @enum {unknown} */
+            kind: "agent" | "audit" | "claim" | "contract" | "decision" | "dispatch" | "episode" | "grant" | "handoff" | "key" | "lock" | "report" | "request" | "restriction" | "result" | "skill" | "status" | "usage";
+            at: number;
+            activity?: string;
+            subject?: string;
+            actor?: string;
+            action?: string;
+            resource?: string;
+            code?: string;
+            org_id?: string;
+            relationship?: string;
+            channel?: string;
+            sender?: string;
+            session?: string;
+            record_id?: string;
+            level?: string;
+            grants?: string[];
+            policies_matched?: string[];
+            policies_denied?: string[];
+            snapshot?: string;
+            state_version?: number;
+            seconds?: number | null;
+            reason?: string;
+            detail?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * AuditFinding
+         * @description A difference between the audit and what was written.
+         */
+        AuditFinding: {
+            /** @enum {unknown} */
+            problem: "changed" | "cut_off" | "missing" | "reordered" | "restored" | "unproven";
+            row: string;
+            message: string;
+        };
+        /**
+         * AuditLine
+         * @description A row of the audit.
+         */
+        AuditLine: {
+            row: string;
+            digest: string;
+            entry: components["schemas"]["AuditEntry"];
+        };
+        /**
+         * AuditPage
+         * @description Rows, newest first.
+         */
+        AuditPage: {
+            rows: components["schemas"]["AuditLine"][];
+            next: string | null;
+        };
+        /**
+         * AuditVerification
+         * @description Whether the audit is unchanged.
+         */
+        AuditVerification: {
+            is_whole: boolean;
+            /** @enum {unknown} */
+            verdict: "changed" | "unproven" | "whole";
+            rows: number;
+            chains: number;
+            dropped: number;
+            findings: components["schemas"]["AuditFinding"][];
+            more_findings: number;
+            accepted: components["schemas"]["AcceptedFinding"][];
+            open: components["schemas"]["OpenRows"][];
+            folders: components["schemas"]["KnownFolder"][];
+        };
+        /**
+         * BillFinding
+         * @description A finding about the bill.
+         */
+        BillFinding: {
+            code: string;
+            message: string;
+            file: string;
+            line: number;
+        };
+        /**
+         * BillLine
+         * @description A bill in a list.
+         */
+        BillLine: {
+            bill: string;
+            version: string;
+            title: string;
+            trigger: string;
+            bill_roles: number;
+            steps: number;
+            file: string;
+        };
+        /**
+         * BillList
+         * @description The bills that an organization sees, by name.
+         */
+        BillList: {
+            bills: components["schemas"]["BillLine"][];
+            snapshot: string;
+        };
+        /**
+         * BillPage
+         * @description The complete description of a bill.
+         */
+        BillPage: {
+            bill: string;
+            version: string;
+            digest: string;
+            title: string;
+            description: string;
+            author: string;
+            trigger: string;
+            authority: string;
+            activated_by: string[];
+            bill_roles: components["schemas"]["BillRoleItem"][];
+            steps: components["schemas"]["BillStep"][];
+            expected_results: string[];
+            constraints: string[];
+            findings: components["schemas"]["BillFinding"][];
+            why: components["schemas"]["Why"][];
+            snapshot: string;
+        };
+        /**
+         * BillRoleItem
+         * @description A bill role, with its requirements for agents.
+         */
+        BillRoleItem: {
+            bill_role: string;
+            description: string;
+            role: string | null;
+            department: string | null;
+            min_rank: string | null;
+            qualifications: string[];
+            least: number;
+            most: number;
+            roles: string[];
+            why: components["schemas"]["Why"][];
+        };
+        /**
+         * BillStep
+         * @description A step of a bill.
+         */
+        BillStep: {
+            id: string;
+            name?: string;
+            /** @enum {unknown} */
+            action: "captain_approval" | "cognitive_skill" | "post_to_channel" | "receive_message" | "send_dm" | "sub_bill" | "tool";
+            role?: string | null;
+            roles?: string[];
+            skill?: string | null;
+            tool?: string | null;
+            tool_action?: string;
+            channel?: string | null;
+            sub_bill?: string | null;
+            inputs?: components["schemas"]["StepInput"][];
+            outputs?: components["schemas"]["StepOutput"][];
+            gate?: string | null;
+            timeout?: number;
+            condition?: string | null;
+            /** @enum {unknown} */
+            gateway?: "or" | "parallel" | "sequential" | "xor";
+            branches?: (string | components["schemas"]["Branch"])[];
+            next?: string | null;
+        };
+        /**
          * BlockerItem
          * @description An open question to a human. The id is that of the blocker.
          */
@@ -389,6 +1074,101 @@ export interface components {
             since: string | null;
         };
         /**
+         * Board
+         * @description The latest report of each agent in each role, by organization, role and agent.
+         */
+        Board: {
+            lines: components["schemas"]["BoardLine"][];
+            next: string | null;
+            last_number: number;
+        };
+        /**
+         * BoardLine
+         * @description The status of one agent in one role.
+         */
+        BoardLine: {
+            number: number;
+            org_id: string;
+            role_id: string;
+            role_name: string;
+            agent_id: string;
+            agent_number: number;
+            /** @enum {unknown} */
+            pace_level: "alternate" | "contingent" | "emergency" | "primary";
+            health: string;
+            state: string;
+            progress: number;
+            task: string;
+            plan: string;
+            tool: string;
+            at: string;
+            received_at: string;
+            age_seconds: number;
+            stale_after_seconds: number | null;
+            is_stale: boolean;
+            ahead_seconds: number;
+        };
+        /**
+         * Branch
+         * @description A branch of a gateway.
+         */
+        Branch: {
+            to: string;
+            condition?: string | null;
+        };
+        /**
+         * Change
+         * @description One difference. Where roles are renamed, everything in it calls them by their new ids.
+         */
+        Change: {
+            org_id: string;
+            role_id: string | null;
+            /** @enum {unknown} */
+            kind: "added" | "changed" | "gained" | "lost" | "moved" | "removed" | "renamed";
+            subject: string;
+            /** @enum {unknown} */
+            classification: "narrowed" | "neutral" | "unclear" | "widened";
+            sentence: string;
+            before: unknown;
+            after: unknown;
+            why_before: components["schemas"]["Why"][];
+            why_after: components["schemas"]["Why"][];
+            roles: string[];
+            path: (string | number)[];
+            at_before: number[];
+            at_after: number[];
+            subjects: string[];
+            resources: string[];
+            question: {
+                [key: string]: unknown;
+            } | null;
+            causes: number[];
+        };
+        /**
+         * ChangeReport
+         * @description The edits and changes of all organizations.
+         */
+        ChangeReport: {
+            summary: components["schemas"]["Summary"];
+            edits: components["schemas"]["ReportedEdit"][];
+            changes: components["schemas"]["Change"][];
+            cut: string[];
+            without_examples: string[];
+            incomparable: string[];
+        };
+        /**
+         * ClaimDraft
+         * @description A request to claim files.
+         */
+        ClaimDraft: {
+            paths: string[];
+            holder?: string | null;
+            session?: string | null;
+            planner?: string | null;
+            seconds?: number | null;
+            reason?: string;
+        };
+        /**
          * ClaimItem
          * @description Claimed files. The id is the token of the claim.
          */
@@ -399,6 +1179,14 @@ export interface components {
             paths: string[];
             session: string | null;
             expires_at: string | null;
+        };
+        /**
+         * ClaimPage
+         * @description The live claims, by organization and token.
+         */
+        ClaimPage: {
+            claims: components["schemas"]["FileClaim"][];
+            next: string | null;
         };
         /**
          * CognitiveSkillItem
@@ -499,6 +1287,40 @@ export interface components {
             why: components["schemas"]["Why"][];
         };
         /**
+         * ContractDraft
+         * @description A contract to store.
+         */
+        ContractDraft: {
+            contract: unknown;
+        };
+        /**
+         * ContractPage
+         * @description Stored contracts, oldest first.
+         */
+        ContractPage: {
+            contracts: components["schemas"]["ContractRecord"][];
+            next: string | null;
+        };
+        /**
+         * ContractRecord
+         * @description A stored contract. Rows are only added, and each contains the digest of the row before it.
+         */
+        ContractRecord: {
+            org_id: string;
+            sequence: number;
+            kind: string;
+            record_id: string;
+            brief_id: string | null;
+            session: string | null;
+            at: number;
+            actor: string;
+            previous: string;
+            digest: string;
+            body: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * Coverage
          * @description A domain that the organization or one of its roles handles, with the role that dispatch chooses.
          */
@@ -508,6 +1330,37 @@ export interface components {
             role_id: string | null;
             answers_for: boolean;
             routing: string[];
+        };
+        /**
+         * DecisionEntry
+         * @description An entry of the decision log: a decision with its rationale and falsifier.
+         */
+        DecisionEntry: {
+            _version?: string;
+            suppressions?: components["schemas"]["Suppression"][];
+            /** @enum {unknown} */
+            _schema?: "orgkernel:decision_entry";
+            id?: string | null;
+            timestamp?: string | null;
+            title?: string | null;
+            task?: string | null;
+            classification?: ("complex" | "epic" | "medium" | "simple") | null;
+            decision?: string | null;
+            rationale?: string | null;
+            falsifier?: string | null;
+            supersedes?: string | null;
+            answers?: string | null;
+            written_by?: ("intake" | "planner" | "worker") | null;
+            agent?: string | null;
+            corrects_premise?: string | null;
+        };
+        /**
+         * DecisionLog
+         * @description The decision log of an organization, oldest first.
+         */
+        DecisionLog: {
+            entries: components["schemas"]["DecisionEntry"][];
+            markdown: string;
         };
         /**
          * DiagnosticRow
@@ -586,6 +1439,26 @@ export interface components {
             why: components["schemas"]["Why"][];
         };
         /**
+         * Environment
+         * @description The environment of the role.
+         */
+        Environment: {
+            model?: string;
+            /** @description The default is `0.0`. */
+            context_fill_pct?: number;
+            /** @description The default is `0`. */
+            context_tokens_used?: number;
+            /** @description The default is `0`. */
+            context_tokens_max?: number;
+            gpu_available?: boolean | null;
+            /** @description The default is `0`. */
+            tool_failures_consecutive?: number;
+            /** @description The default is `0`. */
+            tool_failures_total?: number;
+            /** @description The default is `0`. */
+            memory_fragments_stored?: number;
+        };
+        /**
          * EscalationItem
          * @description The role that a PACE tier escalates to.
          */
@@ -620,6 +1493,23 @@ export interface components {
             value: unknown;
         };
         /**
+         * FileClaim
+         * @description Files that a worker has claimed for a time. A claim does not grant permission to write.
+         */
+        FileClaim: {
+            org_id: string;
+            token: number;
+            holder: string;
+            paths: string[];
+            session: string | null;
+            planner: string | null;
+            claimed_at: number;
+            expires_at: number;
+            reason: string;
+            brief: string | null;
+            mission: string | null;
+        };
+        /**
          * FindingItem
          * @description A finding about the role. Its id is the code.
          */
@@ -650,6 +1540,66 @@ export interface components {
             snapshot: string;
         };
         /**
+         * Grant
+         * @description A stored permission in addition to what roles and policies give.
+         */
+        Grant: {
+            grant_id: string;
+            subject: string;
+            resources: string[];
+            /** @enum {unknown} */
+            level: "full" | "none" | "observe" | "read" | "write";
+            waives: ("qualification" | "rank" | "restricted_to" | "visibility")[];
+            org_id: string;
+            channel: string | null;
+            session: string | null;
+            reason: string;
+            issued_by: string;
+            issued_at: number;
+            expires_at: number | null;
+            revoked_at: number | null;
+            uses_left: number | null;
+            request_id: string | null;
+            action: string | null;
+            input_digest: string | null;
+            snapshot: string | null;
+            asleep_since: number | null;
+        };
+        /**
+         * GrantPage
+         * @description Grants in the order in which they were issued.
+         */
+        GrantPage: {
+            grants: components["schemas"]["ListedGrant"][];
+            next: string | null;
+        };
+        /**
+         * GrantPreview
+         * @description What a grant would add, and who could issue it. Nothing is stored.
+         */
+        GrantPreview: {
+            widens: components["schemas"]["Widening"][];
+            grantors: string[];
+        };
+        /**
+         * GrantTerms
+         * @description The permission to grant. The credential determines who grants it.
+         */
+        GrantTerms: {
+            subject: string;
+            resources: string[];
+            level?: ("full" | "none" | "observe" | "read" | "write") | null;
+            waives?: ("qualification" | "rank" | "restricted_to" | "visibility")[];
+            channel?: string | null;
+            session?: string | null;
+            action?: string | null;
+            input_digest?: string | null;
+            snapshot?: string | null;
+            reason?: string;
+            expires_at?: number | null;
+            uses?: number | null;
+        };
+        /**
          * GrantableTool
          * @description A tool that a holder of the role may grant to others.
          */
@@ -657,6 +1607,68 @@ export interface components {
             id: string;
             why: components["schemas"]["Why"][];
             level: string;
+        };
+        /**
+         * HandoffDraft
+         * @description A hand-off to decide, claim the files of, and log.
+         */
+        HandoffDraft: {
+            from?: string | null;
+            to: string;
+            brief?: {
+                [key: string]: unknown;
+            } | string | null;
+            holder?: string | null;
+            session?: string | null;
+            from_session?: string | null;
+            depth?: number | null;
+            children?: number | null;
+            concurrent?: number | null;
+            pace?: ("alternate" | "contingent" | "emergency" | "primary") | null;
+            on_behalf_of?: string | null;
+            /** @description The default is `false`. */
+            budget_guard?: boolean;
+            context?: components["schemas"]["AccessContext"];
+            seconds?: number | null;
+            reason?: string;
+        };
+        /**
+         * HandoffPage
+         * @description Hand-offs, oldest first.
+         */
+        HandoffPage: {
+            handoffs: components["schemas"]["HandoffRecord"][];
+            next: string | null;
+        };
+        /**
+         * HandoffRecord
+         * @description A hand-off that was permitted and recorded. Rows are only added, and each contains the digest of the row before it.
+         */
+        HandoffRecord: {
+            org_id: string;
+            number: number;
+            handoff_id: string;
+            at: number;
+            sender: string;
+            receiver: string;
+            holder: string;
+            session: string;
+            from_session: string | null;
+            brief: string | null;
+            mission: string | null;
+            token: number | null;
+            depth: number | null;
+            on_behalf_of: string | null;
+            queue_mode: string;
+            session_key: string;
+            code: string;
+            obligations: string[];
+            expires_at: number;
+            snapshot: string;
+            actor: string;
+            reason: string;
+            previous: string;
+            digest: string;
         };
         /**
          * HeldGrant
@@ -753,6 +1765,62 @@ export interface components {
             concurrent?: number;
         };
         /**
+         * KnownFolder
+         * @description A folder of checkpoints that the server compares the rows with.
+         */
+        KnownFolder: {
+            folder: string;
+            has_key: boolean;
+            writers: string[];
+        };
+        /**
+         * LastChanges
+         * @description The comparison of the version that answers with the version that answered before it.
+         */
+        LastChanges: {
+            org_id: string;
+            before: string | null;
+            snapshot: string;
+            report: components["schemas"]["ChangeReport"] | null;
+        };
+        /**
+         * ListedGrant
+         * @description A grant as lists show it.
+         */
+        ListedGrant: {
+            grant_id: string;
+            subject: string;
+            resources: string[];
+            /** @enum {unknown} */
+            level: "full" | "none" | "observe" | "read" | "write";
+            waives: ("qualification" | "rank" | "restricted_to" | "visibility")[];
+            org_id: string;
+            channel: string | null;
+            session: string | null;
+            reason: string;
+            issued_by: string;
+            issued_at: number;
+            expires_at: number | null;
+            revoked_at: number | null;
+            uses_left: number | null;
+            request_id: string | null;
+            action: string | null;
+            input_digest: string | null;
+            snapshot: string | null;
+            asleep_since: number | null;
+            lifts: string;
+        };
+        /**
+         * Location
+         * @description The place where the role works.
+         */
+        Location: {
+            working_directory?: string;
+            files_modified?: string[];
+            files_read?: string[];
+            resources_claimed?: string[];
+        };
+        /**
          * Member
          * @description Another role, seen from this one.
          */
@@ -790,6 +1858,15 @@ export interface components {
             missing_qualifications: string[];
             eligible: boolean;
             checks: components["schemas"]["RequirementCheck"][];
+        };
+        /**
+         * OpenRows
+         * @description Rows of a chain that are signed one by one, and that no checkpoint covers yet, such as after a process was killed.
+         */
+        OpenRows: {
+            first: string;
+            last: string;
+            rows: number;
         };
         /**
          * OrderItem
@@ -885,6 +1962,41 @@ export interface components {
             authority_level: number | null;
             external: boolean;
             channel: string;
+        };
+        /**
+         * PermissionRequest
+         * @description A stored request for a permission.
+         */
+        PermissionRequest: {
+            request_id: string;
+            requester: string;
+            resources: string[];
+            created_at: number;
+            expires_at: number;
+            /** @enum {unknown} */
+            kind: "access" | "action" | "command";
+            /** @enum {unknown} */
+            level: "full" | "none" | "observe" | "read" | "write";
+            waives: ("qualification" | "rank" | "restricted_to" | "visibility")[];
+            org_id: string | null;
+            channel: string | null;
+            session: string | null;
+            reason: string;
+            summary: string;
+            original_message: string;
+            tool_call_id: string | null;
+            context: {
+                [key: string]: unknown;
+            } | null;
+            /** @enum {unknown} */
+            status: "approved" | "denied" | "expired" | "pending";
+            responder: string | null;
+            response: string | null;
+            response_at: number | null;
+            grant_id: string | null;
+            action: string | null;
+            input_digest: string | null;
+            snapshot: string | null;
         };
         /**
          * Personality
@@ -1123,6 +2235,13 @@ export interface components {
             why: components["schemas"]["Why"][];
         };
         /**
+         * ReasonBody
+         * @description The reason, for the audit.
+         */
+        ReasonBody: {
+            reason?: string;
+        };
+        /**
          * RegistrySnapshot
          * @description The versions that answer.
          */
@@ -1174,6 +2293,108 @@ export interface components {
             under: string;
         };
         /**
+         * ReportDetail
+         * @description A line of the board, with the full report.
+         */
+        ReportDetail: {
+            number: number;
+            org_id: string;
+            role_id: string;
+            role_name: string;
+            agent_id: string;
+            agent_number: number;
+            /** @enum {unknown} */
+            pace_level: "alternate" | "contingent" | "emergency" | "primary";
+            health: string;
+            state: string;
+            progress: number;
+            task: string;
+            plan: string;
+            tool: string;
+            at: string;
+            received_at: string;
+            age_seconds: number;
+            stale_after_seconds: number | null;
+            is_stale: boolean;
+            ahead_seconds: number;
+            report: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ReportPage
+         * @description Reports of one role, latest first.
+         */
+        ReportPage: {
+            reports: components["schemas"]["ReportDetail"][];
+            next: string | null;
+        };
+        /**
+         * ReportReceipt
+         * @description The result of submitting a report.
+         */
+        ReportReceipt: {
+            /** @enum {unknown} */
+            outcome: "expired" | "known" | "stored";
+            number: number | null;
+        };
+        /**
+         * ReportedEdit
+         * @description One declared value that differs.
+         */
+        ReportedEdit: {
+            org_id: string;
+            section: string;
+            id: string;
+            field: string;
+            sentence: string;
+            before: unknown;
+            after: unknown;
+            why_before: components["schemas"]["Why"][];
+            why_after: components["schemas"]["Why"][];
+            has_effect: boolean;
+        };
+        /**
+         * RequestInFull
+         * @description A request, and the access that granting it would add.
+         */
+        RequestInFull: {
+            request: components["schemas"]["PermissionRequest"];
+            widens: components["schemas"]["Widening"][];
+        };
+        /**
+         * RequestPage
+         * @description Requests, oldest first.
+         */
+        RequestPage: {
+            requests: components["schemas"]["PermissionRequest"][];
+            next: string | null;
+        };
+        /**
+         * RequestTerms
+         * @description The requested permission.
+         */
+        RequestTerms: {
+            requester?: string | null;
+            resources: string[];
+            /**
+             * @description The default is `access`.
+             * @enum {unknown}
+             */
+            kind?: "access" | "action" | "command";
+            level?: ("full" | "none" | "observe" | "read" | "write") | null;
+            waives?: ("qualification" | "rank" | "restricted_to" | "visibility")[];
+            channel?: string | null;
+            session?: string | null;
+            action?: string | null;
+            input_digest?: string | null;
+            snapshot?: string | null;
+            reason?: string;
+            summary?: string;
+            original_message?: string;
+            tool_call_id?: string | null;
+        };
+        /**
          * RequestableTool
          * @description A needed tool that a grant would allow.
          */
@@ -1203,6 +2424,14 @@ export interface components {
             skills: string;
             min_proficiency: number;
             min_count: number | null;
+        };
+        /**
+         * RevocationPreview
+         * @description What the subject of a grant would lose without it. Nothing is stored.
+         */
+        RevocationPreview: {
+            grant: components["schemas"]["Grant"];
+            narrows: components["schemas"]["Widening"][];
         };
         /**
          * RoleLine
@@ -1281,6 +2510,26 @@ export interface components {
             state_version: number;
         };
         /**
+         * SaluteReport
+         * @description A status report of a role (SALUTE: status, activity, location, unit, time, environment).
+         */
+        SaluteReport: {
+            /** @description The default is `1.0`. */
+            _version?: string;
+            suppressions?: components["schemas"]["Suppression"][];
+            /**
+             * @description The default is `orgkernel:salute_report`.
+             * @enum {unknown}
+             */
+            _schema?: "orgkernel:salute_report";
+            status: components["schemas"]["Status"];
+            activity?: components["schemas"]["Activity"];
+            location?: components["schemas"]["Location"];
+            unit: components["schemas"]["Unit"];
+            time: components["schemas"]["Time"];
+            environment?: components["schemas"]["Environment"];
+        };
+        /**
          * SkillGap
          * @description A skill that a role requires and that the agent does not hold at the required level.
          */
@@ -1328,6 +2577,69 @@ export interface components {
             state_version: number;
         };
         /**
+         * Status
+         * @description The status of the role.
+         */
+        Status: {
+            /** @enum {unknown} */
+            state: "aborted" | "active" | "complete" | "error_recovery" | "escalating" | "idle" | "waiting";
+            /** @description The default is `0.0`. */
+            progress?: number;
+            /**
+             * @description The default is `primary`.
+             * @enum {unknown}
+             */
+            pace_level?: "alternate" | "contingent" | "emergency" | "primary";
+            /**
+             * @description The default is `nominal`.
+             * @enum {unknown}
+             */
+            health?: "critical" | "degraded" | "nominal";
+        };
+        /**
+         * StepInput
+         * @description An input of a step.
+         */
+        StepInput: {
+            name: string;
+            source: string;
+        };
+        /**
+         * StepOutput
+         * @description An output of a step.
+         */
+        StepOutput: {
+            name: string;
+            /** @enum {unknown} */
+            type?: "boolean" | "document" | "enum" | "number" | "text";
+            values?: string[];
+        };
+        /**
+         * Summary
+         * @description The counts of changes.
+         */
+        Summary: {
+            changes: number;
+            organizations: number;
+            roles: number;
+            widened: number;
+            narrowed: number;
+            unclear: number;
+            neutral: number;
+            kinds: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * Suppression
+         * @description A finding in this document that the author accepts, with the reason.
+         */
+        Suppression: {
+            rule: string;
+            reason: string;
+            subject?: string | null;
+        };
+        /**
          * TaskQuestion
          * @description A task to dispatch: exactly one of `domain`, `intent` and `text`.
          */
@@ -1350,6 +2662,21 @@ export interface components {
             action: string;
             trigger: string | null;
             escalate_to: string | null;
+        };
+        /**
+         * Time
+         * @description The times of the report and the task.
+         */
+        Time: {
+            timestamp: string;
+            task_started?: string | null;
+            /** @description The default is `0`. */
+            elapsed_seconds?: number;
+            /** @description The default is `0`. */
+            turns_elapsed?: number;
+            /** @description The default is `0`. */
+            turns_since_progress?: number;
+            context_turns_remaining?: number | null;
         };
         /**
          * ToolItem
@@ -1419,6 +2746,18 @@ export interface components {
             failures: number;
         };
         /**
+         * Unit
+         * @description The role that reports.
+         */
+        Unit: {
+            role_id: string;
+            role_name?: string;
+            /** @description The default is `0`. */
+            agent_number?: number;
+            reports_to?: string | null;
+            organization?: string;
+        };
+        /**
          * Vacancy
          * @description A role without an agent at work.
          */
@@ -1486,6 +2825,21 @@ export interface components {
             action: string;
             resource: string;
             context?: components["schemas"]["KnownCircumstances"];
+        };
+        /**
+         * Widening
+         * @description The change for one action on one resource.
+         */
+        Widening: {
+            org_id: string;
+            resource: string;
+            action: string;
+            level_before: string;
+            level_after: string;
+            /** @enum {unknown} */
+            outcome_before: "allow" | "ask" | "conditional" | "deny";
+            /** @enum {unknown} */
+            outcome_after: "allow" | "ask" | "conditional" | "deny";
         };
         /**
          * WorkRecord
@@ -2004,6 +3358,607 @@ export interface operations {
             };
         };
     };
+    get_bills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillList"];
+                };
+            };
+            /** @description The client has the answer already. */
+            304: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or role does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description `active` could mean several organizations, and the problem lists them. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_bill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+                /** @description Id of a bill. */
+                bill: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BillPage"];
+                };
+            };
+            /** @description The client has the answer already. */
+            304: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or role does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description `active` could mean several organizations, and the problem lists them. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastChanges"];
+                };
+            };
+            /** @description The client has the answer already. */
+            304: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or role does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description `active` could mean several organizations, and the problem lists them. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_claims: {
+        parameters: {
+            query?: {
+                /** @description Only claims that overlap with this path or glob. */
+                path?: string;
+                /** @description The `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimPage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_claim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "paths": [
+                 *         "src/search/**"
+                 *       ],
+                 *       "session": "shop-worker-1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClaimDraft"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileClaim"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_contracts: {
+        parameters: {
+            query?: {
+                /** @description Only contracts of this kind, such as `decision_entry`. */
+                kind?: string;
+                /** @description Only contracts of this session. */
+                session?: string;
+                /** @description Only blockers that no decision has answered. */
+                open?: boolean;
+                /** @description The `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContractPage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_contract: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "contract": {
+                 *         "_schema": "orgkernel:brief",
+                 *         "mission": "Let customers pay with saved cards"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ContractDraft"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContractRecord"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_decision_log: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecisionLog"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     post_dispatch: {
         parameters: {
             query?: never;
@@ -2096,6 +4051,948 @@ export interface operations {
             };
         };
     };
+    get_grants: {
+        parameters: {
+            query?: {
+                /** @description Only grants of this subject. */
+                subject?: string;
+                /** @description Include revoked, used up and expired grants. */
+                all?: boolean;
+                /** @description The `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantPage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_grant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "agent:worf",
+                 *       "resources": [
+                 *         "tool:browser_agent"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GrantTerms"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_grant_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "agent:worf",
+                 *       "resources": [
+                 *         "tool:browser_agent"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GrantTerms"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantPreview"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_revocation_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+                /** @description Id of a grant. */
+                grant: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevocationPreview"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_revocation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+                /** @description Id of a grant. */
+                grant: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "done"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_handoff_list: {
+        parameters: {
+            query?: {
+                /** @description Only hand-offs from or into this session. */
+                session?: string;
+                /** @description Only hand-offs by this subject, such as `role:ID`. */
+                sender?: string;
+                /** @description Only hand-offs to this role or agent, such as `role:ID`. */
+                receiver?: string;
+                /** @description Only hand-offs of this brief, or of one derived from it. */
+                brief?: string;
+                /** @description Only hand-offs whose work has not ended. */
+                running?: boolean;
+                /** @description The `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandoffPage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_handoff_record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "role:planner",
+                 *       "to": "worker",
+                 *       "brief": {
+                 *         "_schema": "orgkernel:brief"
+                 *       },
+                 *       "session": "shop-worker-1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HandoffDraft"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandoffRecord"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_requests: {
+        parameters: {
+            query?: {
+                /** @description Only requests with this status. */
+                status?: "pending" | "approved" | "denied" | "expired";
+                /** @description Only requests of this requester. */
+                subject?: string;
+                /** @description The `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestPage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "resources": [
+                 *         "tool:browser_agent"
+                 *       ],
+                 *       "reason": "to read the docs"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RequestTerms"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionRequest"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_approval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+                /** @description Id of a request. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "approval": "once"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApprovalAnswer"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approved"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_denial: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+                /** @description Id of a request. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "not today"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReasonBody"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PermissionRequest"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_widening: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+                /** @description Id of a request. */
+                request_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestInFull"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_role: {
         parameters: {
             query?: never;
@@ -2151,6 +5048,310 @@ export interface operations {
             };
             408: components["responses"]["SlowBody"];
             /** @description `active` could mean several organizations, and the problem lists them. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_board: {
+        parameters: {
+            query?: {
+                /** @description Only this role. */
+                role?: string;
+                /** @description Only reports with this PACE tier. */
+                tier?: "primary" | "alternate" | "contingent" | "emergency";
+                /** @description Only reports with this health. */
+                health?: "nominal" | "degraded" | "critical";
+                /** @description Only reports with this state. */
+                state?: "idle" | "active" | "waiting" | "error_recovery" | "escalating" | "complete" | "aborted";
+                /** @description Only reports that are overdue, or only those that are not. */
+                stale?: boolean;
+                /** @description The `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Board"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "_schema": "orgkernel:salute_report",
+                 *       "_version": "1.0",
+                 *       "status": {
+                 *         "state": "active",
+                 *         "progress": 0.4,
+                 *         "pace_level": "primary",
+                 *         "health": "nominal"
+                 *       },
+                 *       "activity": {
+                 *         "current_task": "fix the parser"
+                 *       },
+                 *       "unit": {
+                 *         "role_id": "steward",
+                 *         "organization": "household",
+                 *         "agent_number": 0
+                 *       },
+                 *       "time": {
+                 *         "timestamp": "2027-01-31T12:00:00Z"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SaluteReport"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportReceipt"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_stream: {
+        parameters: {
+            query?: {
+                /** @description Only this role. */
+                role?: string;
+                /** @description Start after the report with this number. `Last-Event-ID` takes precedence. */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, `active`, or `*` for all organizations. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events `report`. The id is the number of the report, and the data is a `ReportDetail`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_history: {
+        parameters: {
+            query?: {
+                /** @description The `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+                /** @description Id of a role. */
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReportPage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2419,6 +5620,117 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_audit: {
+        parameters: {
+            query?: {
+                /** @description Seconds since 1970-01-01 UTC. */
+                since?: number;
+                /** @description Seconds since 1970-01-01 UTC. */
+                until?: number;
+                /** @description Only rows of this kind. */
+                kind?: "decision" | "usage" | "agent" | "grant" | "restriction" | "request" | "result" | "skill" | "episode" | "status" | "lock" | "key" | "report" | "contract" | "claim" | "handoff" | "audit" | "dispatch";
+                /** @description Only rows with this outcome, such as allow, deny, ask, created, used or revoked. */
+                activity?: string;
+                /** @description Only rows about `KIND:ID`, or about all of a kind with `KIND:`. */
+                subject?: string;
+                /** @description Channel. */
+                channel?: string;
+                /** @description Only rows about this grant, request or key. */
+                record?: string;
+                /** @description The `next` of the previous page. */
+                cursor?: string;
+                /** @description Maximum number of rows on a page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_verification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerification"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Fault"];

@@ -6,7 +6,9 @@ export type Schemas = components["schemas"];
 
 type Json<Operation> = Operation extends { responses: { 200: { content: { "application/json": infer Answer } } } }
   ? Answer
-  : never;
+  : Operation extends { responses: { 201: { content: { "application/json": infer Made } } } }
+    ? Made
+    : never;
 type Body<Operation> = Operation extends { requestBody: { content: { "application/json": infer Question } } }
   ? Question
   : never;
@@ -91,31 +93,62 @@ export async function getAll<Path extends Gets, Row>(
   return all;
 }
 
+/** Follow server-sent events until `signal` ends it. A header carries the key, which `EventSource` cannot send. */
+export async function follow(
+  path: Gets,
+  names: Names,
+  query: Names,
+  signal: AbortSignal,
+  onOpen: () => void,
+  onEvent: (data: string) => void,
+): Promise<void> {
+  const response = await send("GET", path, names, query, undefined, { Accept: "text/event-stream" }, signal);
+  if (!response.ok || !response.body) throw new Unreachable();
+  onOpen();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let pending = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const events = (pending + value.replaceAll("\r\n", "\n")).split("\n\n");
+    pending = events.pop() ?? "";
+    for (const event of events) {
+      const data = event.split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart()).join("\n");
+      if (data) onEvent(data);
+    }
+  }
+}
+
 async function request(method: string, path: string, names: Names, query: Names, body?: unknown): Promise<unknown> {
-  const filled = path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ""));
-  const search = new URLSearchParams(query).toString();
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (key) headers.Authorization = `Bearer ${key}`;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   let answer: unknown;
   try {
-    response = await fetch(new URL(search ? `${filled}?${search}` : filled, BASE), {
-      method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-      // What a key may read is not left in the cache of the browser.
-      cache: "no-store",
-      credentials: "omit",
-      redirect: "error",
-      referrerPolicy: "no-referrer",
-    });
+    response = await send(method, path, names, query, body, { Accept: "application/json" });
     answer = await response.json();
   } catch {
     throw new Unreachable();
   }
   if (response.ok) return answer;
   throw new Refused(readProblem(answer, response.status));
+}
+
+function send(method: string, path: string, names: Names, query: Names, body: unknown, accept: Names, signal?: AbortSignal): Promise<Response> {
+  const filled = path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ""));
+  const search = new URLSearchParams(query).toString();
+  const headers: Record<string, string> = { ...accept };
+  if (key) headers.Authorization = `Bearer ${key}`;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  return fetch(new URL(search ? `${filled}?${search}` : filled, BASE), {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
+    // What a key may read is not left in the cache of the browser.
+    cache: "no-store",
+    credentials: "omit",
+    redirect: "error",
+    referrerPolicy: "no-referrer",
+  });
 }
 
 /** A problem of the API, or of what stands before it, such as a proxy. */

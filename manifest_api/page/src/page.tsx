@@ -3,21 +3,33 @@
 import { Component, render } from "preact";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { AccessView } from "./access";
 import { goTo, linkTo, useAddress } from "./address";
 import type { Address } from "./address";
 import { startBeats, useAnswer, useLost, useVersion } from "./answers";
-import { getAll, hasKey, refresh, useKeyFromNowOn } from "./client";
+import { get, getAll, hasKey, Refused, refresh, useKeyFromNowOn } from "./client";
 import type { Schemas } from "./client";
-import { FindingsView } from "./findings";
-import { OrganizationView } from "./organization";
-import { Palette } from "./palette";
+import { Palette, TITLES } from "./palette";
 import { Loading, ProblemNote, Name, Text, plural } from "./parts";
-import { AgentView, RoleView } from "./role";
-import { RoutingView } from "./routing";
+import type { ViewProps } from "./parts";
 
 type Line = Schemas["OrganizationLine"];
-const VIEWS = [["organization", "Organization"], ["access", "Access"], ["routing", "Routing"], ["findings", "Findings"]] as const;
+type View = (props: ViewProps) => JSX.Element;
+/** The views by the word in their address. Each is a part of its own, which is loaded when it is first opened. */
+const VIEWS: Readonly<Record<string, () => Promise<View>>> = {
+  organization: () => import("./organization").then((part) => part.OrganizationView),
+  roles: () => import("./role").then((part) => part.RoleView),
+  agents: () => import("./role").then((part) => part.AgentView),
+  access: () => import("./access").then((part) => part.AccessView),
+  routing: () => import("./routing").then((part) => part.RoutingView),
+  requests: () => import("./requests").then((part) => part.RequestsView),
+  watch: () => import("./watch").then((part) => part.WatchView),
+  work: () => import("./work").then((part) => part.WorkView),
+  changes: () => import("./changes").then((part) => part.ChangesView),
+  bills: () => import("./bills").then((part) => part.BillsView),
+  audit: () => import("./audit").then((part) => part.AuditView),
+  findings: () => import("./findings").then((part) => part.FindingsView),
+};
+const loaded = new Map<string, View>();
 
 function Page(): JSX.Element {
   const address = useAddress();
@@ -56,7 +68,7 @@ function Page(): JSX.Element {
           <>
             {organizations && organizations.length > 1 && <Chooser organizations={organizations} org={org} />}
             <nav aria-label="Views">
-              {VIEWS.map(([name, title]) => <a key={name} href={linkTo(["orgs", org, name])} aria-current={view === name ? "page" : undefined}>{title}</a>)}
+              {TITLES.map(([name, title]) => <a key={name} href={linkTo(["orgs", org, name])} aria-current={view === name ? "page" : undefined}>{title}</a>)}
             </nav>
           </>
         )}
@@ -73,7 +85,7 @@ function Page(): JSX.Element {
       )}
       <main id="main" ref={main} tabIndex={-1}>
         <Fence key={place}>
-          {problem ? <Refusal problem={problem} /> : !organizations ? <Loading /> : <View address={address} organizations={organizations} />}
+          {problem ? <Refusal problem={problem} /> : !organizations ? <Loading /> : <Content address={address} organizations={organizations} />}
         </Fence>
       </main>
     </>
@@ -84,19 +96,33 @@ async function getAllOrganizations(): Promise<Line[]> {
   return getAll("/v1/orgs", {}, (page) => page.organizations, "200");
 }
 
-function View({ address, organizations }: { address: Address; organizations: readonly Line[] }): JSX.Element {
+function Content({ address, organizations }: { address: Address; organizations: readonly Line[] }): JSX.Element {
   const [top, org = "", view = "organization", id = ""] = address.path;
   if (top === undefined) return <Organizations of={organizations} />;
-  if (top === "findings") return <FindingsView address={address} />;
-  if (top === "orgs" && org) {
-    if (view === "organization") return <OrganizationView key={org} org={org} address={address} />;
-    if (view === "access") return <AccessView org={org} address={address} />;
-    if (view === "routing") return <RoutingView org={org} address={address} />;
-    if (view === "findings") return <FindingsView address={address} />;
-    if (view === "roles" && id) return <RoleView org={org} role={id} />;
-    if (view === "agents" && id) return <AgentView org={org} agent={id} />;
-  }
+  if (top === "findings") return <LoadedView name="findings" org="" address={address} />;
+  const needsId = view === "roles" || view === "agents";
+  if (top === "orgs" && org && Object.hasOwn(VIEWS, view) && (id || !needsId)) return <LoadedView key={`${org}/${view}`} name={view} org={org} address={address} />;
   return <p class="note">This address names no view. <a href="#/">Go to the organizations</a>.</p>;
+}
+
+/** A view, after its part of the page is loaded. */
+function LoadedView({ name, ...props }: ViewProps & { name: string }): JSX.Element {
+  const { answer, problem } = useAnswer(`view ${name}`, () => loadView(name));
+  const View = loaded.get(name) ?? answer;
+  if (problem && !View) return <ProblemNote of={problem} />;
+  return View ? <View {...props} /> : <Loading />;
+}
+
+async function loadView(name: string): Promise<View> {
+  try {
+    const view = await VIEWS[name]!();
+    loaded.set(name, view);
+    return view;
+  } catch {
+    // Is the server gone, or does it have another version of the page?
+    await get("/v1/snapshot");
+    throw new Refused({ type: "", title: "", status: 404, code: "", detail: "this part of the page is missing, because the server has another version of the page", help: "reload the page" } as Schemas["Problem"]);
+  }
 }
 
 function Organizations({ of }: { of: readonly Line[] }): JSX.Element {

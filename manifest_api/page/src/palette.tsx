@@ -7,6 +7,11 @@ import { useAnswer } from "./answers";
 import { get, getAll } from "./client";
 
 const MOST = 12;
+/** The views in the order of the navigation. */
+export const TITLES = [
+  ["organization", "Organization"], ["access", "Access"], ["routing", "Routing"], ["requests", "Requests"], ["watch", "Watch"], ["work", "Work"],
+  ["bills", "Bills"], ["changes", "Changes"], ["audit", "Audit"], ["findings", "Findings"],
+] as const;
 
 export function Palette({ org }: { org: string }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -48,10 +53,7 @@ function Finder({ org, onDone }: { org: string; onDone: () => void }): JSX.Eleme
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const places = [
-    { name: "Organization", kind: "view", link: linkTo(["orgs", org, "organization"]) },
-    { name: "Access", kind: "view", link: linkTo(["orgs", org, "access"]) },
-    { name: "Routing", kind: "view", link: linkTo(["orgs", org, "routing"]) },
-    { name: "Findings", kind: "view", link: linkTo(["orgs", org, "findings"]) },
+    ...TITLES.map(([name, title]) => ({ name: title, kind: "view", link: linkTo(["orgs", org, name]) })),
     ...(detail?.chart ?? []).map((role) => ({ name: `${role.role_name} ${role.role_id}`.slice(0, 120), kind: "role", link: linkTo(["orgs", org, "roles", role.role_id]) })),
     ...(agents ?? []).map((agent) => ({ name: `${agent.callsign} ${agent.agent_id}`.slice(0, 120), kind: "agent", link: linkTo(["orgs", org, "agents", agent.agent_id]) })),
     ...(detail?.domains ?? []).map((domain) => ({ name: domain.id, kind: "domain", link: linkTo(["orgs", org, "routing"], { domain: domain.id }) })),

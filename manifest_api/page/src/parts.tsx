@@ -2,7 +2,14 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
+import type { Address } from "./address";
 import type { Schemas } from "./client";
+
+/** What every view of an organization gets. */
+export interface ViewProps {
+  readonly org: string;
+  readonly address: Address;
+}
 
 type Why = Schemas["Why"];
 

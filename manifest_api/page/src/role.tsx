@@ -8,8 +8,10 @@ import type { Schemas } from "./client";
 import { Facts, FindingNotes, Rows, ToolTable, toLinks } from "./manifest";
 import type { Row } from "./manifest";
 import { Loading, ProblemNote, Section, Sentence, Text, WhyNote, plural, words } from "./parts";
+import type { ViewProps } from "./parts";
 
-export function RoleView({ org, role }: { org: string; role: string }): JSX.Element {
+export function RoleView({ org, address }: ViewProps): JSX.Element {
+  const role = address.path[3] ?? "";
   const { answer: manifest, problem } = useAnswer(`role ${org}/${role}`, () => get("/v1/orgs/{org}/roles/{role}", { org, role }));
   if (problem) return <ProblemNote of={problem} />;
   if (!manifest) return <Loading />;
@@ -162,7 +164,8 @@ function OptionalList({ title, items }: { title: string; items: readonly Row[] }
 }
 
 /** An agent: the same in the current state, and how it could rise. */
-export function AgentView({ org, agent }: { org: string; agent: string }): JSX.Element {
+export function AgentView({ org, address }: ViewProps): JSX.Element {
+  const agent = address.path[3] ?? "";
   const { answer: of, problem } = useAnswer(`agent ${org}/${agent}`, () => get("/v1/orgs/{org}/agents/{agent}", { org, agent }));
   if (problem) return <ProblemNote of={problem} />;
   if (!of) return <Loading />;

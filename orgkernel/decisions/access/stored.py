@@ -91,6 +91,12 @@ def add_grant(state: StateView, grant: Grant) -> StateView:
     return replace_stored(state, {grant.subject: Patched(state.grants.get(grant.subject, ()), (grant,))})
 
 
+def drop_grant(state: StateView, grant: Grant) -> StateView:
+    """A state without one of its grants."""
+    rest = Patched(state.grants.get(grant.subject, ()), dropped=(grant.grant_id,))
+    return replace_stored(state, {grant.subject: rest})
+
+
 def drop_restrictions(
     state: StateView, subjects: Iterable[str], restriction_ids: Collection[str]
 ) -> StateView:

@@ -1,0 +1,129 @@
+// Requests and grants: what each would open is shown before anything is confirmed.
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import { SubjectLink } from "./access";
+import { changeQuery } from "./address";
+import { useAnswer } from "./answers";
+import { get, getAll, hasKey, post, Refused, refresh } from "./client";
+import type { Schemas } from "./client";
+import { GrantForm, GrantTable } from "./grants";
+import { Choice, Loading, ProblemNote, Section, Text, plural } from "./parts";
+import type { ViewProps } from "./parts";
+import { When } from "./times";
+import { Effects, Grantors } from "./widening";
+
+type PermissionRequest = Schemas["PermissionRequest"];
+const APPROVALS: Readonly<Record<string, string>> = { once: " for one use", day: " for a day", always: " until it is revoked" };
+const STATES = ["pending", "approved", "denied", "expired"] as const;
+
+export function RequestsView({ org, address }: ViewProps): JSX.Element {
+  const { answer: requests, problem } = useAnswer(`requests ${org}`, () => getAll("/v1/orgs/{org}/requests", { org }, (page) => page.requests));
+  // The words of a decision are in the audit. Without the right to read it, they are left out.
+  const { answer: rows } = useAnswer(`decided ${org}`, () => get("/v1/audit", {}, { kind: "request", limit: "500" }));
+  const reasons = new Map((rows?.rows ?? []).filter(({ entry }) => entry.activity !== "created").map(({ entry }) => [entry.record_id ?? "", entry.reason ?? ""]));
+  const { status = "pending", open = "" } = address.query;
+  if (problem) return <ProblemNote of={problem} />;
+  if (!requests) return <Loading />;
+  const shown = requests.filter((each) => status === "all" || each.status === status).reverse();
+  const counts = STATES.map((each) => [each, `${each} (${requests.filter((request) => request.status === each).length})`] as const);
+  return (
+    <>
+      <h1 tabIndex={-1}>Requests and grants</h1>
+      {!hasKey() && <p class="note">You can read everything here. To decide, sign in with a key that has the key scope <code>approve</code> or <code>grant</code>.</p>}
+      <Section title="Requests" count={shown.length}>
+        <div class="tools">
+          <Choice label="Status" value={status} options={[...counts, ["all", `all (${requests.length})`]]} onChange={(value) => changeQuery(address, { status: value === "pending" ? "" : value, open: "" })} />
+        </div>
+        {shown.length ? (
+          <ul class="cards wide">
+            {shown.map((each) => (
+              <RequestCard key={each.request_id} org={org} of={each} reason={reasons.get(each.request_id) ?? ""} isOpen={open === each.request_id} onToggle={() => changeQuery(address, { open: open === each.request_id ? "" : each.request_id }, false)} />
+            ))}
+          </ul>
+        ) : (
+          <p class="note">
+            {requests.length ? `No request is ${status}.` : <>No request has been made. An agent that is denied something asks with <code>orgkernel request make</code>, over MCP or over HTTP.</>}
+          </p>
+        )}
+      </Section>
+      <GrantTable org={org} address={address} />
+      <GrantForm key={JSON.stringify(address.query)} org={org} address={address} />
+    </>
+  );
+}
+
+function RequestCard({ org, of, reason, isOpen, onToggle }: { org: string; of: PermissionRequest; reason: string; isOpen: boolean; onToggle: () => void }): JSX.Element {
+  const expires = of.status === "pending" && <> · expires <When at={of.expires_at} /></>;
+  return (
+    <li id={of.request_id}>
+      <p>
+        <SubjectLink org={org} subject={of.requester} /> asks for <strong>{of.level}</strong> of <Resources of={of.resources} />
+        {of.action && <> for the action <code><bdi>{of.action}</bdi></code></>}
+        {of.waives.length > 0 && <span class="warn"> with a waiver of {of.waives.join(", ")}</span>}
+      </p>
+      {of.reason && <p class="quote"><Text of={of.reason} most={300} /></p>}
+      {of.summary && <p><Text of={of.summary} most={300} /></p>}
+      <p class="small muted"><code>{of.request_id}</code> · <When at={of.created_at} />{expires}</p>
+      {of.status !== "pending" && (
+        <p class="small">
+          <span class={`outcome ${of.status === "approved" ? "allow" : of.status === "denied" ? "deny" : ""}`}>{of.status === "approved" ? "✓ " : of.status === "denied" ? "✕ " : ""}{of.status}{APPROVALS[of.response ?? ""]}</span>
+          {of.responder && <> by <SubjectLink org={org} subject={of.responder} /></>}
+          {of.response_at !== null && <> <When at={of.response_at} /></>}
+          {reason && <>: <Text of={reason} most={300} /></>}
+          {of.grant_id && <> · grant <code>{of.grant_id}</code></>}
+        </p>
+      )}
+      {of.status === "pending" && <p><button type="button" aria-expanded={isOpen} onClick={onToggle}>{isOpen ? "Close" : "Decide …"}</button></p>}
+      {isOpen && of.status === "pending" && <Decide org={org} of={of} />}
+    </li>
+  );
+}
+
+function Resources({ of }: { of: readonly string[] }): JSX.Element {
+  return <>{of.map((each, number) => <span key={each}>{number > 0 && ", "}<code><bdi>{each.slice(0, 120)}</bdi></code></span>)}</>;
+}
+
+/** The effect, who may decide, and the two answers. */
+function Decide({ org, of }: { org: string; of: PermissionRequest }): JSX.Element {
+  const { answer: effect, problem } = useAnswer(`widening ${org} ${of.request_id}`, () => get("/v1/orgs/{org}/requests/{request_id}/widening", { org, request_id: of.request_id }));
+  const { answer: preview } = useAnswer(`grantors ${org} ${of.request_id}`, () => post("/v1/orgs/{org}/grants/preview", { org }, {
+    subject: of.requester, resources: of.resources, level: of.level, waives: of.waives, channel: of.channel, session: of.session, action: of.action,
+  }));
+  const [approval, setApproval] = useState<"once" | "day" | "always">("once");
+  const [reason, setReason] = useState("");
+  const [refusal, setRefusal] = useState<Schemas["Problem"]>();
+  const [busy, setBusy] = useState(false);
+  const decide = (answer: "approve" | "deny"): void => {
+    setBusy(true);
+    setRefusal(undefined);
+    const names = { org, request_id: of.request_id };
+    const sent = answer === "approve"
+      ? post("/v1/orgs/{org}/requests/{request_id}/approve", names, { approval, reason })
+      : post("/v1/orgs/{org}/requests/{request_id}/deny", names, { reason });
+    sent.then(refresh, (error: unknown) => {
+      if (error instanceof Refused) setRefusal(error.problem);
+      else throw error;
+    }).finally(() => setBusy(false));
+  };
+  if (problem) return <ProblemNote of={problem} />;
+  if (!effect) return <Loading />;
+  return (
+    <div class="inset">
+      <h3>What an approval would open</h3>
+      <Effects org={org} of={effect.widens} empty="Nothing: the requester may do this already, or something else denies it. Look at the access view before you approve." />
+      <Grantors org={org} of={preview?.grantors} />
+      <form class="tools" onSubmit={(event) => { event.preventDefault(); decide("approve"); }}>
+        <Choice label="Approve" value={approval} options={[["once", "for one use"], ["day", "for a day"], ["always", "until it is revoked"]]} onChange={(value) => setApproval(value as typeof approval)} />
+        <label class="field grow">
+          <span>Your reason, for the audit</span>
+          <input value={reason} maxLength={2_000} onInput={(event) => setReason(event.currentTarget.value)} />
+        </label>
+        <button type="submit" class="primary" disabled={busy}>Approve{effect.widens.length > 0 && `: ${plural(effect.widens.length, "action")}`}</button>
+        <button type="button" disabled={busy || !reason.trim()} onClick={() => decide("deny")}>Deny</button>
+      </form>
+      {!reason.trim() && <p class="small muted">A denial needs a reason, so that others can follow the decision.</p>}
+      {refusal && <><ProblemNote of={refusal} /><Grantors org={org} of={preview?.grantors} /></>}
+    </div>
+  );
+}

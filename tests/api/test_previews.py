@@ -1,0 +1,101 @@
+"""Previews: what a grant would open, what a revocation would close, and what the last change of the documents did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orgkernel import Kernel
+from tests.api.asking import client_of, problem, stored_client
+from tests.api.keys import bearer, first_key, location_of, new_key
+from tests.support.trees import copy_template
+
+ORG = "/v1/orgs/starship"
+TERMS = {"subject": "role:scout", "resources": ["tool:scheduler"], "level": "read"}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return copy_template(tmp_path / "starship", "starship")
+
+
+def test_a_preview_says_what_a_grant_would_open_and_stores_nothing(tree: Path, tmp_path: Path) -> None:
+    """It needs no key on loopback, names who could issue the grant, and agrees with the decision after the grant."""
+    place = location_of(tmp_path / "state.db")
+    key = bearer(first_key(place))
+    with stored_client(Kernel.open(str(tree)), place) as client:
+        preview = client.post(f"{ORG}/grants/preview", json=TERMS).json()
+        opened = {each["action"] for each in preview["widens"]}
+        assert {(each["outcome_before"], each["outcome_after"]) for each in preview["widens"]} == {
+            ("deny", "allow")
+        }
+        assert preview["grantors"] == ["person:captain"]
+        assert client.get(f"{ORG}/grants").json()["grants"] == []
+        grant = client.post(f"{ORG}/grants", json=TERMS, headers=key).json()
+        again = client.post(f"{ORG}/grants/preview", json=TERMS).json()
+        assert again["widens"] == []
+        loss = client.get(f"{ORG}/grants/{grant['grant_id']}/revocation").json()
+        assert loss["grant"]["grant_id"] == grant["grant_id"]
+        assert {each["action"] for each in loss["narrows"]} == opened
+        assert {(each["outcome_before"], each["outcome_after"]) for each in loss["narrows"]} == {
+            ("allow", "deny")
+        }
+        assert len(client.get(f"{ORG}/grants").json()["grants"]) == 1
+        client.post(f"{ORG}/grants/{grant['grant_id']}/revoke", json={}, headers=key)
+        assert client.post(f"{ORG}/grants/preview", json=TERMS).json() == preview
+
+
+def test_a_preview_needs_the_scope_to_read_and_a_known_organization(tree: Path, tmp_path: Path) -> None:
+    """A key that may only report gets no answer; a misspelled name and a missing grant are explained."""
+    place = location_of(tmp_path / "state.db")
+    first_key(place)
+    reporting = bearer(new_key(place, ["report"]))
+    with stored_client(Kernel.open(str(tree)), place) as client:
+        problem(client.post(f"{ORG}/grants/preview", json=TERMS, headers=reporting), 403, "SCOPE_MISSING")
+        problem(client.post("/v1/orgs/other/grants/preview", json=TERMS), 404, "UNKNOWN_ORGANIZATION")
+        unknown = client.post(f"{ORG}/grants/preview", json=TERMS | {"subject": "role:scuot"})
+        assert (unknown.status_code, unknown.json()["code"]) == (409, "UNKNOWN_NAME")
+        problem(client.get(f"{ORG}/grants/g-000000000000/revocation"), 404, "UNKNOWN_RECORD")
+
+
+def test_the_changes_are_those_of_the_last_reload(tree: Path) -> None:
+    """Before a change there is no earlier version; afterwards the report names edits, effects and lines of both sides."""
+    kernel = Kernel.open(str(tree))
+    profile = tree / "roles/scout.yaml"
+    with client_of(kernel) as client:
+        first = client.get(f"{ORG}/changes").json()
+        assert (first["before"], first["report"]) == (None, None)
+        text = profile.read_text(encoding="utf-8")
+        profile.write_text(text.replace("    - {tool: issue_tracker, level: read}\n", ""), encoding="utf-8")
+        kernel.reload()
+        answer = client.get(f"{ORG}/changes").json()
+        assert answer["before"] == first["snapshot"]
+        assert answer["snapshot"] == kernel.organization("starship").snapshot.digest
+        report = answer["report"]
+        assert report["summary"]["widened"] == 0
+        assert "scout loses tool issue_tracker at level read" in [
+            each["sentence"] for each in report["changes"]
+        ]
+        assert report["edits"][0]["why_before"][0]["line"] == 26
+        profile.write_text("broken: [", encoding="utf-8")
+        kernel.reload()
+        assert client.get(f"{ORG}/changes").json()["report"]["edits"] != []
+        profile.write_text(text, encoding="utf-8")
+        kernel.reload()
+        assert client.get(f"{ORG}/changes").json()["report"]["summary"]["narrowed"] == 0
+
+
+def test_a_large_organization_is_not_kept_twice(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above the limit there is no earlier version, and the answer has no report."""
+    monkeypatch.setattr("orgkernel.kernel.registry.MAX_COMPARED_ROLES", 3)
+    kernel = Kernel.open(str(tree))
+    profile = tree / "roles/scout.yaml"
+    profile.write_text(
+        profile.read_text(encoding="utf-8").replace(
+            "issue_tracker, level: read", "issue_tracker, level: write"
+        ),
+        encoding="utf-8",
+    )
+    assert kernel.reload().updated == ("starship",)
+    assert kernel.find_previous("starship") is None

@@ -1,0 +1,246 @@
+"""The views of the store: requests and grants, the live board, work, bills, changes and the audit."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.keys import location_of, new_key
+from tests.api.running import Server, running
+from tests.page.accessibility import find_violations
+from tests.page.conftest import LONG, MARKUP
+from tests.page.proxy import proxying
+from tests.page.seeding import ORG, build_report, send
+from tests.page.test_keys import sign_in
+from tests.page.test_views import click, get_address, show, wait_for
+from tests.support.browser import Page
+from tests.support.trees import copy_template
+
+pytestmark = pytest.mark.browser
+VIEWS = {
+    "requests": ("Requests and grants", "plan the survey of the outer moons"),
+    "requests?status=denied": ("Requests and grants", "not your work"),
+    "requests?subject=role%3Ascout&resource=tool%3Ascheduler": ("Requests and grants", "Issue the grant"),
+    "watch": ("Watch", "Weld the hull"),
+    "watch?role=builder": ("Watch", "Timeline of builder"),
+    "work": ("Work", "Which alloy is in store?"),
+    "bills": ("Bills", "General quarters"),
+    "bills/general_quarters?step=hold": ("General quarters", "approval by"),
+    "changes": ("Changes", "have not changed since this server started"),
+    "audit": ("Audit", "handed down"),
+    "audit?kind=grant&since=3600": ("Audit", "a day of literature"),
+}
+"""Addresses below the organization, each with its heading and words that the view shows."""
+STARSHIP = "#/orgs/starship/"
+
+
+@pytest.fixture(autouse=True)
+def _quiet(page: Page) -> Iterator[None]:
+    """The console stays empty, except for what the server refused, and nothing is requested from another host."""
+    page.show_as(1280, 900)
+    page.forget()
+    yield
+    assert [each for each in page.problems if "status of 40" not in each] == []
+    assert [each for each in page.requested if not each.startswith(("http://127.0.0.1:", "about:"))] == []
+
+
+def open_menu_and_sign_in(page: Page, key: str) -> None:
+    """Sign in from the menu, as a user does who may read already."""
+    click(page, ".menu > button")
+    sign_in(page, key)
+    page.wait("[...document.querySelectorAll('button')].some(each => each.innerText === 'Sign out')")
+
+
+def press_button(page: Page, words: str) -> None:
+    """Press the first button that begins with some words."""
+    found = f"[...document.querySelectorAll('main button')].find(each => each.innerText.startsWith({json.dumps(words)}) && !each.disabled)"
+    page.wait(found)
+    page.run(f"{found}.click()")
+
+
+def write_in(page: Page, selector: str, text: str) -> None:
+    """Write into a field."""
+    page.wait(f"document.querySelector({json.dumps(selector)})")
+    page.run(f"document.querySelector({json.dumps(selector)}).focus()")
+    page.type(text)
+
+
+@pytest.mark.parametrize("address", VIEWS)
+def test_a_view_is_shown_by_its_address_and_is_accessible(
+    page: Page, stored_server: Server, address: str
+) -> None:
+    """Without a key on loopback; axe reports nothing, in light and dark; only tables and drawings are wider than 360 pixels."""
+    heading, words = VIEWS[address]
+    show(page, stored_server, STARSHIP + address, words)
+    assert heading in page.run("document.querySelector('h1').innerText")
+    assert find_violations(page) == []
+    page.show_as(1280, 900, scheme="dark")
+    assert find_violations(page, "color-contrast") == []
+    page.show_as(360, 800)
+    assert page.run("document.documentElement.scrollWidth") <= 360
+
+
+def test_an_approval_shows_what_it_opens_before_it_is_confirmed(page: Page, stored_server: Server) -> None:
+    """By keyboard: the effect, then the words, then the approval, which is stored with the words."""
+    asked = send(
+        stored_server,
+        f"{ORG}/requests",
+        {
+            "requester": "role:scout",
+            "resources": ["tool:codebase_query"],
+            "level": "read",
+            "reason": "look at the maps",
+        },
+        new_key(location_of(stored_server.folder / "state.db"), ["request"]),
+    )["request_id"]
+    show(page, stored_server, f"{STARSHIP}requests?open={asked}", "What an approval would open")
+    wait_for(page, "Who may decide: person:captain, and every operator with the key scope.")
+    table = page.run("document.querySelector('[aria-label=Effects] tbody').innerText")
+    assert [word for word in ("denied", "allowed") if word in table] == ["denied", "allowed"]
+    open_menu_and_sign_in(page, stored_server.key)
+    write_in(page, f"#{asked} input", "only the maps")
+    page.press("Enter")
+    page.wait(f"!document.getElementById('{asked}')")
+    stored = stored_server.get(f"{ORG}/requests/{asked}").json()
+    assert stored["status"] == "approved"
+    show(page, stored_server, f"{STARSHIP}requests?status=approved", "only the maps")
+    assert "approved for one use by" in page.run("document.querySelector('main').innerText")
+
+
+def test_a_denial_needs_words(page: Page, stored_server: Server) -> None:
+    """The button is closed until a reason is written, and the audit has the reason."""
+    asked = send(
+        stored_server,
+        f"{ORG}/requests",
+        {"requester": "agent:kestrel", "resources": ["tool:codebase_query"], "reason": MARKUP},
+        stored_server.key,
+    )["request_id"]
+    show(page, stored_server, f"{STARSHIP}requests?open={asked}", "What an approval would open")
+    assert page.run("[document.querySelectorAll('main img, main script').length, window.ran ?? 0]") == [0, 0]
+    open_menu_and_sign_in(page, stored_server.key)
+    deny = f"[...document.querySelectorAll('#{asked} button')].find(each => each.innerText === 'Deny')"
+    page.wait(f"{deny}?.disabled")
+    write_in(page, f"#{asked} input", "ask the captain")
+    page.wait(f"!{deny}.disabled")
+    page.run(f"{deny}.click()")
+    page.wait(f"!document.getElementById('{asked}')")
+    stored = stored_server.get(f"{ORG}/requests/{asked}").json()
+    assert stored["status"] == "denied"
+    row = stored_server.get(f"/v1/audit?record={asked}").json()["rows"][0]["entry"]
+    assert (row["activity"], row["reason"]) == ("denied", "ask the captain")
+
+
+def test_a_missing_right_is_named_with_who_has_it(page: Page, stored_server: Server) -> None:
+    """A key that may only read shows everything; a decision names the missing key scope and who may decide."""
+    show(page, stored_server, f"{STARSHIP}requests", "survey of the outer moons")
+    store = location_of(stored_server.folder / "state.db")
+    open_menu_and_sign_in(page, new_key(store, ["read"]))
+    press_button(page, "Decide")
+    press_button(page, "Approve")
+    wait_for(page, "lacks a scope")
+    text = page.run("document.querySelector('main').innerText")
+    assert "approve" in text
+    assert "person:captain" in text
+    assert find_violations(page) == []
+
+
+def test_a_grant_is_previewed_issued_and_revoked(page: Page, stored_server: Server) -> None:
+    """The form's address is the terms; nothing is stored before the confirmation, and a revocation shows what is lost."""
+    show(page, stored_server, f"{STARSHIP}requests", "Give a subject something")
+    open_menu_and_sign_in(page, stored_server.key)
+    page.run("document.querySelector('main details').open = true")
+    write_in(page, "[name=subject]", "role:counselor")
+    write_in(page, "[name=resource]", "tool:query_metrics")
+    page.press("Enter")
+    wait_for(page, "What the grant would open")
+    assert "subject=role%3Acounselor&resource=tool%3Aquery_metrics" in get_address(page)
+    current = f"{ORG}/grants?subject=role:counselor"
+    assert stored_server.get(current).json()["grants"] == []
+    press_button(page, "Issue the grant")
+    wait_for(page, "role:counselor")
+    page.wait("document.querySelector('[aria-label=Grants] tbody').innerText.includes('role:counselor')")
+    grant = stored_server.get(current).json()["grants"][0]
+    assert (grant["level"], grant["resources"]) == ("read", ["tool:query_metrics"])
+    assert 86_000 < grant["expires_at"] - time.time() <= 86_400
+    click(page, f"[aria-label='Revoke {grant['grant_id']} …']")
+    wait_for(page, "would lose without")
+    page.wait("document.querySelector('[aria-label=\"Revoke a grant\"] tbody')?.innerText.includes('denied')")
+    assert find_violations(page) == []
+    press_button(page, "Revoke the grant")
+    page.wait("!document.querySelector('[aria-label=Grants] tbody').innerText.includes('role:counselor')")
+    assert stored_server.get(current).json()["grants"] == []
+
+
+def test_a_report_appears_as_it_arrives(page: Page, stored_server: Server) -> None:
+    """The stream shows it without a reload; a role that never reported is silent, and nothing is filled in for it."""
+    show(page, stored_server, f"{STARSHIP}watch?show=silent", "Live: reports appear as they arrive.")
+    row = "[...document.querySelectorAll('.board tbody tr')].find(each => each.innerText.includes('Pathologist'))"
+    assert page.run(f"{row}.innerText.replaceAll(/\\s+/g, ' ')") == "Pathologist silent: no report never"
+    show(page, stored_server, f"{STARSHIP}watch?q=pathologist", "Live: reports appear as they arrive.")
+    report = build_report("pathologist", "active", "contingent", "critical", 0.5, MARKUP)
+    send(stored_server, f"{ORG}/salute", report, stored_server.key)
+    page.wait(f"{row}?.innerText.includes('contingent')")
+    text = page.run(f"{row}.innerText")
+    assert all(words in text for words in ("critical", "<img src=x", "50"))
+    assert page.run("[document.querySelectorAll('main img, main b').length, window.ran ?? 0]") == [0, 0]
+    assert find_violations(page) == []
+
+
+def test_the_board_is_polled_where_a_proxy_holds_the_stream_back(page: Page, stored_server: Server) -> None:
+    """The page says that it polls, and shows a report all the same."""
+    with proxying(stored_server.url, "/") as url:
+        page.open("about:blank#")
+        page.open(f"{url}/{STARSHIP}watch?q=counselor")
+        wait_for(page, "the board is asked for every five seconds")
+        report = build_report("counselor", "active", "primary", "nominal", 0.1, "Listen")
+        send(stored_server, f"{ORG}/salute", report, stored_server.key)
+        wait_for(page, "Listen")
+        page.open("about:blank#")
+
+
+def test_a_bill_is_drawn_with_every_step(page: Page, stored_server: Server) -> None:
+    """Each step is a card in the drawing and a line of the list; a step names who may do it."""
+    show(page, stored_server, f"{STARSHIP}bills/general_quarters", "Hold the threat off")
+    assert page.run("document.querySelectorAll('.chart li.card').length") == 8
+    assert page.run("document.querySelectorAll('.chart svg g').length") == 10
+    click(page, ".chart li.card a")
+    wait_for(page, "time limit")
+    assert get_address(page) == f"{STARSHIP}bills/general_quarters?step=sound"
+
+
+def test_the_chain_of_the_audit_is_verified_on_demand(page: Page, stored_server: Server) -> None:
+    """The verdict is shown with the number of rows."""
+    show(page, stored_server, f"{STARSHIP}audit", "Verify the chain")
+    press_button(page, "Verify the chain")
+    wait_for(page, "No row is missing, moved or changed.")
+    assert find_violations(page) == []
+
+
+def test_a_change_is_shown_with_its_lines(page: Page, tmp_path: Path) -> None:
+    """An edit of a profile appears by itself: what the role lost, and the line."""
+    organization = copy_template(tmp_path / "starship", "starship")
+    profile = organization / "roles/scout.yaml"
+    with running(tmp_path, organization) as server:
+        show(page, server, f"{STARSHIP}changes", "have not changed")
+        text = profile.read_text(encoding="utf-8")
+        profile.write_text(text.replace("    - {tool: issue_tracker, level: read}\n", ""), encoding="utf-8")
+        wait_for(page, "scout loses tool issue_tracker at level read")
+        assert "starship/roles/scout.yaml:26" in page.run("document.querySelector('main').innerText")
+        assert find_violations(page) == []
+        show(page, server, f"{STARSHIP}changes?effect=widened", "0 changes by 1 edit")
+        show(page, server, f"{STARSHIP}watch", "No agent has reported yet")
+        show(page, server, f"{STARSHIP}requests", "No request has been made")
+        page.open("about:blank#")
+
+
+def test_a_long_name_stays_in_its_column(page: Page, stored_server: Server) -> None:
+    """A reason of 10,500 characters is cut, with a way to see all."""
+    body = {"requester": "role:scout", "resources": ["tool:scheduler"], "reason": LONG[:1_900]}
+    send(stored_server, f"{ORG}/requests", body, stored_server.key)
+    page.show_as(360, 800)
+    show(page, stored_server, f"{STARSHIP}requests", "Show all 1,900 characters")
+    assert page.run("document.documentElement.scrollWidth") <= 360
