@@ -12,10 +12,18 @@ from types import MappingProxyType
 BUILT = Path(__file__).parent / "page" / "built"
 """The folder of the built files. They are checked in, and are in the wheel."""
 PAGE = "/"
+COPY_SCRIPT, COPY_PAGE = "copy.js", "copy.html"
+"""The script and the page of a copy without a server, which are written by `orgkernel site` and never served."""
+
+
+def _list_scripts() -> list[Path]:
+    return sorted(each for each in BUILT.glob("*.js") if each.name != COPY_SCRIPT)
+
+
 FILES = MappingProxyType(
     {
         PAGE: ("index.html", "text/html"),
-        **{f"/page/{each.name}": (each.name, "text/javascript") for each in sorted(BUILT.glob("*.js"))},
+        **{f"/page/{each.name}": (each.name, "text/javascript") for each in _list_scripts()},
         "/page/page.css": ("page.css", "text/css"),
         "/page/icon.svg": ("icon.svg", "image/svg+xml"),
         "/page/licenses.txt": ("licenses.txt", "text/plain"),

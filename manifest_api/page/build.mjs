@@ -10,16 +10,11 @@ const sources = join(dirname(fileURLToPath(import.meta.url)), "src");
 const esbuild = createRequire(join(packages, "any.js"))("esbuild");
 
 mkdirSync(target, { recursive: true });
-const result = await esbuild.build({
-  entryPoints: [join(sources, "page.tsx"), join(sources, "page.css")],
+const settings = {
   absWorkingDir: sources,
   outdir: target,
   bundle: true,
   minify: true,
-  format: "esm",
-  // A view that is not opened first is a part of its own, which is loaded when its address is opened.
-  splitting: true,
-  chunkNames: "part-[name]-[hash]",
   target: ["chrome111", "firefox113", "safari16.4"],
   charset: "utf8",
   jsx: "automatic",
@@ -29,8 +24,19 @@ const result = await esbuild.build({
   metafile: true,
   nodePaths: [packages],
   tsconfigRaw: {},
+};
+const result = await esbuild.build({
+  ...settings,
+  entryPoints: [join(sources, "page.tsx"), join(sources, "page.css")],
+  define: { IS_COPY: "false" },
+  format: "esm",
+  // Each view is a part of its own, which is loaded when its address is opened.
+  splitting: true,
+  chunkNames: "part-[name]-[hash]",
 });
-for (const name of ["index.html", "icon.svg"]) copyFileSync(join(sources, name), join(target, name));
+// The copy without a server is one classic script: a page that is opened from a disk may not load modules.
+await esbuild.build({ ...settings, entryPoints: { copy: join(sources, "page.tsx") }, define: { IS_COPY: "true" }, format: "iife" });
+for (const name of ["index.html", "copy.html", "icon.svg"]) copyFileSync(join(sources, name), join(target, name));
 
 // The licenses of the packages inside the built script, which have to go with every copy of it.
 const bundled = new Set();

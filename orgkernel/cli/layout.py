@@ -19,6 +19,7 @@ GROUPS = {
         "list": CommandEntry("author.list", "List the organizations here, and agents in other formats."),
         "test": CommandEntry("author.test", "Run the decision cases of an organization."),
         "diff": CommandEntry("author.diff", "Show what each role gained and lost between two versions."),
+        "site": CommandEntry("author.site", "Write a copy of the page that needs no server."),
         "upgrade": CommandEntry("author.upgrade", "Upgrade older documents in place."),
         "rule": CommandEntry("author.reference:rule", "Explain a rule, or list all rules."),
         "schema": CommandEntry("author.reference:schema", "Print the JSON Schema of a kind of document."),

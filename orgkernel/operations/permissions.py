@@ -196,16 +196,22 @@ def revoke_grant(context: Context, grant_id: str, reason: str = "", *, org: str 
     return store.grants.revoke(grant_id, actor=context.actor.name, reason=reason)
 
 
+def _get_grant(context: Context, grant_id: str, org: str | None) -> Grant:
+    """A grant of an organization. Raises `UnknownRecord`."""
+    grant = context.store.grants.get(grant_id)
+    require_in(context, org, grant, f"grant {quote(grant_id)}")
+    if grant is None:
+        raise UnknownRecord(f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all")
+    return grant
+
+
 def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: str = "") -> Grant:
     """Wake a sleeping grant, so it applies again. It needs the same right as granting. Raises `Refused`,
     `UnknownRecord` and `Conflict`.
 
     A grant without an organization is woken for the named or served one.
     """
-    grant = context.store.grants.get(grant_id)
-    require_in(context, org, grant, f"grant {quote(grant_id)}")
-    if grant is None:
-        raise UnknownRecord(f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all")
+    grant = _get_grant(context, grant_id, org)
     org_id = grant.org_id
     if org_id == ALL_ORGANIZATIONS or org is not None:
         org_id = choose_organization(context, org)
@@ -341,10 +347,7 @@ def preview_grant(context: Context, draft: GrantDraft) -> GrantPreview:
 
 def preview_revocation(context: Context, grant_id: str, *, org: str | None = None) -> RevocationPreview:
     """What the subject of a grant would lose if the grant were revoked now. Raises `UnknownRecord`."""
-    grant = context.store.grants.get(grant_id)
-    require_in(context, org, grant, f"grant {quote(grant_id)}")
-    if grant is None:
-        raise UnknownRecord(f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all")
+    grant = _get_grant(context, grant_id, org)
     narrows = () if context.kernel is None else find_narrowing(context.kernel, grant)
     return RevocationPreview(grant=grant, narrows=narrows)
 

@@ -24,6 +24,8 @@ def test_the_built_page_is_what_its_sources_give(tmp_path: Path) -> None:
     built = build_page(tmp_path)
     parts = {name for name in built if re.fullmatch(r"built/part-\w+-[A-Z0-9]{8}\.js", name)}
     assert sorted(built.keys() - parts) == [
+        "built/copy.html",
+        "built/copy.js",
         "built/icon.svg",
         "built/index.html",
         "built/licenses.txt",

@@ -7,7 +7,7 @@ import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get, getAll, post } from "./client";
 import type { Schemas } from "./client";
-import { Copy, Loading, Outcome, Place, ProblemNote, Section, Sentence, Text, WhyLines, WhyNote, plural } from "./parts";
+import { Copy, Loading, Outcome, Place, ProblemNote, Section, Sentence, SubjectLink, WhyLines, WhyNote, plural } from "./parts";
 
 const CIRCUMSTANCES = ["on_behalf_of", "pace", "channel", "session"] as const;
 const TITLES: Readonly<Record<string, string>> = { on_behalf_of: "On behalf of", pace: "PACE tier", channel: "Channel", session: "Session" };
@@ -179,11 +179,6 @@ function WhoCan({ org, question }: { org: string; question: Question }): JSX.Ele
       {answer.rows.length > rows.length && <button type="button" onClick={() => setAll(true)}>Show all {answer.rows.length.toLocaleString("en-US")}</button>}
     </Section>
   );
-}
-
-export function SubjectLink({ org, subject }: { org: string; subject: string }): JSX.Element {
-  const [, kind, id] = /^(role|agent):([\w-]+)$/.exec(subject) ?? [];
-  return kind && id ? <a href={linkTo(["orgs", org, `${kind}s`, id])}>{subject}</a> : <Text of={subject} most={120} />;
 }
 
 /** The question and its answer as a decision case, for `orgkernel test`. */

@@ -2,13 +2,12 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { SubjectLink } from "./access";
 import { goTo, linkTo } from "./address";
 import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
-import { Loading, ProblemNote, Section, Sentence, Text, plural, words } from "./parts";
+import { Loading, plural, ProblemNote, Section, Sentence, SubjectLink, Text, words } from "./parts";
 import type { ViewProps } from "./parts";
 import { exact, When } from "./times";
 

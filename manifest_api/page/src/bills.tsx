@@ -6,7 +6,7 @@ import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
 import { FindingNotes } from "./manifest";
-import { Loading, Place, ProblemNote, Section, Text, WhyNote, plural, words } from "./parts";
+import { Loading, Place, plural, ProblemView, Section, Text, WhyNote, words } from "./parts";
 import type { ViewProps } from "./parts";
 
 type Bill = Schemas["BillPage"];
@@ -23,7 +23,7 @@ export function BillsView({ org, address }: ViewProps): JSX.Element {
 
 function BillList({ org }: { org: string }): JSX.Element {
   const { answer, problem } = useAnswer(`bills ${org}`, () => get("/v1/orgs/{org}/bills", { org }));
-  if (problem) return <ProblemNote of={problem} />;
+  if (problem) return <ProblemView of={problem} />;
   if (!answer) return <Loading />;
   return (
     <>
@@ -47,7 +47,7 @@ function BillList({ org }: { org: string }): JSX.Element {
 
 function BillView({ org, bill, step }: { org: string; bill: string; step: string }): JSX.Element {
   const { answer: of, problem } = useAnswer(`bill ${org} ${bill}`, () => get("/v1/orgs/{org}/bills/{bill}", { org, bill }));
-  if (problem) return <ProblemNote of={problem} />;
+  if (problem) return <ProblemView of={problem} />;
   if (!of) return <Loading />;
   const chosen = of.steps.find((each) => each.id === step);
   return (

@@ -6,7 +6,7 @@ import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
-import { Choice, Loading, Place, ProblemNote, Sentence, plural, show } from "./parts";
+import { Choice, Loading, Place, plural, ProblemView, Sentence, show } from "./parts";
 import type { ViewProps } from "./parts";
 
 type Report = Schemas["ChangeReport"];
@@ -20,14 +20,14 @@ const EFFECTS: Readonly<Record<string, readonly [string, string]>> = {
 
 export function ChangesView({ org, address }: ViewProps): JSX.Element {
   const { answer, problem } = useAnswer(`changes ${org}`, () => get("/v1/orgs/{org}/changes", { org }));
-  if (problem) return <ProblemNote of={problem} />;
+  if (problem) return <ProblemView of={problem} />;
   if (!answer) return <Loading />;
   return (
     <>
       <h1 tabIndex={-1}>Changes</h1>
       {answer.report ? (
         <>
-          <p class="muted">From version <Digest of={answer.before ?? ""} /> to <Digest of={answer.snapshot} />, the last change that this server has read.</p>
+          <p class="muted">From version <Digest of={answer.before ?? ""} /> to <Digest of={answer.snapshot} />, {IS_COPY ? "the version of this copy" : "the last change that this server has read"}.</p>
           <ChangeList org={org} address={address} of={answer.report} />
         </>
       ) : (

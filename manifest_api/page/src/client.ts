@@ -1,6 +1,7 @@
 // Questions to the HTTP API of the server that gave this page. Nothing else is ever requested.
 
 import type { components, paths } from "./api";
+import { readCopy } from "./copy";
 
 export type Schemas = components["schemas"];
 
@@ -120,6 +121,11 @@ export async function follow(
 }
 
 async function request(method: string, path: string, names: Names, query: Names, body?: unknown): Promise<unknown> {
+  if (IS_COPY) {
+    const kept = method === "GET" ? await readCopy(fillPath(path, names)) : undefined;
+    if (kept !== undefined) return kept;
+    throw new Refused({ type: "", title: "", status: 404, code: "", detail: "this is a copy without a server, which does not have this answer", help: "`orgkernel serve` answers it" } as Schemas["Problem"]);
+  }
   let response: Response;
   let answer: unknown;
   try {
@@ -132,8 +138,12 @@ async function request(method: string, path: string, names: Names, query: Names,
   throw new Refused(readProblem(answer, response.status));
 }
 
+function fillPath(path: string, names: Names): string {
+  return path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ""));
+}
+
 function send(method: string, path: string, names: Names, query: Names, body: unknown, accept: Names, signal?: AbortSignal): Promise<Response> {
-  const filled = path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ""));
+  const filled = fillPath(path, names);
   const search = new URLSearchParams(query).toString();
   const headers: Record<string, string> = { ...accept };
   if (key) headers.Authorization = `Bearer ${key}`;

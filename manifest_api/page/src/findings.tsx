@@ -6,14 +6,14 @@ import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get, getAll } from "./client";
 import type { Schemas } from "./client";
-import { Choice, Copy, Loading, ProblemNote, Section, Sentence, Text, plural } from "./parts";
+import { Choice, Copy, Loading, plural, ProblemView, Section, Sentence, Text } from "./parts";
 
 type Finding = Schemas["DiagnosticRow"];
 
 export function FindingsView({ address }: { address: Address }): JSX.Element {
   const { answer: findings, problem } = useAnswer("findings", () => getAll("/v1/diagnostics", {}, (page) => page.diagnostics));
   const { answer: state } = useAnswer("diagnostics", () => get("/v1/diagnostics", {}, { limit: "1" }));
-  if (problem) return <ProblemNote of={problem} />;
+  if (problem) return <ProblemView of={problem} />;
   if (!findings) return <Loading />;
   const { severity = "", q = "" } = address.query;
   const wanted = q.toLowerCase();

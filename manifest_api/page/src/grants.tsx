@@ -2,13 +2,12 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { SubjectLink } from "./access";
 import { changeQuery } from "./address";
 import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get, getAll, post, Refused, refresh } from "./client";
 import type { Schemas } from "./client";
-import { Choice, Loading, ProblemNote, Section, Text } from "./parts";
+import { Choice, Loading, ProblemNote, Section, SubjectLink, Text } from "./parts";
 import { When } from "./times";
 import { Effects, Grantors } from "./widening";
 

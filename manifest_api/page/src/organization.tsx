@@ -10,7 +10,7 @@ import { get, getAll } from "./client";
 import type { Schemas } from "./client";
 import { buildCrew, chooseOpenLevel, findPosts, listRows } from "./crew";
 import type { Crew, Post } from "./crew";
-import { Choice, Loading, ProblemNote, Section, Sentence, Name, Text, WhyNote, plural } from "./parts";
+import { Choice, Loading, Name, plural, ProblemNote, ProblemView, Section, Sentence, Text, WhyNote } from "./parts";
 import { Treegrid } from "./treegrid";
 
 /** What the colors of roles mean. Every color stands beside the value in words. */
@@ -39,7 +39,7 @@ export function OrganizationView({ org, address }: { org: string; address: Addre
     () => detail && buildCrew(detail.chart, agents ?? []),
     [detail, agents],
   );
-  if (problem) return <ProblemNote of={problem} />;
+  if (problem) return <ProblemView of={problem} />;
   if (!detail || !crew) return <Loading />;
   return (
     <>

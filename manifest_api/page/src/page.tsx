@@ -9,7 +9,7 @@ import { startBeats, useAnswer, useLost, useVersion } from "./answers";
 import { get, getAll, hasKey, Refused, refresh, useKeyFromNowOn } from "./client";
 import type { Schemas } from "./client";
 import { Palette, TITLES } from "./palette";
-import { Loading, ProblemNote, Name, Text, plural } from "./parts";
+import { Loading, ProblemNote, ProblemView, Name, Text, plural } from "./parts";
 import type { ViewProps } from "./parts";
 
 type Line = Schemas["OrganizationLine"];
@@ -19,15 +19,18 @@ const VIEWS: Readonly<Record<string, () => Promise<View>>> = {
   organization: () => import("./organization").then((part) => part.OrganizationView),
   roles: () => import("./role").then((part) => part.RoleView),
   agents: () => import("./role").then((part) => part.AgentView),
-  access: () => import("./access").then((part) => part.AccessView),
-  routing: () => import("./routing").then((part) => part.RoutingView),
-  requests: () => import("./requests").then((part) => part.RequestsView),
-  watch: () => import("./watch").then((part) => part.WatchView),
-  work: () => import("./work").then((part) => part.WorkView),
-  changes: () => import("./changes").then((part) => part.ChangesView),
   bills: () => import("./bills").then((part) => part.BillsView),
-  audit: () => import("./audit").then((part) => part.AuditView),
+  changes: () => import("./changes").then((part) => part.ChangesView),
   findings: () => import("./findings").then((part) => part.FindingsView),
+  // A copy has no answers to these.
+  ...(IS_COPY ? {} : {
+    access: () => import("./access").then((part) => part.AccessView),
+    routing: () => import("./routing").then((part) => part.RoutingView),
+    requests: () => import("./requests").then((part) => part.RequestsView),
+    watch: () => import("./watch").then((part) => part.WatchView),
+    work: () => import("./work").then((part) => part.WorkView),
+    audit: () => import("./audit").then((part) => part.AuditView),
+  }),
 };
 const loaded = new Map<string, View>();
 
@@ -75,7 +78,7 @@ function Page(): JSX.Element {
         {top !== "orgs" && organizations && <nav aria-label="Views"><a href="#/">Organizations</a><a href="#/findings" aria-current={top === "findings" ? "page" : undefined}>Findings</a></nav>}
         <span class="end">
           {top === "orgs" && org && <Palette org={org} />}
-          <KeyMenu needed={needsKey} />
+          {!IS_COPY && <KeyMenu needed={needsKey} />}
         </span>
       </header>
       {lost && (
@@ -83,12 +86,23 @@ function Page(): JSX.Element {
           The server does not answer. What you see was loaded before. The page tries again every few seconds. <button type="button" onClick={refresh}>Try now</button>
         </p>
       )}
+      {IS_COPY && <CopyNote />}
       <main id="main" ref={main} tabIndex={-1}>
         <Fence key={place}>
           {problem ? <Refusal problem={problem} /> : !organizations ? <Loading /> : <Content address={address} organizations={organizations} />}
         </Fence>
       </main>
     </>
+  );
+}
+
+/** What a copy is, and of which version. */
+function CopyNote(): JSX.Element {
+  const { answer } = useAnswer("snapshot", () => get("/v1/snapshot"));
+  return (
+    <aside class="banner calm" aria-label="About this copy">
+      A copy without a server{answer && <>, of version <code title={answer.snapshot}>{answer.snapshot.replace("sha256:", "").slice(0, 12)}</code></>}. It has what the documents declare, and nothing that changes while agents work.
+    </aside>
   );
 }
 
@@ -102,14 +116,15 @@ function Content({ address, organizations }: { address: Address; organizations: 
   if (top === "findings") return <LoadedView name="findings" org="" address={address} />;
   const needsId = view === "roles" || view === "agents";
   if (top === "orgs" && org && Object.hasOwn(VIEWS, view) && (id || !needsId)) return <LoadedView key={`${org}/${view}`} name={view} org={org} address={address} />;
-  return <p class="note">This address names no view. <a href="#/">Go to the organizations</a>.</p>;
+  if (IS_COPY && top === "orgs") return <><h1 tabIndex={-1}>This view needs a server</h1><p class="note">This is a copy. <code>orgkernel serve</code> in the folder of the documents shows the view.</p></>;
+  return <><h1 tabIndex={-1}>No such view</h1><p class="note">This address names no view. <a href="#/">Go to the organizations</a>.</p></>;
 }
 
 /** A view, after its part of the page is loaded. */
 function LoadedView({ name, ...props }: ViewProps & { name: string }): JSX.Element {
   const { answer, problem } = useAnswer(`view ${name}`, () => loadView(name));
   const View = loaded.get(name) ?? answer;
-  if (problem && !View) return <ProblemNote of={problem} />;
+  if (problem && !View) return <ProblemView of={problem} />;
   return View ? <View {...props} /> : <Loading />;
 }
 
@@ -211,6 +226,6 @@ class Fence extends Component<{ children: ComponentChildren }, { broken: boolean
   }
 }
 
-startBeats();
+if (!IS_COPY) startBeats();
 const root = document.getElementById("page");
 if (root) render(<Page />, root);

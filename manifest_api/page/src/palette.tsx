@@ -8,10 +8,12 @@ import { get, getAll } from "./client";
 
 const MOST = 12;
 /** The views in the order of the navigation. */
-export const TITLES = [
-  ["organization", "Organization"], ["access", "Access"], ["routing", "Routing"], ["requests", "Requests"], ["watch", "Watch"], ["work", "Work"],
-  ["bills", "Bills"], ["changes", "Changes"], ["audit", "Audit"], ["findings", "Findings"],
-] as const;
+export const TITLES: readonly (readonly [string, string])[] = IS_COPY
+  ? [["organization", "Organization"], ["bills", "Bills"], ["changes", "Changes"], ["findings", "Findings"]]
+  : [
+      ["organization", "Organization"], ["access", "Access"], ["routing", "Routing"], ["requests", "Requests"], ["watch", "Watch"], ["work", "Work"],
+      ["bills", "Bills"], ["changes", "Changes"], ["audit", "Audit"], ["findings", "Findings"],
+    ];
 
 export function Palette({ org }: { org: string }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -56,8 +58,8 @@ function Finder({ org, onDone }: { org: string; onDone: () => void }): JSX.Eleme
     ...TITLES.map(([name, title]) => ({ name: title, kind: "view", link: linkTo(["orgs", org, name]) })),
     ...(detail?.chart ?? []).map((role) => ({ name: `${role.role_name} ${role.role_id}`.slice(0, 120), kind: "role", link: linkTo(["orgs", org, "roles", role.role_id]) })),
     ...(agents ?? []).map((agent) => ({ name: `${agent.callsign} ${agent.agent_id}`.slice(0, 120), kind: "agent", link: linkTo(["orgs", org, "agents", agent.agent_id]) })),
-    ...(detail?.domains ?? []).map((domain) => ({ name: domain.id, kind: "domain", link: linkTo(["orgs", org, "routing"], { domain: domain.id }) })),
-    ...(detail?.tools ?? []).map((tool) => ({ name: tool, kind: "tool: who can use it?", link: linkTo(["orgs", org, "access"], { subject: `role:${detail?.roots[0] ?? ""}`, action: "use", resource: `tool:${tool}` }) })),
+    ...(IS_COPY ? [] : detail?.domains ?? []).map((domain) => ({ name: domain.id, kind: "domain", link: linkTo(["orgs", org, "routing"], { domain: domain.id }) })),
+    ...(IS_COPY ? [] : detail?.tools ?? []).map((tool) => ({ name: tool, kind: "tool: who can use it?", link: linkTo(["orgs", org, "access"], { subject: `role:${detail?.roots[0] ?? ""}`, action: "use", resource: `tool:${tool}` }) })),
   ];
   const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
   const fitting = places.filter((place) => wanted.every((word) => place.name.toLowerCase().includes(word))).slice(0, MOST);

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
+import { linkTo } from "./address";
 import type { Address } from "./address";
 import type { Schemas } from "./client";
 
@@ -129,6 +130,16 @@ export function ProblemNote({ of }: { of: Schemas["Problem"] }): JSX.Element {
   );
 }
 
+/** A problem instead of a whole view, which needs a heading. */
+export function ProblemView({ of }: { of: Schemas["Problem"] }): JSX.Element {
+  return (
+    <>
+      <h1 tabIndex={-1}>{of.title || "No answer"}</h1>
+      <ProblemNote of={of} />
+    </>
+  );
+}
+
 /** What is shown until an answer is there. */
 export function Loading(): JSX.Element {
   return <p class="muted" role="status">Loading …</p>;
@@ -141,6 +152,12 @@ export function Section({ title, count, children }: { title: string; count?: num
       {children}
     </section>
   );
+}
+
+/** A subject, as a link if it is a role or an agent. */
+export function SubjectLink({ org, subject }: { org: string; subject: string }): JSX.Element {
+  const [, kind, id] = /^(role|agent):([\w-]+)$/.exec(subject) ?? [];
+  return kind && id ? <a href={linkTo(["orgs", org, `${kind}s`, id])}>{subject}</a> : <Text of={subject} most={120} />;
 }
 
 /** A choice with its label. */

@@ -2,13 +2,12 @@
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { SubjectLink } from "./access";
 import { changeQuery } from "./address";
 import { useAnswer } from "./answers";
 import { get, getAll, hasKey, post, Refused, refresh } from "./client";
 import type { Schemas } from "./client";
 import { GrantForm, GrantTable } from "./grants";
-import { Choice, Loading, ProblemNote, Section, Text, plural } from "./parts";
+import { Choice, Loading, plural, ProblemNote, ProblemView, Section, SubjectLink, Text } from "./parts";
 import type { ViewProps } from "./parts";
 import { When } from "./times";
 import { Effects, Grantors } from "./widening";
@@ -23,7 +22,7 @@ export function RequestsView({ org, address }: ViewProps): JSX.Element {
   const { answer: rows } = useAnswer(`decided ${org}`, () => get("/v1/audit", {}, { kind: "request", limit: "500" }));
   const reasons = new Map((rows?.rows ?? []).filter(({ entry }) => entry.activity !== "created").map(({ entry }) => [entry.record_id ?? "", entry.reason ?? ""]));
   const { status = "pending", open = "" } = address.query;
-  if (problem) return <ProblemNote of={problem} />;
+  if (problem) return <ProblemView of={problem} />;
   if (!requests) return <Loading />;
   const shown = requests.filter((each) => status === "all" || each.status === status).reverse();
   const counts = STATES.map((each) => [each, `${each} (${requests.filter((request) => request.status === each).length})`] as const);

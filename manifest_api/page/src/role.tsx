@@ -7,13 +7,13 @@ import { get } from "./client";
 import type { Schemas } from "./client";
 import { Facts, FindingNotes, Rows, ToolTable, toLinks } from "./manifest";
 import type { Row } from "./manifest";
-import { Loading, ProblemNote, Section, Sentence, Text, WhyNote, plural, words } from "./parts";
+import { Loading, plural, ProblemView, Section, Sentence, Text, WhyNote, words } from "./parts";
 import type { ViewProps } from "./parts";
 
 export function RoleView({ org, address }: ViewProps): JSX.Element {
   const role = address.path[3] ?? "";
   const { answer: manifest, problem } = useAnswer(`role ${org}/${role}`, () => get("/v1/orgs/{org}/roles/{role}", { org, role }));
-  if (problem) return <ProblemNote of={problem} />;
+  if (problem) return <ProblemView of={problem} />;
   if (!manifest) return <Loading />;
   return <RoleManifest org={org} of={manifest} />;
 }
@@ -167,7 +167,7 @@ function OptionalList({ title, items }: { title: string; items: readonly Row[] }
 export function AgentView({ org, address }: ViewProps): JSX.Element {
   const agent = address.path[3] ?? "";
   const { answer: of, problem } = useAnswer(`agent ${org}/${agent}`, () => get("/v1/orgs/{org}/agents/{agent}", { org, agent }));
-  if (problem) return <ProblemNote of={problem} />;
+  if (problem) return <ProblemView of={problem} />;
   if (!of) return <Loading />;
   const gaps = of.skill_profile.gaps;
   return (

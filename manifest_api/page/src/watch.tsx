@@ -6,7 +6,7 @@ import { changeQuery, linkTo } from "./address";
 import { useAnswer, useVersion } from "./answers";
 import { follow, get, getAll, Unreachable } from "./client";
 import type { Schemas } from "./client";
-import { Choice, Loading, Name, ProblemNote, Text, plural, words } from "./parts";
+import { Choice, Loading, Name, plural, ProblemNote, ProblemView, Text, words } from "./parts";
 import type { ViewProps } from "./parts";
 import { exact, relative, toSeconds, useNow, When } from "./times";
 
@@ -22,7 +22,7 @@ export function WatchView({ org, address }: ViewProps): JSX.Element {
   const { lines, link, problem: noBoard } = useBoard(org);
   const now = useNow(1);
   const rows = useMemo(() => arrange(lines ?? [], detail?.chart ?? []), [lines, detail]);
-  if (problem ?? noBoard) return <ProblemNote of={(problem ?? noBoard)!} />;
+  if (problem ?? noBoard) return <ProblemView of={(problem ?? noBoard)!} />;
   if (!detail || !lines) return <Loading />;
   const wanted = q.toLowerCase();
   const shown = rows.filter(({ line, name, roleId }) => {

@@ -1,10 +1,9 @@
 // What a grant opens or a revocation closes, and who may decide about it.
 
 import type { JSX } from "preact";
-import { SubjectLink } from "./access";
 import { linkTo } from "./address";
 import type { Schemas } from "./client";
-import { Outcome } from "./parts";
+import { Outcome, SubjectLink } from "./parts";
 
 /** The actions that would change, each with what decides now and what would decide then. */
 export function Effects({ org, of, empty, subject }: { org: string; of: readonly Schemas["Widening"][]; empty: string; subject?: string }): JSX.Element {

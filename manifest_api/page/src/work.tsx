@@ -1,12 +1,11 @@
 // Governance at work: hand-offs, claims by file, open blockers, briefs that are not done, and the decision log.
 
 import type { JSX } from "preact";
-import { SubjectLink } from "./access";
 import { changeQuery, linkTo } from "./address";
 import { useAnswer } from "./answers";
 import { get, getAll } from "./client";
 import type { Schemas } from "./client";
-import { Loading, ProblemNote, Section, Text, show, words } from "./parts";
+import { Loading, ProblemNote, Section, show, SubjectLink, Text, words } from "./parts";
 import type { ViewProps } from "./parts";
 import { useNow, When } from "./times";
 
