@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; without it each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo test check quick quick-cases lint types contracts unit nightly command-marks docs docs-site regenerate page bench load gateway-bench differential fuzz kills lock dist sbom pin clean
+.PHONY: run demo test check quick quick-cases lint types contracts unit nightly command-marks docs docs-site regenerate page pictures bench load gateway-bench differential fuzz kills lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -86,6 +86,10 @@ command-marks: $(VENV)/dev.stamp $(VENV)/marks.stamp
 regenerate: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.plain_records
 	$(BIN)/python -m tools.regenerate
+
+# Take the pictures of the page that the documentation shows, in docs/assets/page; needs Chromium.
+pictures: $(VENV)/dev.stamp
+	$(BIN)/python -m tools.page_pictures
 
 # Build the page that `serve` shows, from its sources in manifest_api/page, into manifest_api/page/built, which is checked in.
 page: $(VENV)/dev.stamp $(VENV)/page.stamp

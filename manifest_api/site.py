@@ -84,6 +84,11 @@ async def _ask_everything(kernel: Kernel) -> tuple[dict[str, Any], dict[str, Any
         ]
         for path in paths:
             parts[path] = await client.get(path)
+        for role in detail["chart"]:
+            path = _fill(f"{org}/roles/{{}}/standing-orders", role["role_id"])
+            orders = await client.get(path)
+            if orders["sections"]:
+                parts[path] = orders
     if not any(line["standing"] != "refused" for line in organizations["organizations"]):
         raise UsageError("no organization answers", "run `orgkernel check` to see the errors")
     return answers, parts

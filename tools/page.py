@@ -42,6 +42,7 @@ ROUTES = (
     "/v1/orgs/{org}/requests/{request_id}/deny",
     "/v1/orgs/{org}/requests/{request_id}/widening",
     "/v1/orgs/{org}/roles/{role}",
+    "/v1/orgs/{org}/roles/{role}/standing-orders",
     "/v1/orgs/{org}/salute",
     "/v1/orgs/{org}/salute/stream",
     "/v1/orgs/{org}/salute/{role}/history",

@@ -190,6 +190,15 @@ def test_a_report_appears_as_it_arrives(page: Page, stored_server: Server) -> No
     assert find_violations(page) == []
 
 
+def test_the_chart_is_colored_by_reported_tiers(page: Page, stored_server: Server) -> None:
+    """The tier stands in words on each card; a role without a report has none."""
+    show(page, stored_server, f"{STARSHIP}organization?color=pace", "alternate")
+    cards = "[...document.querySelectorAll('.card')].map(each => each.innerText.replaceAll(/\\s+/g, ' '))"
+    texts = page.run(cards)
+    assert any("Builder" in each and "alternate" in each for each in texts)
+    assert any("Data Analyst" in each and "no report" in each for each in texts)
+
+
 def test_the_board_is_polled_where_a_proxy_holds_the_stream_back(page: Page, stored_server: Server) -> None:
     """The page says that it polls, and shows a report all the same."""
     with proxying(stored_server.url, "/") as url:

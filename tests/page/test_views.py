@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.api.running import Server
+from tests.api.running import Server, running
 from tests.cli.running import run
 from tests.page.accessibility import find_violations
-from tests.page.conftest import LONG, RIGHT_TO_LEFT
+from tests.page.conftest import LONG, MARKUP, RIGHT_TO_LEFT
 from tests.support.browser import Page
-from tests.support.trees import copy_template
+from tests.support.trees import copy_template, write_tree
 
 pytestmark = pytest.mark.browser
 QUESTION = (
@@ -191,6 +192,39 @@ def test_a_search_shows_matches_with_their_superiors(page: Page, server: Server)
         assert all(name in text for name in ("First Officer", "Chief Medical Officer", "Surgeon")), view
         assert "Pharmacologist" not in text, view
     show(page, server, "#/orgs/starship/organization?q=zzz", "No role fits these words")
+
+
+def test_lines_of_a_role_are_drawn_over_the_chart(page: Page, server: Server) -> None:
+    """Hand-offs and escalation of the role that the address points at, by the button of a card, also in words."""
+    show(page, server, "#/orgs/starship/organization?overlay=handoffs", "Choose ⇄ on a role")
+    click(page, "[aria-label='Draw the lines of Chief Engineer']")
+    wait_for(page, "2 roles may get work from it, and 1 role may hand work to it")
+    page.wait("document.querySelectorAll('svg .overlay.handoffs').length === 3")
+    assert find_violations(page) == []
+    show(
+        page,
+        server,
+        "#/orgs/software_dev/organization?overlay=escalation&at=codegen_specialist",
+        "it escalates to",
+    )
+    page.wait("document.querySelectorAll('svg .overlay.escalation').length >= 1")
+
+
+def test_the_text_of_an_agent_stands_beside_its_findings(page: Page, tmp_path: Path) -> None:
+    """A folder of Claude Code agents: what the model is told, as text, and the finding about the same file."""
+    body = f"You review code.\n\n{MARKUP}\n"
+    head = "---\nname: reviewer\ndescription: Reviews a diff.\ntools: Read, Greb\n---\n"
+    write_tree(tmp_path / "shop", {".claude/agents/reviewer.md": head + body})
+    with running(tmp_path, tmp_path / "shop") as shop:
+        show(page, shop, "#/orgs/shop/roles/reviewer", "What its model is told")
+        wait_for(page, "which Claude Code does not have")
+        assert page.run("document.querySelector('pre.prose').textContent") == body
+        assert page.run("[document.querySelectorAll('main img, main script').length, window.ran ?? 0]") == [
+            0,
+            0,
+        ]
+        assert find_violations(page) == []
+        page.open("about:blank#")
 
 
 def test_the_treegrid_works_by_keyboard(page: Page, server: Server) -> None:

@@ -110,6 +110,9 @@ function AnswerView({ org, question }: { org: string; question: Question }): JSX
       {answer.remedies.length > 0 && (
         <Section title="What would allow it" count={answer.remedies.length}>
           <ul class="plain">{answer.remedies.map((remedy, number) => <RemedyRow key={number} of={remedy} />)}</ul>
+          {decision.level_required !== "none" && (
+            <p><a href={linkTo(["orgs", org, "requests"], { subject: question.subject, resource: question.resource, level: decision.level_required })}>See what a grant would open, and issue it</a></p>
+          )}
         </Section>
       )}
       <WhoCan org={org} question={question} />

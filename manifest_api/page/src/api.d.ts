@@ -459,6 +459,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orgs/{org}/roles/{role}/standing-orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Standing Orders
+         * @description Get the standing orders of a role: federation, organization, department, role. Earlier ones take precedence.
+         */
+        get: operations["get_standing_orders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orgs/{org}/salute": {
         parameters: {
             query?: never;
@@ -1883,6 +1903,19 @@ export interface components {
             why: components["schemas"]["Why"][];
         };
         /**
+         * OrderSection
+         * @description The orders of one source.
+         */
+        OrderSection: {
+            /** @enum {unknown} */
+            source: "department" | "federation" | "organization" | "profile" | "role";
+            target: string;
+            file: string;
+            line: number;
+            sha256: string;
+            text: string;
+        };
+        /**
          * OrganizationDetail
          * @description An organization with its chart. Its manifest has more.
          */
@@ -2575,6 +2608,18 @@ export interface components {
             rank_gaps: components["schemas"]["RankGap"][];
             snapshot: string;
             state_version: number;
+        };
+        /**
+         * StandingOrders
+         * @description The orders of a role, highest precedence first.
+         */
+        StandingOrders: {
+            org_id: string;
+            role_id: string;
+            sections: components["schemas"]["OrderSection"][];
+            digest: string;
+            why: components["schemas"]["Why"][];
+            snapshot: string;
         };
         /**
          * Status
@@ -5020,6 +5065,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RoleManifest"];
+                };
+            };
+            /** @description The client has the answer already. */
+            304: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or role does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description `active` could mean several organizations, and the problem lists them. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_standing_orders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+                /** @description Id of a role. */
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StandingOrders"];
                 };
             };
             /** @description The client has the answer already. */

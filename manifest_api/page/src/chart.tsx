@@ -15,6 +15,13 @@ const HEIGHT = 56;
 const ACROSS = WIDTH + 56;
 const DOWN = HEIGHT + 12;
 
+/** A line that is drawn over the chart. */
+export interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: string;
+}
+
 interface Card {
   readonly post: Post | null;
   readonly below: readonly Card[];
@@ -29,6 +36,9 @@ interface Props {
   /** The role that the address points at. */
   at: string;
   coloring: Coloring;
+  links: readonly Link[];
+  /** Points at a role, where that means something. */
+  onPoint: ((post: Post) => void) | undefined;
   onToggle: (post: Post) => void;
   onFocus: (post: Post) => void;
 }
@@ -46,6 +56,11 @@ export function Chart(props: Props): JSX.Element {
   }, [props.at, roots]);
   const visible = cards.filter((card) => card.top + HEIGHT >= from && card.top <= to);
   const lines = cards.filter((card) => card.above && Math.max(card.top, card.above.top) + HEIGHT >= from && Math.min(card.top, card.above.top) <= to);
+  const placed = useMemo(() => new Map(cards.map((card) => [card.post.role.role_id, card])), [cards]);
+  const overlays = props.links.flatMap(({ from: start, to: end, kind }) => {
+    const [first, last] = [placed.get(start), placed.get(end)];
+    return first && last ? [{ first, last, kind }] : [];
+  });
   return (
     <div class="chart" ref={box} role="group" aria-label="Org chart" tabIndex={0}>
       <div class="sheet" style={{ width: `${width}px`, height: `${height}px` }}>
@@ -53,12 +68,20 @@ export function Chart(props: Props): JSX.Element {
           {lines.map((card) => <path key={card.post.role.role_id} d={drawLine(card)} />)}
         </svg>
         {visible.map((card) => <CardView key={card.post.role.role_id} card={card} {...props} />)}
+        {overlays.length > 0 && (
+          <svg class="above" width={width} height={height} aria-hidden="true">
+            {overlays.map(({ first, last, kind }, number) => {
+              const { line, head } = drawLink(first, last);
+              return <g key={number} class={`overlay ${kind}`}><path d={line} /><path class="head" d={head} /></g>;
+            })}
+          </svg>
+        )}
       </div>
     </div>
   );
 }
 
-function CardView({ card, org, at, matches, coloring, isOpen, onToggle, onFocus }: Props & { card: Placed }): JSX.Element {
+function CardView({ card, org, at, matches, coloring, isOpen, onPoint, onToggle, onFocus }: Props & { card: Placed }): JSX.Element {
   const { post } = card;
   const { role } = post;
   const value = coloring.read(post);
@@ -76,8 +99,10 @@ function CardView({ card, org, at, matches, coloring, isOpen, onToggle, onFocus 
         {state && <span class={post.agents.length ? "" : "vacant"}>{state}</span>}
         {role.findings > 0 && <span class="warn">{plural(role.findings, "finding")}</span>}
       </span>
-      {post.below.length > 0 && (
+      {(post.below.length > 0 || onPoint) && (
         <span class="handles">
+          {onPoint && <button type="button" class="quiet" aria-pressed={role.role_id === at} aria-label={`Draw the lines of ${role.role_name.slice(0, 80)}`} title="Draw its lines" onClick={() => onPoint(post)}>⇄</button>}
+          {post.below.length > 0 && <>
           <button type="button" class="quiet" aria-label={`Focus on ${role.role_name.slice(0, 80)}`} title="Show only this part" onClick={() => onFocus(post)}>◎</button>
           <button
             type="button"
@@ -88,6 +113,7 @@ function CardView({ card, org, at, matches, coloring, isOpen, onToggle, onFocus 
           >
             {isOpen(post) ? "−" : `+${post.size}`}
           </button>
+          </>}
         </span>
       )}
     </div>
@@ -128,7 +154,22 @@ function placeCards(roots: readonly Post[], isOpen: (post: Post) => boolean, sho
   };
   add(laid, null);
   if (!cards.length) return { cards, width: 0, height: 0 };
-  return { cards, width: deepest * ACROSS - 40, height: most - least + HEIGHT + 16 };
+  return { cards, width: deepest * ACROSS + 48, height: most - least + HEIGHT + 16 };
+}
+
+/** A curve from one card to another, and its head. It leaves and enters at the sides that face each other. */
+function drawLink(first: Placed, last: Placed): { line: string; head: string } {
+  const [startY, endY] = [first.top + HEIGHT / 2 + 6, last.top + HEIGHT / 2 - 6];
+  const isRight = last.left >= first.left + WIDTH;
+  const isLeft = first.left >= last.left + WIDTH;
+  const startX = first.left + (isLeft ? 0 : WIDTH);
+  const endX = last.left + (isRight ? 0 : WIDTH);
+  const side = isRight ? -1 : 1;
+  const bow = isRight || isLeft ? 40 : 28 + Math.min(60, Math.abs(endY - startY) / 8);
+  return {
+    line: `M${startX} ${startY}C${startX + (isLeft ? -bow : bow)} ${startY} ${endX + side * bow} ${endY} ${endX} ${endY}`,
+    head: `M${endX + side * 8} ${endY - 5}L${endX} ${endY}L${endX + side * 8} ${endY + 5}`,
+  };
 }
 
 function drawLine(card: Placed): string {

@@ -5,6 +5,8 @@ import type { Schemas } from "./client";
 export interface Post {
   readonly role: Schemas["RoleLine"];
   readonly agents: readonly Schemas["AgentLine"][];
+  /** The worst PACE tier that its agents have reported, if it was asked for and there is a report. */
+  readonly tier?: string | undefined;
   readonly level: number;
   readonly below: readonly Post[];
   /** The number of roles below, at any depth. */
@@ -21,6 +23,7 @@ export interface Crew {
 export function buildCrew(
   chart: readonly Schemas["RoleLine"][],
   agents: readonly Schemas["AgentLine"][],
+  tiers?: ReadonlyMap<string, string>,
 ): Crew {
   const known = new Set(chart.map((role) => role.role_id));
   const below = new Map<string | null, Schemas["RoleLine"][]>();
@@ -38,6 +41,7 @@ export function buildCrew(
     const post: Post = {
       role,
       agents: filled.get(role.role_id) ?? [],
+      tier: tiers?.get(role.role_id),
       level,
       below: built,
       size: built.reduce((sum, each) => sum + each.size + 1, 0),

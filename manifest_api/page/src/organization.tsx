@@ -6,6 +6,7 @@ import { changeQuery, linkTo } from "./address";
 import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { Chart } from "./chart";
+import type { Link } from "./chart";
 import { get, getAll } from "./client";
 import type { Schemas } from "./client";
 import { buildCrew, chooseOpenLevel, findPosts, listRows } from "./crew";
@@ -26,6 +27,7 @@ const COLORINGS = new Map<string, readonly [string, (post: Post) => string]>([
   ["role_type", ["Role type", ({ role }) => role.role_type]],
   ["crew_tier", ["Crew tier", ({ role }) => role.crew_tier]],
   ["layer", ["Layer", ({ role }) => role.layer ?? "no layer"]],
+  ...(IS_COPY ? [] : [["pace", ["PACE tier", ({ tier }: Post) => tier ?? "no report"]] as const]),
   ["findings", ["Findings", ({ role }) => (role.findings ? plural(role.findings, "finding") : "no finding")]],
 ]);
 /** The number of colors in page.css. */
@@ -35,9 +37,11 @@ export function OrganizationView({ org, address }: { org: string; address: Addre
   const { answer: detail, problem } = useAnswer(`organization ${org}`, () => get("/v1/orgs/{org}", { org }));
   const { answer: agents, problem: noAgents } = useAnswer(`agents ${org}`, () => getAll("/v1/orgs/{org}/agents", { org }, (page) => page.agents));
   const { answer: vacancies, problem: noVacancies } = useAnswer(`vacancies ${org}`, () => get("/v1/orgs/{org}/vacancies", { org }));
+  const isByTier = !IS_COPY && address.query.color === "pace";
+  const { answer: tiers } = useAnswer(`tiers ${org} ${isByTier}`, async () => (isByTier ? listTiers(await getAll("/v1/orgs/{org}/salute", { org }, (page) => page.lines)) : undefined));
   const crew = useMemo(
-    () => detail && buildCrew(detail.chart, agents ?? []),
-    [detail, agents],
+    () => detail && buildCrew(detail.chart, agents ?? [], tiers),
+    [detail, agents, tiers],
   );
   if (problem) return <ProblemView of={problem} />;
   if (!detail || !crew) return <Loading />;
@@ -55,8 +59,34 @@ export function OrganizationView({ org, address }: { org: string; address: Addre
   );
 }
 
+/** The worst PACE tier that the agents of each role have reported. */
+function listTiers(lines: readonly Schemas["BoardLine"][]): ReadonlyMap<string, string> {
+  const order = ["emergency", "contingent", "alternate", "primary"];
+  const tiers = new Map<string, string>();
+  for (const { role_id: role, pace_level: tier } of lines) {
+    const before = tiers.get(role);
+    if (!before || order.indexOf(tier) < order.indexOf(before)) tiers.set(role, tier);
+  }
+  return tiers;
+}
+
+/** What is drawn over the chart from the role that the address points at. */
+function useLinks(org: string, role: string, overlay: string): { links: readonly Link[]; text: string } {
+  const wanted = Boolean(role && overlay);
+  const { answer } = useAnswer(`links ${org} ${wanted ? role : ""}`, async () => (wanted ? get("/v1/orgs/{org}/roles/{role}", { org, role }) : undefined));
+  return useMemo(() => {
+    if (!answer || !overlay) return { links: [], text: "" };
+    const links = overlay === "handoffs"
+      ? [...answer.handoff_targets.map(({ id }) => ({ from: role, to: id, kind: overlay })), ...answer.handoff_sources.map(({ id }) => ({ from: id, to: role, kind: overlay }))]
+      : answer.escalation.map(({ id }) => ({ from: role, to: id, kind: overlay }));
+    const text = overlay === "handoffs" ? `${plural(answer.handoff_targets.length, "role")} may get work from it, and ${plural(answer.handoff_sources.length, "role")} may hand work to it` : `it escalates to ${plural(new Set(answer.escalation.map(({ id }) => id)).size, "role")}`;
+    return { links, text };
+  }, [answer, overlay, role]);
+}
+
 function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; address: Address; hasAgents: boolean }): JSX.Element {
-  const { view = "chart", q = "", focus = "", color = "department", toggled = "", at = "" } = address.query;
+  const { view = "chart", q = "", focus = "", color = "department", toggled = "", at = "", overlay = "" } = address.query;
+  const { links, text } = useLinks(org, at, overlay);
   const focused = crew.posts.get(focus);
   const roots = useMemo(() => (focused ? [focused] : crew.roots), [crew, focused]);
   const openLevel = useMemo(() => chooseOpenLevel(roots), [roots]);
@@ -94,6 +124,7 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
           <input type="search" value={q} placeholder="role, domain, department or agent" onInput={(event) => changeQuery(address, { q: event.currentTarget.value })} />
         </label>
         <Choice label="Color by" value={color} options={[...COLORINGS].map(([name, [title]]) => [name, title] as const)} onChange={(name) => changeQuery(address, { color: name === "department" ? "" : name })} />
+        {view === "chart" && <Choice label="Draw" value={overlay} options={[["", "Command only"], ["handoffs", "Hand-offs of a role"], ["escalation", "Escalation of a role"]]} onChange={(value) => changeQuery(address, { overlay: value })} />}
         <p class="muted" role="status">
           {search ? `${plural(search.matches.size, "role")} of ${crew.posts.size.toLocaleString("en-US")}` : plural(crew.posts.size, "role")}
         </p>
@@ -106,14 +137,17 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
           ))}
         </nav>
       )}
+      {overlay && view === "chart" && (
+        <p class="muted" role="status">{pointed ? <><a href={linkTo(["orgs", org, "roles", at])}><bdi>{pointed.role.role_name.slice(0, 80)}</bdi></a>: {text || "loading"}.</> : "Choose ⇄ on a role to draw its lines."}</p>
+      )}
       {search && !search.matches.size ? (
         <p class="note">No role fits these words. A search looks at names, ids, types, departments, domains and agents.</p>
       ) : view === "table" ? (
         <Treegrid org={org} rows={rows} at={at} isOpen={isOpen} coloring={coloring} onToggle={toggle} />
       ) : (
         <Chart
-          org={org} roots={roots} isOpen={isOpen} shown={search?.shown ?? null} at={at} matches={search?.matches ?? null} coloring={coloring}
-          onToggle={toggle} onFocus={(post) => changeQuery(address, { focus: post.role.role_id }, false)}
+          org={org} roots={roots} isOpen={isOpen} shown={search?.shown ?? null} at={at} matches={search?.matches ?? null} coloring={coloring} links={links}
+          onPoint={overlay ? (post) => changeQuery(address, { at: post.role.role_id, overlay }, false) : undefined} onToggle={toggle} onFocus={(post) => changeQuery(address, { focus: post.role.role_id }, false)}
         />
       )}
     </section>

@@ -1,13 +1,14 @@
 // The manifest of a role: everything it has and may do, each with the lines that decide it.
 
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { linkTo } from "./address";
 import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
 import { Facts, FindingNotes, Rows, ToolTable, toLinks } from "./manifest";
 import type { Row } from "./manifest";
-import { Loading, plural, ProblemView, Section, Sentence, Text, WhyNote, words } from "./parts";
+import { Loading, Place, plural, ProblemView, Section, Sentence, Text, WhyNote, words } from "./parts";
 import type { ViewProps } from "./parts";
 
 export function RoleView({ org, address }: ViewProps): JSX.Element {
@@ -40,7 +41,7 @@ function RoleManifest({ org, of }: { org: string; of: Schemas["RoleManifest"] })
           <a href={linkTo(["orgs", org, "access"], { subject: `role:${of.role_id}` })}>Ask what it may do</a>
         </p>
       </header>
-      <FindingNotes findings={of.findings} />
+      <Findings org={org} of={of} />
       <div class="columns">
         <Section title="Chain of command" count={of.chain_of_command.length}>
           <Rows rows={members(of.chain_of_command)} empty="This role has no superior." />
@@ -155,6 +156,40 @@ function RoleManifest({ org, of }: { org: string; of: Schemas["RoleManifest"] })
         <Facts facts={[...of.identity, ...of.doctrine, ...of.requirements, ...(of.depth_left ? [of.depth_left] : [])]} />
       </Section>
     </article>
+  );
+}
+
+/** The findings, with the text of the agent beside them: what its file tells the model. */
+function Findings({ org, of }: { org: string; of: Schemas["RoleManifest"] }): JSX.Element | null {
+  // Without an answer there is no text to show: a copy has it only for roles that have one.
+  const { answer } = useAnswer(`orders ${org}/${of.role_id}`, () => get("/v1/orgs/{org}/roles/{role}/standing-orders", { org, role: of.role_id }));
+  const sections = answer?.sections ?? [];
+  if (!sections.length) return <FindingNotes findings={of.findings} />;
+  return (
+    <div class="beside">
+      <Section title="What its model is told" count={sections.length}>
+        {sections.map((each, number) => (
+          <details key={number} open={sections.length === 1}>
+            <summary>{each.source === "role" ? "For this role" : `From the ${each.source} ${each.target}`}</summary>
+            <OrderText of={each} />
+          </details>
+        ))}
+      </Section>
+      <FindingNotes findings={of.findings} />
+    </div>
+  );
+}
+
+const MOST_TEXT = 4_000;
+
+function OrderText({ of }: { of: Schemas["OrderSection"] }): JSX.Element {
+  const [all, setAll] = useState(false);
+  return (
+    <>
+      <pre class="prose" tabIndex={0} dir="auto">{all ? of.text : of.text.slice(0, MOST_TEXT)}</pre>
+      {of.text.length > MOST_TEXT && !all && <button type="button" onClick={() => setAll(true)}>Show all {of.text.length.toLocaleString("en-US")} characters</button>}
+      <p class="small"><Place file={of.file} line={of.line} /></p>
+    </>
   );
 }
 

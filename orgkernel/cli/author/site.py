@@ -33,10 +33,8 @@ def command(folder: str, paths: tuple[str, ...], against: str | None, no_cache: 
     reader of the files, and nothing from a store. DIR is created. An existing folder is only changed if it is empty, or if it
     is an earlier copy; other files in it stay.
     """
-    try:
-        from manifest_api.site import MARK, build_site, list_surplus
-    except ModuleNotFoundError as error:
-        raise UsageError(f"`{error.name}` is not installed", "pip install 'orgkernel[serve]'") from None
+    from manifest_api.site import MARK, build_site, list_surplus  # the server is imported where it is used
+
     _require_own(folder, MARK)
     kernel = open_kernel(paths, no_cache=no_cache)
     reports = {} if against is None else _compare(kernel, against, paths, no_cache)
