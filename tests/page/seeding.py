@@ -131,8 +131,21 @@ def seed_work(server: Server, key: str) -> None:
     )
 
 
+def seed_calls(server: Server, key: str) -> None:
+    """An allowed call, and a tool that is refused twice."""
+    for tool in ("query_metrics", "search_engine", "query_metrics"):
+        question = {
+            "subject": {"type": "role", "id": "scout"},
+            "action": {"name": "use"},
+            "resource": {"type": "tool", "id": tool},
+            "context": {"org": "starship"},
+        }
+        send(server, "/access/v1/evaluation", question, key)
+
+
 def seed_everything(server: Server, key: str, asking: str) -> None:
     """All of it."""
     seed_requests(server, key, asking)
     seed_reports(server, key)
     seed_work(server, key)
+    seed_calls(server, key)

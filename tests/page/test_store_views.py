@@ -31,6 +31,8 @@ VIEWS = {
     "bills": ("Bills", "General quarters"),
     "bills/general_quarters?step=hold": ("General quarters", "approval by"),
     "changes": ("Changes", "have not changed since this server started"),
+    "calls": ("Calls", "NOT_BOUND_TO_ROLE"),
+    "calls?q=nothing": ("Calls", "No decision in this period"),
     "audit": ("Audit", "handed down"),
     "audit?kind=grant&since=3600": ("Audit", "a day of literature"),
 }
@@ -219,6 +221,15 @@ def test_a_bill_is_drawn_with_every_step(page: Page, stored_server: Server) -> N
     click(page, ".chart li.card a")
     wait_for(page, "time limit")
     assert get_address(page) == f"{STARSHIP}bills/general_quarters?step=sound"
+
+
+def test_calls_are_counted_by_reason(page: Page, stored_server: Server) -> None:
+    """Two refused calls of one tool are one row, which links to the question about it."""
+    show(page, stored_server, f"{STARSHIP}calls?q=scout", "Refused, by reason 2")
+    row = "document.querySelector('[aria-label=\"Refused, by reason\"] tbody tr').innerText.replaceAll(/\\s+/g, ' ')"
+    assert page.run(row).startswith("NOT_BOUND_TO_ROLE 2 role:scout tool:query_metrics")
+    click(page, "[aria-label='By subject and resource'] td a")
+    wait_for(page, "What would allow it")
 
 
 def test_the_chain_of_the_audit_is_verified_on_demand(page: Page, stored_server: Server) -> None:

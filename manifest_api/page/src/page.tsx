@@ -29,6 +29,7 @@ const VIEWS: Readonly<Record<string, () => Promise<View>>> = {
     requests: () => import("./requests").then((part) => part.RequestsView),
     watch: () => import("./watch").then((part) => part.WatchView),
     work: () => import("./work").then((part) => part.WorkView),
+    calls: () => import("./calls").then((part) => part.CallsView),
     audit: () => import("./audit").then((part) => part.AuditView),
   }),
 };

@@ -11,7 +11,7 @@ const MOST = 12;
 export const TITLES: readonly (readonly [string, string])[] = IS_COPY
   ? [["organization", "Organization"], ["bills", "Bills"], ["changes", "Changes"], ["findings", "Findings"]]
   : [
-      ["organization", "Organization"], ["access", "Access"], ["routing", "Routing"], ["requests", "Requests"], ["watch", "Watch"], ["work", "Work"],
+      ["organization", "Organization"], ["access", "Access"], ["routing", "Routing"], ["requests", "Requests"], ["watch", "Watch"], ["work", "Work"], ["calls", "Calls"],
       ["bills", "Bills"], ["changes", "Changes"], ["audit", "Audit"], ["findings", "Findings"],
     ];
 
