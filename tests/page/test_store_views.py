@@ -211,6 +211,8 @@ def test_the_board_is_polled_where_a_proxy_holds_the_stream_back(page: Page, sto
         send(stored_server, f"{ORG}/salute", report, stored_server.key)
         wait_for(page, "Listen")
         page.open("about:blank#")
+        # The proxy gives up on the stream after five seconds.
+        page.problems[:] = [each for each in page.problems if "ERR_EMPTY_RESPONSE" not in each]
 
 
 def test_a_bill_is_drawn_with_every_step(page: Page, stored_server: Server) -> None:

@@ -3,7 +3,6 @@
 /** Whether this build is the copy. The build replaces it, so that each of the two has only its own code. */
 declare global {
   const IS_COPY: boolean;
-  // eslint-disable-next-line no-var
   var orgkernelCopy: Copy | undefined;
 }
 
@@ -12,12 +11,10 @@ interface Copy {
   readonly answers: Record<string, unknown>;
   /** For each other path, the number of the file in `data/` that has its answer. */
   readonly files: Readonly<Record<string, number>>;
-  /** The revision that the changes begin at. */
-  readonly against?: string;
 }
 
-/** The name that the trusted types policy of the copy allows. */
 const loads = new Map<number, Promise<void>>();
+/** Admits the files of answers only, under the security policy of the copy. */
 const policy = IS_COPY
   ? (globalThis as unknown as { trustedTypes?: { createPolicy: (name: string, rules: { createScriptURL: (url: string) => string }) => { createScriptURL: (url: string) => string } } }).trustedTypes?.createPolicy("orgkernel-copy", {
       createScriptURL: (url) => {

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { changeQuery, linkTo } from "./address";
 import { useAnswer, useVersion } from "./answers";
-import { follow, get, getAll, Unreachable } from "./client";
+import { follow, get, getAll } from "./client";
 import type { Schemas } from "./client";
 import { Choice, Loading, Name, plural, ProblemNote, ProblemView, Text, words } from "./parts";
 import type { ViewProps } from "./parts";
@@ -66,7 +66,6 @@ const MOST_ROWS = 300;
 const LINKS = {
   live: "Live: reports appear as they arrive.",
   polling: "No stream is open, so the board is asked for every five seconds.",
-  lost: "The server does not answer. The ages below still count.",
 } as const;
 
 interface BoardEntry {
@@ -141,10 +140,10 @@ function useBoard(org: string): { lines?: readonly Line[]; link: keyof typeof LI
           if (typeof line.role_id !== "string") return;
           setKept((before) => before && { org, lines: [...before.lines.filter((each) => identify(each) !== identify(line)), line] });
         });
-      } catch (error) {
-        if (ending.signal.aborted) return;
-        setLink(error instanceof Unreachable ? "polling" : "lost");
+      } catch {
+        // The banner of the page says if the server is gone as a whole.
       }
+      if (!ending.signal.aborted) setLink("polling");
       if (!ending.signal.aborted) timer = setTimeout(() => void connect(), POLL_MILLISECONDS);
     };
     void connect();
