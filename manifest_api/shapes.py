@@ -213,3 +213,5 @@ class TaskQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The task in plain words."""
     needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MAX_NEEDS)] = ()
     all_considered: bool = False
+    as_documents: bool = False
+    """Whether the stored state is ignored. The answer then names no agents."""

@@ -95,7 +95,8 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Find the role that takes a task of a domain or an intent, or a task in plain words, with the reasons.
 
-    The answer is `not_applicable` if no role does.
+    If the organization declares agents, `crew` names those who can take the task now. The answer is `not_applicable` if no
+    role takes it.
     """
     require_scope(request, "read")
     question = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
@@ -120,6 +121,7 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
             text=task.get("text"),
             needs=question.needs,
             all_considered=question.all_considered,
+            as_documents=question.as_documents,
         )
         outcome = decision.outcome
         return decision

@@ -118,9 +118,10 @@ class Client:
         text: str | None = None,
         needs: Sequence[str] = (),
         all_considered: bool = False,
+        as_documents: bool = False,
     ) -> DispatchDecision:
         """Choose the role that takes a task: of a domain, of an intent, or described in plain words. As `Kernel.dispatch`."""
-        return self._send(calls.dispatch(org, domain, intent, text, needs, all_considered))
+        return self._send(calls.dispatch(org, domain, intent, text, needs, all_considered, as_documents))
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Get everything known about a role. As `Kernel.manifest`."""

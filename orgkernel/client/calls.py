@@ -120,6 +120,7 @@ def dispatch(
     text: str | None,
     needs: Sequence[str],
     all_considered: bool,
+    as_documents: bool,
 ) -> HttpCall[DispatchDecision]:
     """The role that takes a task."""
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
@@ -131,7 +132,7 @@ def dispatch(
     }
     if len(task) != 1:
         raise TypeError("dispatch takes exactly one of `domain`, `intent` and `text`")
-    body = {**task, "needs": list(needs), "all_considered": all_considered}
+    body = {**task, "needs": list(needs), "all_considered": all_considered, "as_documents": as_documents}
     return HttpCall("POST", _in_org(org, "dispatch"), _reader(DispatchDecision), body)
 
 

@@ -30,6 +30,11 @@ def say_claim_end(token: object, end: object) -> str:
     return f"claim {token} ends at {end}; wait, or ask its holder to release or transfer it"
 
 
+def say_unassigned(role_id: str) -> str:
+    """The fact that no roster names an agent for a role."""
+    return f"no roster assigns an agent to role {quote(role_id)}"
+
+
 def say_not_filling(who: str, role_id: str) -> str:
     """The refusal for an agent that does not fill the role."""
     return f"{who} does not fill role {quote(role_id)}"

@@ -481,6 +481,8 @@ class DispatchCase(Record, frozen=True, kw_only=True):
     plans: tuple[Id, ...] | None = None
     tools: tuple[ToolId, ...] | None = None
     because: tuple[str, ...] | None = None
+    agents: tuple[AgentId, ...] | None = None
+    acting_role: Id | None = None
 Moment = str
 
 
@@ -727,6 +729,7 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     position: Literal['manager', 'worker', 'unified'] | None = None
     clearance: Literal['basic', 'enhanced', 'full', 'oracle'] | None = None
     entry_rank: Id | None = None
+    deputy: RoleId | None = None
     open_to_probation: bool = False
     may_grant: tuple[ToolUse, ...] = ()
     credentials: tuple[Id, ...] = ()

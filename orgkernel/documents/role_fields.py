@@ -123,6 +123,7 @@ ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
     _build_row("clearance", _IDENTITY, "setting", "not yet", (None, "basic", "enhanced", "full", "oracle"), Lost("clearances"), "basic"),
     _build_row("entry_rank", _IDENTITY, "setting", "crew", "nothing", _ENTRY_RANKS, "ensign"),
     _build_row("open_to_probation", _IDENTITY, "setting", "crew", "number", _ENTRY_RANKS, True),
+    _build_row("deputy", _IDENTITY, "setting", "dispatch", "nothing", Lost("deputies"), "c"),
     _build_row("lmc_mode", _IDENTITY, "setting", "contracts", "nothing", Lost("LMC modes"), "lite"),
     _build_row("may_grant", "may_grant", "derived", "access", "levels", Lost("rights to grant"), [{"tool": "file_read"}]),
     _build_row("credentials", "credentials", "ids", "access", "items", Lost("credentials"), ["c"]),

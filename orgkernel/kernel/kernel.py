@@ -158,11 +158,13 @@ class Kernel(Registry):
         text: str | None = None,
         needs: Sequence[str] = (),
         all_considered: bool = False,
+        as_documents: bool = False,
         embedder: Embedder | None = None,
     ) -> DispatchDecision:
         """The role that takes a task, and why. The task is stated as exactly one of a domain, an intent, or plain text.
 
-        With an `embedder`, the meaning of a text counts as much as its words. Raises `UnknownOrganization` or `NotServed`,
+        With a store, the answer also has the agents who can take the task now, unless `as_documents` is set. With an
+        `embedder`, the meaning of a text has the same weight as its words. Raises `UnknownOrganization` or `NotServed`,
         and `TypeError` unless exactly one of `domain`, `intent` and `text` is given.
 
         >>> kernel = Kernel.open()
@@ -176,15 +178,25 @@ class Kernel(Registry):
             raise TypeError("dispatch takes exactly one of `domain`, `intent` and `text`")
         index = self.organization(org).snapshot.index
         if domain is not None:
-            return _import_domain_dispatch()(index, domain, needs=needs, all_considered=all_considered)
-        if intent is not None:
+            decision = _import_domain_dispatch()(index, domain, needs=needs, all_considered=all_considered)
+        elif intent is not None:
             from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 
-            return decide_by_intent(index, intent, needs=needs, all_considered=all_considered)
-        from orgkernel.decisions.dispatch.by_text import decide_by_text
+            decision = decide_by_intent(index, intent, needs=needs, all_considered=all_considered)
+        else:
+            from orgkernel.decisions.dispatch.by_text import decide_by_text
 
-        assert text is not None
-        return decide_by_text(index, text, needs=needs, all_considered=all_considered, embedder=embedder)
+            assert text is not None
+            decision = decide_by_text(
+                index, text, needs=needs, all_considered=all_considered, embedder=embedder
+            )
+        if self._store is None or as_documents:
+            return decision
+        from orgkernel.decisions.dispatch.by_agent import choose_agents
+
+        desk = self.access(org)
+        context = desk.build_current_context()
+        return choose_agents(desk.view, desk.state, decision, needs, context, all_considered=all_considered)
 
     def graph(self, org: str) -> MultiDiGraph[str]:
         """The organization as a new networkx graph, which you can change. Its form is described on the page

@@ -208,6 +208,9 @@ class DispatchAnswer(ToolAnswer, frozen=True, kw_only=True):
     outcome: Literal["role", "not_applicable"]
     role: str = ""
     name: str = ""
+    agents: tuple[str, ...] = ()
+    acting_role: str = ""
+    unavailable: tuple[str, ...] = ()
     you_may_hand_off: Outcome | None = None
     plans: tuple[str, ...] = ()
     reasons: tuple[str, ...]

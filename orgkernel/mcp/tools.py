@@ -9,7 +9,7 @@ it.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,6 +17,7 @@ import msgspec
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow
 from orgkernel.decisions.access.layer import NEUTRAL
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.dispatch.agent_choice import AgentChoice
 from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import listing, quote
@@ -256,7 +257,7 @@ async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolRe
             text=arguments.task,
             needs=arguments.needs,
         )
-        may = None
+        may, crew = None, dispatch.crew
         if dispatch.role_id is not None:
             request = msgspec.structs.replace(
                 asker.base, action="handoff", resource=f"role:{dispatch.role_id}"
@@ -264,11 +265,21 @@ async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolRe
             may = kernel.can(asker.org_id, request).outcome
         return shapes.DispatchAnswer(
             outcome=dispatch.outcome, role=dispatch.role_id or "", name=dispatch.role_name or "", you_may_hand_off=may,
+            agents=_list_each(each.agent_id for each in crew.agents) if crew else (),
+            acting_role=(crew.acting_role or "") if crew and crew.acting_role != dispatch.role_id else "",
+            unavailable=tuple(_write_unavailable(crew)) if crew else (),
             plans=dispatch.plans, reasons=tuple(write_reasons(dispatch.reasons)), considered=_list_each(each.role_id for each in dispatch.considered),
             snapshot=dispatch.snapshot,
         )  # fmt: skip
 
     return await asker.ask(look), ""
+
+
+def _write_unavailable(crew: AgentChoice) -> Iterator[str]:
+    """Why agents cannot take the work, a sentence each."""
+    for each in crew.unavailable:
+        yield f"{each.agent_id}: {'; '.join(reason.text for reason in each.reasons)}"
+    yield from (reason.text for reason in crew.reasons)
 
 
 # -- request access, and report ----------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.dispatch.agent_choice import AgentChoice
 from orgkernel.decisions.evidence.crew_records import OrgStatus, OrgStatusKind
 from orgkernel.decisions.evidence.qualifications import build_passing_result
 from orgkernel.decisions.evidence.state_view import (
@@ -208,8 +209,10 @@ def _build_questions(
     kernel: Kernel, case: Case, access: OrganizationAccess
 ) -> Iterator[Callable[[], Mismatches]]:
     """A function that asks each question of a case, in the same order."""
+    # Every kind of question is asked about the given state, at the same time.
+    stored = kernel.with_store(FixedState(access.state), lambda: (_NOON, 0))
     for dispatch in case.dispatch:
-        yield partial(_compare_dispatch, kernel, case.org, dispatch)
+        yield partial(_compare_dispatch, stored, case.org, dispatch)
     for access_case in case.access:
         yield partial(_compare_access, access, access_case)
     for who in case.who_can:
@@ -252,6 +255,20 @@ def _compare_dispatch(kernel: Kernel, org: str, expected: DispatchCase) -> Misma
     codes = tuple(reason.code for reason in decision.reasons)
     if expected.because is not None and expected.because != codes:
         yield "because", f"the reasons are {_render_list(codes)}, not {_render_list(expected.because)}"
+    yield from _compare_agents(decision.crew, expected)
+
+
+def _compare_agents(crew: AgentChoice | None, expected: DispatchCase) -> Mismatches:
+    agents = () if crew is None else tuple(each.agent_id for each in crew.agents)
+    acting_role = None if crew is None else crew.acting_role
+    unavailable = () if crew is None else crew.unavailable
+    if expected.agents is not None and expected.agents != agents:
+        texts = [reason.text for each in unavailable for reason in each.reasons]
+        because = f", because {'; '.join(texts)}" if texts else ""
+        yield "agents", f"the agents are {_render_list(agents)}, not {_render_list(expected.agents)}{because}"
+    if expected.acting_role is not None and expected.acting_role != acting_role:
+        role = f"role {quote(acting_role)} acts" if acting_role else "no role has an agent who can act"
+        yield "acting_role", f"{role}, not role {quote(expected.acting_role)}"
 
 
 def _compare_access(access: OrganizationAccess, expected: AccessCase) -> Mismatches:

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
@@ -19,8 +19,11 @@ from orgkernel.mcp.server import build_server
 from orgkernel.operations.context import OPERATOR, Actor, Context
 from orgkernel.operations.permissions import approve
 from orgkernel.operations.upkeep import read_audit
+from orgkernel.project.cases import FixedState
 from tests.api.keys import location_of
-from tests.mcp.calling import ERAS, Calls, asker_of, calling, calling_as
+from tests.decisions.test_agent_corpus import FILE as OF_AGENTS
+from tests.mcp.calling import ERAS, Calls, FixedAsker, asker_of, calling, calling_as
+from tests.support.agent_states import NOW, build_agent_state
 from tests.support.tokens import count_tokens
 from tests.support.trees import TEMPLATES, copy_template, write_tree
 
@@ -132,6 +135,20 @@ def test_who_takes_this_hands_nothing_over(calls: Calls) -> None:
     found = calls.ask("dispatch", domain="osint")
     assert (found["role"], found["you_may_hand_off"]) == ("osint_specialist", "allow")
     assert calls.refusal("dispatch", domain="osint", task="both").startswith("USAGE: exactly one of")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_agents_who_can_take_the_work_are_named(era: Any, tmp_path: Path) -> None:
+    """And why others cannot, from the state of the asker's store."""
+    garage = Kernel.open(write_tree(tmp_path / "garage", OF_AGENTS["files"]))
+    state = build_agent_state({"lifecycles": {"ann": "suspended"}}, "garage")
+    stored = garage.with_store(FixedState(state), lambda: (NOW, 0))
+    asker = FixedAsker(stored, "garage", AccessRequest("agent:head", "", "", AccessContext()))
+    with calling_as(asker, era) as calls:
+        wash, paint = calls.ask("dispatch", domain="wash"), calls.ask("dispatch", domain="paint")
+    assert (wash["agents"], wash["unavailable"]) == (["cat"], ["ann: agent `ann` is suspended"])
+    assert "acting_role" not in wash
+    assert (paint["agents"], paint["acting_role"]) == (["cat"], "washer")
 
 
 HOSTILE: list[tuple[str, dict[str, Any], str]] = [

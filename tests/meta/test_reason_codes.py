@@ -28,6 +28,7 @@ from orgkernel.operations.context import Actor
 from orgkernel.operations.decisions import Decided, decide, decide_and_wait
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
+from tests.decisions.test_agent_corpus import FILE as OF_AGENTS
 from tests.decisions.test_batch_corpus import CASES as OF_BATCHES
 from tests.decisions.test_bill_corpus import CORPUS as OF_BILLS
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
@@ -83,6 +84,8 @@ def of_the_corpora() -> Iterator[str]:
         for case in file["cases"]:
             yield from case["answer"].get("because", ())
             yield from (code for _, code in case["answer"].get("considered", ()))
+    for case in OF_AGENTS["cases"]:
+        yield from words_in([case.get("unavailable", {}), case.get("order", []), case.get("because", [])])
     for file in OF_HANDOFF_PERMISSION.values():
         for case in file["cases"]:
             yield from words_in(case["answer"])

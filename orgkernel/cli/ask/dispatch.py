@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
 from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
+from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 
 
@@ -26,6 +28,10 @@ from orgkernel.decisions.dispatch.by_domain import DispatchDecision
     help="Tool that the role must be equipped with; repeatable.",
 )
 @click.option("--all", "all_considered", is_flag=True, help="List all other candidates, not only five.")
+@click.option(
+    "--as-documents", is_flag=True, help="Ignore the stored state, and name only the role, not its agents."
+)
+@store_option
 @cache_option
 @format_option("text", "json")
 def command(
@@ -35,13 +41,18 @@ def command(
     org: str,
     needs: tuple[str, ...],
     all_considered: bool,
+    as_documents: bool,
+    store: str | None,
     form: str,
     **where: Any,
 ) -> None:
-    """Find the role that takes tasks of DOMAIN or of an intent, or the task that a sentence describes, and explain why."""
+    """Find the role that takes tasks of DOMAIN or of an intent, or the task that a sentence describes, and explain why.
+
+    If the organization declares agents, the answer also names those who can take the task now.
+    """
     if sum(each is not None for each in (domain, intent, text)) != 1:
         raise click.UsageError("`orgkernel dispatch` takes exactly one of DOMAIN, `--intent` and `--text`")
-    kernel = open_kernel(org=org, **where)
+    kernel = open_kernel(org=org, **where) if as_documents else open_with_state(org=org, store=store, **where)
     decision = kernel.dispatch(
         org, domain, intent=intent, text=text, needs=needs, all_considered=all_considered
     )
@@ -66,6 +77,7 @@ def _render(decision: DispatchDecision) -> str:
     ):
         if words:
             lines.append(f"  {label}: {', '.join(words)}")
+    lines += _render_crew(decision) if decision.crew else ()
     for candidate in decision.candidates if decision.role_id is None else ():
         lines.append(f"  perhaps {candidate.role_id}, score {candidate.score}")
         for reason in candidate.reasons:
@@ -78,3 +90,24 @@ def _render(decision: DispatchDecision) -> str:
     if hidden > 0:
         lines.append(f"  and {hidden} more (list them with --all)")
     return join_lines(lines)
+
+
+def _render_crew(decision: DispatchDecision) -> Iterator[str]:
+    """The agents who can take the task, best first, and those who cannot."""
+    crew = decision.crew
+    assert crew is not None
+    for reason in crew.reasons:
+        yield f"  {reason.text}"
+        yield from list_places(reason.why)
+    if crew.agents:
+        of_role = "" if crew.acting_role == decision.role_id else f" of {crew.acting_role}"
+        yield f"  agents{of_role}: {', '.join(each.agent_id for each in crew.agents)}"
+    for agent in crew.agents:
+        yield from render_reasons(agent.reasons)
+    for other in crew.unavailable:
+        for reason in other.reasons:
+            yield f"  not agent {other.agent_id}: {reason.text}"
+            yield from list_places(reason.why)
+    hidden = crew.agent_count - len(crew.agents) + crew.unavailable_count - len(crew.unavailable)
+    if hidden > 0:
+        yield f"  and {hidden} more agents (list them with --all)"

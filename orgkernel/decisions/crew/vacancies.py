@@ -1,4 +1,4 @@
-"""Find the roles that no agent at work fills, the superiors who cover them, and the agents that could fill them."""
+"""Find the roles that no agent at work fills, the deputies or superiors who cover them, and the agents that could fill them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.skill_levels import compute_current_level
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
+from orgkernel.decisions.refusals import say_unassigned
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
@@ -39,7 +40,9 @@ class Vacancy(msgspec.Struct, frozen=True):
     agents: tuple[str, ...]
     """The agents that fill it but are not at work."""
     covered_by: str | None
-    """The nearest superior with an agent at work, who answers for the role meanwhile; None if there is none."""
+    """The deputy with an agent at work, or else the nearest superior with one, who answers for the role meanwhile; None if
+    there is none.
+    """
     candidates: tuple[VacancyCandidate, ...]
     """Agents at work, those with the fewest missing requirements first, at most five."""
     why: tuple[Why, ...]
@@ -83,7 +86,7 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
             text = (
                 f"{listing(names)} fill{'s' if len(names) == 1 else ''} role {quote(role_id)}, and none of them is at work"
                 if names
-                else f"no roster assigns an agent to role {quote(role_id)}"
+                else say_unassigned(role_id)
             )
             declared = cite_place(f"role {role_id} is declared", view.get_place(role_id))
             yield Vacancy(
@@ -95,9 +98,11 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
 
 
 def _find_cover(view: OrgView, role_id: str, working: Mapping[str, bool]) -> str | None:
-    for edge in view.list_chain_above(role_id):
-        if any(working.get(each.source) for each in view.list_agents_in(edge.target)):
-            return edge.target
+    deputy = view.records.posts[role_id].profile.deputy
+    above = (edge.target for edge in view.list_chain_above(role_id))
+    for other in (*([] if deputy is None else [deputy]), *above):
+        if any(working.get(each.source) for each in view.list_agents_in(other)):
+            return other
     return None
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 import msgspec
 
+from orgkernel.decisions.dispatch.agent_choice import AgentChoice
 from orgkernel.decisions.dispatch.order import (
     Candidate,
     find_difference,
@@ -91,6 +92,10 @@ class DispatchDecision(msgspec.Struct, frozen=True):
     margin: float | None = None
     """For a sentence: the distance from the best score to the next, as a share of the best. None if there are fewer
     than two.
+    """
+    crew: AgentChoice | None = None
+    """The agents who can take the task now. None without a role, without agents in the documents, or if the question was
+    about the documents alone.
     """
 
 

@@ -19,8 +19,8 @@ class Assignment(Record):
     org: OrgId | None = None
     """Organization of the role. Default: the organization of the roster."""
     watches: tuple[Id, ...] = ("alpha",)
-    """Watches in which the agent fills the role. They have no effect by themselves, but a policy can match the
-    current watch."""
+    """Watches in which the agent fills the role. While another watch is recorded, dispatch skips the agent; access
+    depends on a watch only where a policy matches it."""
 
 
 Trait = Annotated[float, Field(ge=0.0, le=1.0)]

@@ -42,6 +42,10 @@ class DispatchCase(Record):
     """Tools in order of preference."""
     because: tuple[str, ...] | None = None
     """Codes of the reasons, in order."""
+    agents: tuple[AgentId, ...] | None = None
+    """Agents who can take the task in the given state, best first."""
+    acting_role: Id | None = None
+    """Role of these agents: the role itself, its deputy or a superior."""
 
 
 Moment = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}$")]

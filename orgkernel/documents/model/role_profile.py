@@ -176,6 +176,9 @@ class RoleProfile(Document):
     """Lowest memory-recall tier of the position. Not yet: no command reads it (orgkernel)."""
     entry_rank: Id | None = None
     """Starting rank of a holder (orgkernel)."""
+    deputy: RoleId | None = None
+    """Role whose agents take the tasks of this role while none of its own agents can. They keep their own permissions
+    (orgkernel)."""
     open_to_probation: bool = False
     """Whether an agent on probation may work in the role (orgkernel)."""
     may_grant: tuple[ToolUse, ...] = ()

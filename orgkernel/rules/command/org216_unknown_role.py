@@ -2,8 +2,8 @@
 
 ## What it checks
 
-The roles named under `communication_channels`, `domain_routing`, `separations`, `overrides` and a role's `handoff` are
-roles of the organization. Channels and `handoff` may also name `user` and ids declared external.
+The roles named under `communication_channels`, `domain_routing`, `separations`, `overrides`, and a role's `handoff` and
+`deputy` are roles of the organization. Channels and `handoff` may also name `user` and ids declared external.
 
 ## Why it matters
 
@@ -32,7 +32,7 @@ communication_channels:
 
 Superiors, subordinates and escalations have rules of their own, and ORG201 reports a role without a profile. Two cases
 are not reported: a role that appears to be declared in a file that could not be read, and a role of another organization
-that shares the profile and that the profile may hand work to.
+that shares the profile and that the profile names.
 
 ## Since
 
@@ -106,6 +106,11 @@ def _iterate_organization_references(view: OrgView) -> Iterator[_Reference]:
 
 def _iterate_profile_references(view: OrgView) -> Iterator[_Reference]:
     for post in view.records.posts.values():
+        deputy = post.profile.deputy
+        is_of_a_sharer = post.shared_profile and deputy in view.records.elsewhere
+        if deputy is not None and not (view.does_name_role(deputy) or is_of_a_sharer):
+            text = f"the deputy of role {quote(post.role_id)} is role"
+            yield _Reference(deputy, post.place("deputy"), text, f"role:{post.role_id}")
         for field, verb in (("may_to", "may hand work to"), ("may_from", "may get work from")):
             for number, role_id in enumerate(getattr(post.profile.handoff, field)):
                 is_of_a_sharer = post.shared_profile and role_id in view.records.elsewhere

@@ -153,6 +153,10 @@ def _list_dispatch_names(case: Case, number: int) -> Iterator[CaseName]:
         yield CaseName((*route, "ask", "needs", position), "tool", tool_id)
     if expected.role_id is not None:
         yield CaseName((*route, "role_id"), "role", expected.role_id)
+    if expected.acting_role is not None:
+        yield CaseName((*route, "acting_role"), "role", expected.acting_role)
+    for position, agent in enumerate(expected.agents or ()):
+        yield CaseName((*route, "agents", position), "agent", agent)
     for field, kind in (("plans", "plan"), ("tools", "tool")):
         for position, each in enumerate(getattr(expected, field) or ()):
             yield CaseName((*route, field, position), kind, each)
