@@ -164,8 +164,11 @@ EPISODE_CONFLICT = ProblemCode("EPISODE_CONFLICT", 409, "Another episode has thi
 ALREADY_INVALID = ProblemCode("ALREADY_INVALID", 409, "The result is already invalid",
     "A result is invalidated once. Record a new result instead.")
 NOT_ELIGIBLE = ProblemCode("NOT_ELIGIBLE", 409, "The agent does not meet the requirements of the rank",
-    "The detail names the first one. `GET /v1/orgs/{org}/agents/{agent}/promotion` lists all of them. An `override` with a reason "
-    "promotes the agent anyway.")
+    "The detail names each unmet requirement. An `override`, or a `reason` for `POST …/rank`, gives the rank anyway.")
+AGENT_LEFT = ProblemCode("AGENT_LEFT", 409, "The agent is decommissioned",
+    "An agent that was decommissioned is neither tested nor promoted.")
+RUN_RECORDED = ProblemCode("RUN_RECORDED", 409, "The run has another result",
+    "Record another run of the test under its own id.")
 HIGHEST_RANK = ProblemCode("HIGHEST_RANK", 409, "The agent has the highest rank", "The ladder declares no rank above it.")
 NO_STORE = ProblemCode("NO_STORE", 409, "There is no store",
     "`orgkernel key create --admin` creates the store and the first key.")

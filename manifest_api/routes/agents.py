@@ -56,6 +56,8 @@ class ResultBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """How many cases the score rests on."""
     digests: dict[Name, Name] = {}
     """Digests of what was tested, by name: the model, prompt, tool schemas, policy, test set …"""
+    run: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """The run of the test. The same result of the same run is stored once."""
     reason: Text = ""
 
 
@@ -94,7 +96,10 @@ async def get_agent(
     **declare_change(AgentState, RankChange, {"rank": "commander", "reason": "passed the review"}),
 )
 async def post_rank(request: Request, org: Org, agent: AgentPath) -> Response:
-    """Promote or demote an agent. The credential of an agent cannot do this for itself."""
+    """Give an agent any rank. A higher rank whose requirements it does not meet needs a `reason`.
+
+    The credential of an agent cannot do this for itself.
+    """
     return await write(
         request, "rank", RankChange, '{"rank": "commander"}',
         lambda context, change: set_rank(context, agent, change.rank, org=org, reason=change.reason),
@@ -131,7 +136,7 @@ async def post_result(request: Request, org: Org, agent: AgentPath) -> Response:
         request, "rank", ResultBody, '{"qualification": "ID", "score": 0.93}',
         lambda context, test: record_result(
             context, agent, test.qualification, test.score, sample_size=test.sample_size, digests=test.digests,
-            org=org, reason=test.reason,
+            run=test.run,            org=org, reason=test.reason,
         ),
         201,
     )  # fmt: skip

@@ -7,7 +7,7 @@ change its own state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.subject import NO_RANK, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.tables import get_access_tables
+from orgkernel.decisions.crew.promotion import check_rank
 from orgkernel.decisions.evidence.qualifications import compute_level_for_score, decide_standing, has_passed
 from orgkernel.decisions.evidence.skill_levels import get_skill_terms
 from orgkernel.decisions.evidence.state_view import (
@@ -74,7 +75,12 @@ def add_agent(
 def set_rank(
     context: Context, agent_id: str, rank: str, *, org: str | None = None, reason: str = ""
 ) -> AgentState:
-    """Promote or demote an agent. Raises `Refused`, `UnknownAgent` and `UnknownRecord`."""
+    """Give an agent any rank. A higher rank whose requirements are not all met is an override: it needs a reason, and the
+    audit log records the unmet requirements.
+
+    Raises `Refused`, `UnknownAgent`, `UnknownRecord`, and `Conflict`: `NOT_ELIGIBLE` with every unmet requirement for an
+    override without a reason, `AGENT_LEFT` for a decommissioned agent.
+    """
     org_id = choose_organization(context, org)
     require_one(org_id, "a rank")
     what, itself = f"change the rank of {_name_agent(agent_id)}", "change its own rank"
@@ -82,8 +88,45 @@ def set_rank(
     store = open_noted_store(context, right)
     _require_rank(context.kernel, org_id, rank)
     _refuse_higher_rank(context, right, org_id, agent_id, rank, None)
+    require_not_left(store, org_id, agent_id, "get a rank")
+    unmet = _find_unmet_requirements(context, org_id, agent_id, rank)
+    if unmet and not reason.strip():
+        raise _build_not_eligible(agent_id, rank, unmet)
     note_agent(store, context, org_id, agent_id)
-    return store.agents.set_rank(agent_id, rank, org_id=org_id, actor=context.actor.name, reason=reason)
+    return store.agents.set_rank(
+        agent_id, rank, org_id=org_id, actor=context.actor.name, reason=reason, override=unmet
+    )
+
+
+def _find_unmet_requirements(context: Context, org_id: str, agent_id: str, rank: str) -> list[str]:
+    """The requirements that an agent does not meet, of the ranks above its own up to `rank`. If there are several such ranks, each
+    sentence names its rank.
+
+    None are known without documents that declare the agent.
+    """
+    if context.kernel is None:
+        return []
+    desk = context.documents.access(org_id)
+    subject = get_access_tables(desk.view).find_subject(f"agent:{agent_id}")
+    if subject is None:
+        return []
+    steps = slice(get_current_rank(desk.view, desk.state, subject) + 1, get_rank_number(desk.view, rank) + 1)
+    now = desk.build_current_context().now
+    ranks = desk.view.records.ranks[steps]
+    return [
+        f"for {quote(each.id)}, {check.text}" if len(ranks) > 1 else check.text
+        for each in ranks
+        for check in check_rank(desk.view, desk.state, agent_id, each, now)
+        if not check.met
+    ]
+
+
+def _build_not_eligible(agent_id: str, rank: str, unmet: Iterable[str]) -> Conflict:
+    return Conflict(
+        f"{_name_agent(agent_id)} is not eligible for {quote(rank)}: {'; '.join(unmet)}",
+        f"`orgkernel agent promotion {agent_id}` shows every requirement; an override needs a reason",
+        "NOT_ELIGIBLE",
+    )
 
 
 def set_trust(
@@ -124,18 +167,21 @@ def record_result(
     *,
     sample_size: int | None = None,
     digests: Mapping[str, str] = MappingProxyType({}),
+    run: str = "",
     org: str | None = None,
     reason: str = "",
 ) -> QualificationResult:
     """Record the score of a test, which is passed at the declared threshold or above. Raises as `set_rank`.
 
-    A passed result raises the skills of the qualification, each by one step, in the same transaction. Raises `Conflict`
-    (`PREREQUISITE_MISSING`) if a prerequisite qualification is not passed.
+    A passed result raises the skills of the qualification, each by one step, in the same transaction. Evidence is used once:
+    a run has one result, and without a `run` a result that equals an earlier one raises nothing. Raises `Conflict`:
+    `PREREQUISITE_MISSING` if a prerequisite qualification is not passed, `RUN_RECORDED` for another result of a run.
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
     what, itself = f"record a test of {_name_agent(agent_id)}", "record its own test"
     store = open_noted_store(context, require_agent(context, org_id, agent_id, what, itself))
+    require_not_left(store, org_id, agent_id, "be tested")
     desk = context.documents.access(org_id)
     records, now = desk.view.records, desk.build_current_context().now
     if qualification not in records.qualifications:
@@ -175,6 +221,7 @@ def record_result(
         passed=passed,
         sample_size=sample_size,
         digests=digests,
+        run=run,
         raises=[
             (get_skill_terms(records, skill), compute_level_for_score(score) if highest is None else highest)
             for skill, highest in raised
@@ -212,16 +259,13 @@ def promote_agent(
     what, itself = f"promote {_name_agent(agent_id)}", "promote itself"
     right = require_agent(context, org_id, agent_id, what, itself)
     store = open_noted_store(context, right)
+    require_not_left(store, org_id, agent_id, "be promoted")
     path = context.documents.promotion(org_id, agent_id).promotion
     if path is None:
         raise Conflict(f"there is no rank above that of {_name_agent(agent_id)}", code="HIGHEST_RANK")
     if path.outcome != "eligible" and not override.strip():
-        unmet = next(each for each in path.requirements if not each.met)
-        raise Conflict(
-            f"{_name_agent(agent_id)} is not eligible for {quote(path.rank)}: {unmet.text}",
-            f"`orgkernel agent promotion {agent_id}` shows every requirement; an override needs a reason",
-            "NOT_ELIGIBLE",
-        )
+        unmet = (each.text for each in path.requirements if not each.met)
+        raise _build_not_eligible(agent_id, path.rank, unmet)
     _refuse_higher_rank(context, right, org_id, agent_id, path.rank, None)
     note_agent(store, context, org_id, agent_id)
     evidence: dict[str, Any] = {
@@ -292,6 +336,16 @@ def _get_snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> li
         return []
     served = kernel.state.served.values() if org_id == ALL_ORGANIZATIONS else [kernel.organization(org_id)]
     return [each.snapshot for each in served]
+
+
+def require_not_left(store: Store, org_id: str, agent_id: str, what: str) -> None:
+    """Raise `Conflict` (`AGENT_LEFT`) for a decommissioned agent."""
+    if store.read_view(org_id).get_lifecycle(agent_id) == "decommissioned":
+        raise Conflict(
+            f"{_name_agent(agent_id)} is decommissioned, and cannot {what}",
+            "use another agent: who was decommissioned does not return",
+            "AGENT_LEFT",
+        )
 
 
 def require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:

@@ -33,13 +33,10 @@ def acquire_skill(
     org_id, store = _require_skill_right(
         context, agent_id, org, "a skill", f"add a skill of {quote(f'agent:{agent_id}')}"
     )
-    records = context.documents.organization(org_id).snapshot.records
     terms = _require_terms(context, org_id, skill)
-    needed = [get_skill_terms(records, each) for each, _ in terms.prerequisites]
     return store.skills.acquire(
         agent_id,
         terms,
-        needed,
         org_id=org_id,
         actor=context.actor.name,
         level=level,
@@ -74,7 +71,7 @@ def assess_skill(
     org: str | None = None,
     reason: str = "",
 ) -> SkillRecord:
-    """Record an assessed level, higher or lower than before."""
+    """Record an assessed level, higher or lower than before. Raises as `acquire_skill`, for a higher level."""
     org_id, store = _require_skill_right(
         context, agent_id, org, "the level of a skill", f"assess {quote(f'agent:{agent_id}')}"
     )

@@ -27,7 +27,7 @@ from orgkernel.state.rows import (
     require_time,
     require_word,
 )
-from orgkernel.state.skills import raise_skill
+from orgkernel.state.skills import lower_skills, raise_skill
 from orgkernel.state.tables import agents, qualification_results
 from orgkernel.state.writer import Transaction
 
@@ -92,9 +92,13 @@ class Agents:
         actor: str,
         reason: str = "",
         promotion: Mapping[str, Any] | None = None,
+        override: Sequence[str] = (),
     ) -> AgentState:
-        """Promote or demote; raises `UnknownRecord`. `promotion` is the evidence for it, which the audit keeps."""
-        more = None if promotion is None else {"promotion": promotion}
+        """Promote or demote; raises `UnknownRecord`. The audit keeps `promotion`, the evidence for it, or `override`, the
+        requirements that were not met.
+        """
+        more: dict[str, Any] = {} if promotion is None else {"promotion": promotion}
+        more |= {"override": [*override]} if override else {}
         activity = "ranked" if promotion is None else "promoted"
         return self._update(org_id, agent_id, activity, actor, reason, more, rank=_require_rank(rank))
 
@@ -238,12 +242,15 @@ class Results:
         expires_at: float | None = None,
         sample_size: int | None = None,
         digests: Mapping[str, str] = MappingProxyType({}),
+        run: str = "",
         raises: Sequence[tuple[SkillTerms, int]] = (),
         reason: str = "",
     ) -> QualificationResult:
         """Store the result of one test, and raise skills by one step, each up to a level. A score is between 0 and 1.
 
-        Raises `Refused`.
+        A run has one result: the same one again is returned as it is stored. Without a run, a result that equals an earlier one
+        cannot be told from it, so it raises nothing. Raises `Refused`, and `Conflict` (`RUN_RECORDED`) for another result of a
+        run.
         """
         require_id("the organization", org_id)
         require_id("the agent", agent_id)
@@ -256,11 +263,17 @@ class Results:
         require_time("the end", expires_at)
         require_evidence(sample_size, digests)
 
+        if run:
+            require_id("the run", run)
+
         def change(transaction: Transaction) -> QualificationResult:
             result = QualificationResult(
                 agent_id, qualification, score, passed, transaction.now, expires_at, org_id,
-                sample_size=sample_size, digests=dict(digests),
+                sample_size=sample_size, digests=dict(digests), run=run,
             )  # fmt: skip
+            earlier = _find_same_evidence(transaction, result)
+            if run and earlier is not None:
+                return earlier
             row = encode_row(result)
             del row["result_id"]
             written = transaction.connection.execute(
@@ -284,19 +297,23 @@ class Results:
                         "result": result_id,
                         "sample_size": sample_size,
                         "digests": dict(digests),
+                        "run": run,
                     },
                 )
             )
-            for terms, highest in raises:
+            for terms, highest in raises if earlier is None else ():
                 raise_skill(
-                    transaction, org_id, agent_id, terms, highest, actor=actor, note=f"passed {qualification}"
-                )
+                    transaction, org_id, agent_id, terms, highest, actor=actor, result_id=result_id,
+                    note=f"passed {qualification}",
+                )  # fmt: skip
             return result
 
         return self._context.change(change)
 
     def invalidate(self, result_id: int, *, org_id: str, actor: str, reason: str) -> QualificationResult:
-        """Invalidate a result, with a reason. Raises `UnknownRecord`, `Conflict` and `Refused`."""
+        """Invalidate a result, with a reason, and take back the levels that it gave. Raises `UnknownRecord`, `Conflict` and
+        `Refused`.
+        """
         if not reason.strip():
             raise Refused(
                 "invalidating a result needs a reason", "pass the reason with `--reason`", "BAD_VALUE"
@@ -330,6 +347,8 @@ class Results:
                     detail={"result": result_id},
                 )
             )
+            note = f"result {result_id} of {old.qualification} is invalid"
+            lower_skills(transaction, org_id, old.agent_id, result_id, actor=actor, note=note)
             return msgspec.structs.replace(old, **values)
 
         return self._context.change(change)
@@ -340,6 +359,33 @@ class Results:
         if agent_id is not None:
             query = query.where(qualification_results.c.agent_id == agent_id)
         return self._context.read(QualificationResult, query)
+
+
+def _find_same_evidence(transaction: Transaction, result: QualificationResult) -> QualificationResult | None:
+    """The earlier result of the same run, or without a run an earlier one with the same score, sample size and digests.
+
+    Raises `Conflict` (`RUN_RECORDED`) if the run has another result.
+    """
+    table = qualification_results.c
+    query = select(qualification_results).where(
+        table.org_id == result.org_id, table.agent_id == result.agent_id,
+        table.qualification == result.qualification, table.run == result.run,
+    )  # fmt: skip
+    for row in transaction.connection.execute(query.order_by(table.result_id)):
+        earlier = decode_record(QualificationResult, row)
+        if (earlier.score, earlier.sample_size, earlier.digests) == (
+            result.score,
+            result.sample_size,
+            result.digests,
+        ):
+            return earlier
+        if result.run:
+            raise Conflict(
+                f"run {quote(result.run)} of {quote(result.qualification)} already has another result, {earlier.result_id}",
+                "record another run under its own id",
+                "RUN_RECORDED",
+            )
+    return None
 
 
 def require_evidence(sample_size: int | None, digests: Mapping[str, str]) -> None:

@@ -173,7 +173,8 @@ def _read_skills(connection: Connection, org_id: str, at: float) -> Iterator[Ski
             exercises=known.exercises + practiced,
             last_exercised_at=row.at if practiced else known.last_exercised_at,
             suspended=row.activity == "suspended" or (known.suspended and row.activity != "resumed"),
-            decays_from=row.at,
+            # An invalid result takes a level back; it is neither practice nor a new level.
+            decays_from=known.decays_from if row.activity == "lowered" else row.at,
         )
     yield from (records_by_key[key] for key in sorted(records_by_key))
 

@@ -6,7 +6,6 @@ piece of work. The documents declare prerequisites and decay; callers pass them 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -43,7 +42,6 @@ class Skills:
         self,
         agent_id: str,
         terms: SkillTerms,
-        needed: Iterable[SkillTerms],
         *,
         org_id: str,
         actor: str,
@@ -51,7 +49,7 @@ class Skills:
         source: SkillSource = "experience",
         note: str = "",
     ) -> SkillRecord:
-        """Add a skill. `needed` are the terms of its prerequisites.
+        """Add a skill.
 
         Raises `Conflict`: `SKILL_HELD` if it is held already, `PREREQUISITE_MISSING` if a prerequisite is not held at its
         level now.
@@ -59,7 +57,6 @@ class Skills:
         _require_agent(org_id, agent_id)
         _require_level(level)
         require_word("the source", source, SKILL_SOURCES)
-        decay = {each.skill: each.decay_days for each in needed}
 
         def change(transaction: Transaction) -> SkillRecord:
             if (held := find_skill(transaction, org_id, agent_id, terms.skill)) is not None:
@@ -70,8 +67,7 @@ class Skills:
                     SKILL_HELD,
                 )
             # Within the transaction: a prerequisite could be suspended or decay while the request waits.
-            for skill, lowest in terms.prerequisites:
-                _require_prerequisite(transaction, org_id, agent_id, terms.skill, skill, lowest, decay)
+            _require_prerequisites(transaction, org_id, agent_id, terms, f"acquire {quote(terms.skill)}")
             return _add(
                 transaction, org_id, agent_id, terms.skill, level, source=source, actor=actor, note=note
             )
@@ -98,13 +94,18 @@ class Skills:
         source: SkillSource = "assessment",
         note: str = "",
     ) -> SkillRecord:
-        """Record an assessed level. Raises `UnknownRecord` for a missing skill, and `Refused`."""
+        """Record an assessed level. Raises `UnknownRecord` for a missing skill, `Refused`, and for a level above the current one
+        `Conflict` (`PREREQUISITE_MISSING`) as `acquire`.
+        """
         _require_agent(org_id, agent_id)
         _require_level(level)
         require_word("the source", source, SKILL_SOURCES)
 
         def change(transaction: Transaction) -> SkillRecord:
             held = require_skill(transaction, org_id, agent_id, terms.skill)
+            if level > compute_current_level(held, terms.decay_days, transaction.now):
+                goal = f"reach level {level} of {quote(terms.skill)}"
+                _require_prerequisites(transaction, org_id, agent_id, terms, goal)
             return _set(
                 transaction, held, "assessed", actor, note,
                 proficiency=level, source=source, decays_from=transaction.now,
@@ -260,22 +261,47 @@ def raise_skill(
     highest: int,
     *,
     actor: str,
+    result_id: int,
     note: str = "",
 ) -> SkillRecord | None:
-    """Raise a skill by one level, up to `highest`, because a test was passed.
+    """Raise a skill by one level, up to `highest`, because a test was passed with a result.
 
-    None if it is not held, is suspended, or is there already.
+    None if the skill is not held, is suspended, is there already, or lacks a prerequisite.
     """
     held = find_skill(transaction, org_id, agent_id, terms.skill)
     if held is None or held.suspended:
         return None
     level, since = _settle_decay(transaction, held, terms)
-    if level >= min(highest, HIGHEST):
+    if level >= min(highest, HIGHEST) or any(
+        _explain_lacking(transaction, org_id, agent_id, prerequisite, lowest)
+        for prerequisite, lowest in terms.prerequisites
+    ):
         return None
     return _set(
-        transaction, held, "raised", actor, note,
+        transaction, held, "raised", actor, note, result_id=result_id,
         proficiency=level + 1, source="qualification", decays_from=since,
     )  # fmt: skip
+
+
+def lower_skills(
+    transaction: Transaction, org_id: str, agent_id: str, result_id: int, *, actor: str, note: str = ""
+) -> None:
+    """Take back the levels that a result gave, because it is no longer valid.
+
+    A level that was assessed since then rests on the assessment, and stays.
+    """
+    table = skill_assessments.c
+    is_agent = (table.org_id == org_id, table.agent_id == agent_id)
+    raised = transaction.connection.execute(
+        select(table.skill, table.assessment_id).where(*is_agent, table.result_id == result_id)
+    )
+    for skill, assessment_id in raised.all():
+        later = select(table.assessment_id).where(
+            *is_agent, table.skill == skill, table.activity == "assessed", table.assessment_id > assessment_id
+        )
+        held = find_skill(transaction, org_id, agent_id, skill)
+        if held is not None and transaction.connection.execute(later).first() is None:
+            _set(transaction, held, "lowered", actor, note, proficiency=max(LOWEST, held.proficiency - 1))
 
 
 def _settle_decay(transaction: Transaction, held: SkillRecord, terms: SkillTerms) -> tuple[int, float]:
@@ -300,6 +326,8 @@ def _set(
     activity: SkillActivity,
     actor: str,
     note: str,
+    *,
+    result_id: int | None = None,
     **values: Any,
 ) -> SkillRecord:
     new = msgspec.structs.replace(old, **values)
@@ -308,17 +336,22 @@ def _set(
         .where(*_is_skill(old.org_id, old.agent_id, old.skill))
         .values(**values, version=transaction.touch())
     )
-    _note(transaction, new, activity, actor, note)
+    _note(transaction, new, activity, actor, note, result_id)
     return new
 
 
 def _note(
-    transaction: Transaction, record: SkillRecord, activity: SkillActivity, actor: str, note: str
+    transaction: Transaction,
+    record: SkillRecord,
+    activity: SkillActivity,
+    actor: str,
+    note: str,
+    result_id: int | None = None,
 ) -> None:
     """Write a change into the history and into the audit."""
     note = clean_text(note)
     row = build_history_row(record, activity, transaction.now, clean_text(actor), note)
-    transaction.connection.execute(insert(skill_assessments).values(row))
+    transaction.connection.execute(insert(skill_assessments).values(row | {"result_id": result_id}))
     transaction.audit(
         AuditEntry(
             "skill",
@@ -339,28 +372,30 @@ def _is_skill(org_id: str, agent_id: str, skill: str) -> tuple[ColumnElement[boo
     return columns.org_id == org_id, columns.agent_id == agent_id, columns.skill == skill
 
 
-def _require_prerequisite(
-    transaction: Transaction,
-    org_id: str,
-    agent_id: str,
-    skill: str,
-    prerequisite: str,
-    lowest: int,
-    decay: dict[str, float],
+def _require_prerequisites(
+    transaction: Transaction, org_id: str, agent_id: str, terms: SkillTerms, goal: str
 ) -> None:
-    held = find_skill(transaction, org_id, agent_id, prerequisite)
+    """Raise `Conflict` (`PREREQUISITE_MISSING`) unless every prerequisite of a skill is held at its level now."""
+    for prerequisite, lowest in terms.prerequisites:
+        lacking = _explain_lacking(transaction, org_id, agent_id, prerequisite, lowest)
+        if lacking is not None:
+            raise Conflict(
+                f"the agent {quote(agent_id)} cannot {goal}: it {lacking}, and level {lowest} is required",
+                code=PREREQUISITE_MISSING,
+            )
+
+
+def _explain_lacking(
+    transaction: Transaction, org_id: str, agent_id: str, prerequisite: SkillTerms, lowest: int
+) -> str | None:
+    """How an agent lacks a prerequisite; None if it holds it at its level."""
+    held = find_skill(transaction, org_id, agent_id, prerequisite.skill)
     if held is None:
-        text = f"does not have {quote(prerequisite)}"
-    elif held.suspended:
-        text = f"has {quote(prerequisite)} suspended"
-    elif (level := compute_current_level(held, decay[prerequisite], transaction.now)) < lowest:
-        text = f"has {quote(prerequisite)} at level {level}"
-    else:
-        return
-    raise Conflict(
-        f"the agent {quote(agent_id)} cannot acquire {quote(skill)}: it {text}, and level {lowest} is required",
-        code=PREREQUISITE_MISSING,
-    )
+        return f"does not have {quote(prerequisite.skill)}"
+    if held.suspended:
+        return f"has {quote(prerequisite.skill)} suspended"
+    level = compute_current_level(held, prerequisite.decay_days, transaction.now)
+    return None if level >= lowest else f"has {quote(prerequisite.skill)} at level {level}"
 
 
 def _require_in_use(held: SkillRecord) -> None:

@@ -146,6 +146,7 @@ qualification_results = Table(
     Column("digests", _WORDS, nullable=False, server_default="{}"),
     Column("invalidated_at", Float),
     Column("invalid_reason", _WORDS, nullable=False, server_default=""),
+    Column("run", _WORDS, nullable=False, server_default=""),
 )
 
 skill_records = Table(
@@ -179,6 +180,7 @@ skill_assessments = Table(
     Column("source", _WORDS, nullable=False),
     Column("actor", _WORDS, nullable=False),
     Column("note", _WORDS, nullable=False),
+    Column("result_id", Integer),
     Index("ix_skill_assessments_agent_skill", "org_id", "agent_id", "skill"),
 )
 """The history of the levels of each agent: rows are only ever added."""

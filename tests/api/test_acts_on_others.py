@@ -77,7 +77,7 @@ def test_the_person_who_runs_an_agent_does_not_approve_what_it_asks_for(
 def test_a_suspended_agent_changes_nothing_with_its_key(local: TestClient, store: StoreLocation) -> None:
     """Whatever the scopes of the key."""
     butler = bearer(new_key(store, ["admin"], agent="butler"))
-    rank = {"rank": "commander"}
+    rank = {"rank": "commander", "reason": "the review"}
     assert local.post("/v1/orgs/active/agents/clerk/rank", json=rank, headers=butler).status_code == 200
     with opened(store) as state:
         state.agents.add("butler", org_id="household", actor="test", lifecycle="suspended")

@@ -74,10 +74,13 @@ def test_from_the_first_skill_to_a_rank(ship: TestClient, file: StoreLocation) -
         ("helm", "acquired"),
         ("helm", "assessed"),
     ]
-    (last,) = ship.get(f"/v1/orgs/active/agents/ann/skill-history?limit=3&after={page['next']}").json()[
+    rest = ship.get(f"/v1/orgs/active/agents/ann/skill-history?limit=3&after={page['next']}").json()[
         "changes"
     ]
-    assert (last["skill"], last["activity"], last["proficiency"]) == ("helm", "raised", 3)
+    assert [(each["skill"], each["activity"], each["proficiency"]) for each in rest] == [
+        ("helm", "raised", 3),
+        ("helm", "lowered", 2),
+    ]
     was = ship.get(f"/v1/orgs/active/agents/ann/promotion?as_of={before}").json()
     assert (was["rank"], was["paths"][0]["outcome"]) == ("ensign", "not_eligible")
 

@@ -511,7 +511,9 @@ def test_a_token_of_a_person_has_the_rights_of_that_person(
     """The claim names somebody the directory declares; a token without it is that of an operator."""
     first_key(file)
     said = bearer(token(scope="orgkernel:rank", orgkernel_person=person, orgkernel_org=["household", "shop"]))
-    answer = trusting.post("/v1/orgs/active/agents/clerk/rank", json={"rank": "senior"}, headers=said)
+    answer = trusting.post(
+        "/v1/orgs/active/agents/clerk/rank", json={"rank": "senior", "reason": "review"}, headers=said
+    )
     assert answer.status_code == status, answer.text
 
 

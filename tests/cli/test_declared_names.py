@@ -140,7 +140,7 @@ def test_who_is_not_declared_does_nothing(ask: Ask, by: str) -> None:
     """Whatever they want to do: the names of `--by` are those of the documents."""
     for arguments in (
         ("grant", "issue", "agent:clerk", "tool:jira"),
-        ("agent", "set-rank", "clerk", "commander"),
+        ("agent", "set-rank", "clerk", "commander", "--reason", "the review"),
         ("key", "create", "ci", "--scope", "read"),
         ("request", "create", "agent:clerk", "tool:jira"),
     ):
@@ -154,7 +154,10 @@ def test_agents_of_the_roster_need_not_be_added_first(ask: Ask, home: Path) -> N
         ("butler", "commander", 0.75), ("clerk", "lieutenant", 0.6),
     ]  # fmt: skip
     assert not (home / ".orgkernel" / "state.db").exists()
-    assert ask("agent", "set-rank", "clerk", "commander").stdout == "clerk is commander\n"
+    assert (
+        ask("agent", "set-rank", "clerk", "commander", "--reason", "the review").stdout
+        == "clerk is commander\n"
+    )
     ask("agent", "move", "butler", "suspended")
     ask("agent", "add", "parrot", "--rank", "ensign")
     rows = [" ".join(line.split()) for line in ask("agent", "list").stdout.splitlines()[1:]]

@@ -18,7 +18,7 @@ DRIFTED = "agent `clerk` has rank `senior` in the store but starts at `lieutenan
 def home(tmp_path: Path) -> Path:
     """The household, with an agent too many and one promoted in the store beside it."""
     copy_template(tmp_path / "house", "household")
-    for words in (("add", "typist"), ("set-rank", "clerk", "senior")):
+    for words in (("add", "typist"), ("set-rank", "clerk", "senior", "--reason", "the review")):
         done = run_here("agent", *words, "--path", "house", "--store", "state.db", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     return tmp_path

@@ -118,7 +118,7 @@ class World:
                 }
                 store.reports.record(report, actor="a")
             case "acquire":
-                store.skills.acquire(SKILLED, TERMS, [], org_id="shop", actor="a", level=value)
+                store.skills.acquire(SKILLED, TERMS, org_id="shop", actor="a", level=value)
             case "assess":
                 store.skills.assess(SKILLED, TERMS, value, org_id="shop", actor="a")
             case "exercise":

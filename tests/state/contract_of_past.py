@@ -48,7 +48,7 @@ def one_change(store: Store, chance: random.Random) -> None:
         lambda: store.restrictions.revoke(chance.choice(restrictions), actor="a"),
         lambda: store.results.record(agent, "first_aid", org_id=org, score=0.8, passed=True, actor="a"),
         lambda: store.results.invalidate(chance.choice(results), org_id=ORG, actor="a", reason="a leak"),
-        lambda: store.skills.acquire(agent, terms, [], org_id=org, actor="a", level=chance.randint(1, 7)),
+        lambda: store.skills.acquire(agent, terms, org_id=org, actor="a", level=chance.randint(1, 7)),
         lambda: store.skills.exercise(agent, terms, org_id=ORG, actor="a"),
         lambda: store.skills.assess(agent, terms, chance.randint(1, 7), org_id=ORG, actor="a"),
         lambda: store.skills.suspend(agent, terms, org_id=ORG, actor="a"),
@@ -106,7 +106,7 @@ class Past:
     def test_the_past_is_what_the_view_then_was(self, store: Store, clock: Clock, seed: int) -> None:
         """Whatever is changed later, a question about a time is answered as it would have been then."""
         chance = random.Random(seed)
-        store.skills.acquire("worf", TERMS[0], [], org_id=ORG, actor="a", level=5)
+        store.skills.acquire("worf", TERMS[0], org_id=ORG, actor="a", level=5)
         store.grants.issue("agent:worf", ["tool:x"], issued_by="a")
         seen = []
         for _ in range(STEPS):

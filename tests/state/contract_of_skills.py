@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
 from orgkernel.decisions.evidence.skill_levels import DAY, SkillTerms, compute_current_level
@@ -13,13 +15,13 @@ from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened
 
-HELM = SkillTerms("helm", 14, (("maps", 3),))
 MAPS = SkillTerms("maps", 14)
+HELM = SkillTerms("helm", 14, ((MAPS, 3),))
 SHA = "3f" * 32
 
 
 def acquire(store: Store, terms: SkillTerms, level: int = 1) -> None:
-    store.skills.acquire("worf", terms, [MAPS], org_id="shop", actor="a", level=level)
+    store.skills.acquire("worf", terms, org_id="shop", actor="a", level=level)
 
 
 def activities(store: Store) -> list[tuple[str, int]]:
@@ -126,10 +128,11 @@ class Evidence:
         """From the level that is left, up to its highest; a skill that is not held or suspended stays as it is."""
         acquire(store, MAPS, 3)
         pass_days(store, clock, 14)
+        numbers = count(1)
 
         def passed(highest: int) -> int:
             store.results.record(
-                "worf", "test", score=1, passed=True, org_id="shop", actor="a",
+                "worf", "test", score=1, passed=True, org_id="shop", actor="a", run=f"run {next(numbers)}",
                 raises=[(MAPS, highest), (HELM, 7)],
             )  # fmt: skip
             return store.skills.list("shop", "worf")[0].proficiency
@@ -138,6 +141,60 @@ class Evidence:
         store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
         assert passed(7) == 4
         assert [each.skill for each in store.skills.list("shop", "worf")] == ["maps"]
+
+    def test_evidence_is_used_once(self, store: Store) -> None:
+        """The same result of a run is the same record; without a run, a result that equals an earlier one raises nothing."""
+        acquire(store, MAPS, 1)
+
+        def record(score: float, run: str = "") -> tuple[int, int]:
+            result = store.results.record(
+                "worf",
+                "test",
+                score=score,
+                passed=True,
+                org_id="shop",
+                actor="a",
+                run=run,
+                raises=[(MAPS, 7)],
+            )
+            return result.result_id, store.skills.list("shop", "worf")[0].proficiency
+
+        assert [record(0.9) for _ in range(3)] == [(1, 2), (2, 2), (3, 2)]
+        assert [record(0.9, "one"), record(0.9, "one"), record(0.9, "two")] == [(4, 3), (4, 3), (5, 4)]
+        with pytest.raises(Conflict, match="already has another result, 4") as refusal:
+            record(1.0, "one")
+        assert refusal.value.code == "RUN_RECORDED"
+        assert [each.result_id for each in store.results.list("worf")] == [1, 2, 3, 4, 5]
+
+    def test_an_invalid_result_takes_its_level_back(self, store: Store) -> None:
+        """Once for each result that raised the skill, never below 1, and not from a level that was assessed since."""
+        acquire(store, MAPS, 1)
+        for run in "abcd":
+            store.results.record(
+                "worf", "test", score=1, passed=True, org_id="shop", actor="a", run=run, raises=[(MAPS, 7)]
+            )
+
+        def invalidate(result: int) -> int:
+            store.results.invalidate(result, org_id="shop", actor="a", reason="leaked")
+            return store.skills.list("shop", "worf")[0].proficiency
+
+        assert [invalidate(1), invalidate(2)] == [4, 3]
+        store.skills.assess("worf", MAPS, 6, org_id="shop", actor="a")
+        assert [invalidate(3), invalidate(4)] == [6, 6]
+        assert activities(store)[-4:] == [("raised", 5), ("lowered", 4), ("lowered", 3), ("assessed", 6)]
+
+    def test_a_result_raises_no_skill_without_its_prerequisite(self, store: Store) -> None:
+        """A prerequisite holds for every way to a level: learning, assessing and passing a test."""
+        acquire(store, MAPS, 3)
+        acquire(store, HELM, 1)
+        store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
+        store.results.record(
+            "worf", "test", score=1, passed=True, org_id="shop", actor="a", raises=[(HELM, 7)]
+        )
+        with pytest.raises(Conflict, match="cannot reach level 2 of `helm`: it has `maps` suspended"):
+            store.skills.assess("worf", HELM, 2, org_id="shop", actor="a")
+        assert store.skills.assess("worf", HELM, 1, org_id="shop", actor="a").proficiency == 1
+        assert ("raised", 2) not in activities(store)
 
     def test_an_invalid_result_stays_and_says_why(
         self, store: Store, place: StoreLocation, clock: Clock

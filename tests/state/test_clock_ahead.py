@@ -103,7 +103,7 @@ def test_a_term_of_a_clock_that_was_ahead_begins_when_it_is_seen(store: Store, c
         "worf", "q", org_id="shop", score=1, passed=True, actor="a", expires_at=clock.now + 3_600
     )
     store.keys.create("ci", ["read"], created_by="a", expires_at=clock.now + 3_600)
-    store.skills.acquire("worf", HELM, [], org_id="shop", actor="a", level=5)
+    store.skills.acquire("worf", HELM, org_id="shop", actor="a", level=5)
     clock.now -= 30 * DAY - 60
     assert believe(store, clock) == 8
     assert believe(store, clock) == 0
@@ -152,7 +152,7 @@ def test_a_clock_that_is_ahead_ends_no_claim_and_no_request(store: Store, clock:
 def test_a_clock_that_is_ahead_lowers_no_skill_for_good(store: Store, clock: Clock, days: int) -> None:
     """Neither an exercise, a passed test nor a suspension under it. The decay goes on as before."""
     for agent in ("worf", "data", "troi"):
-        store.skills.acquire(agent, HELM, [], org_id="shop", actor="a", level=5)
+        store.skills.acquire(agent, HELM, org_id="shop", actor="a", level=5)
     clock.now += 1_200
     clock.now += days * DAY
     store.skills.exercise("worf", HELM, org_id="shop", actor="a")

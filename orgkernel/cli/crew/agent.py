@@ -122,9 +122,15 @@ def move(
     metavar="NAME=DIGEST",
     help="Digest of something that was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Repeatable.",
 )
+@click.option(
+    "--run",
+    default="",
+    metavar="ID",
+    help="Run of the test, such as a build number. The same result of a run is stored once; without a run, a repeated result raises no skill.",
+)
 @agent_change_options
 def qualify(
-    agent_id: str, qualification: str, score: float, sample_size: int | None, digests: tuple[str, ...],
+    agent_id: str, qualification: str, score: float, sample_size: int | None, digests: tuple[str, ...], run: str,
     org: str | None, reason: str, form: str, **where: Any,
 ) -> None:  # fmt: skip
     """Record the score of an agent in a test. It passes if the score reaches the threshold of the test."""
@@ -137,6 +143,7 @@ def qualify(
             score,
             sample_size=sample_size,
             digests=tested,
+            run=run,
             org=org,
             reason=reason,
         )

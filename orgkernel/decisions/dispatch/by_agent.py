@@ -1,6 +1,6 @@
 """The agents who can take a dispatched task now, in the order of `AGENT_ORDER` (docs/dispatch.md, "Agents").
 
-Source: seed 004, "Who does this now": a role is chosen by documents, an agent by documents and state.
+Documents choose the role; documents and stored state choose the agent.
 
 Error policy: fails closed. An agent is not available if a condition is not met or cannot be known. If no agent of the role is
 left, the agents of its deputy are judged in the same way, by the entry rank and the skills of the deputy role. If none is left

@@ -73,7 +73,7 @@ class QualificationStanding(msgspec.Struct, frozen=True, kw_only=True):
     latest: QualificationResult | None
     """The latest valid result."""
     baseline: QualificationResult | None
-    """The first valid result that was passed."""
+    """The first valid result that was passed and states its sample size and the digests of the latest result."""
     drift: Drift | None
     runs: int
     """The number of recorded results, including invalid ones."""
@@ -210,7 +210,9 @@ def decide_standing(
         threshold=None if declared is None else declared.threshold,
         expires_at=None if end is None else as_utc(end),
         latest=latest,
-        baseline=next((each for each in runs if each.passed), None),
+        baseline=next(
+            (each for each in runs if _is_baseline(each) and each.digests == runs[-1].digests), None
+        ),
         drift=decide_drift(runs),
         runs=sum(each.qualification == qualification for each in results),
         why=why,
@@ -256,15 +258,23 @@ def _explain(
     return f"{scored}{sample}, and {declared.threshold:g} is required", ("threshold",)
 
 
+def _is_baseline(result: QualificationResult) -> bool:
+    """Whether later results can be compared with a result: it is known what was tested, and on how many cases."""
+    return result.passed and bool(result.digests) and result.sample_size is not None
+
+
 def decide_drift(runs: Sequence[QualificationResult]) -> Drift | None:
-    """Whether the latest valid run has drifted from the baseline; None if there is no baseline.
+    """Whether the latest valid run has drifted from the baseline; None if there is no baseline: a passed run
+    with a sample size and the digests of the latest run. Runs with other digests are left out.
 
     distance = (latest - baseline) / sigma; an alarm from 2 on, critical from 3 on, in either direction. Sigma is the
     largest of three: the sample standard deviation of the runs before the latest, the variation from run to run; the standard error of the latest score, sqrt(p (1 - p) / n) with p the mean of the runs before it and n its
     sample size, where that is known, because a small sample varies by itself; and 0.01, so that a score that never varied
     has one. The latest run is not included in sigma, because it would widen it.
     """
-    baseline = next((number for number, each in enumerate(runs) if each.passed), None)
+    # Another model, prompt or test set is another measurement, so a run is compared only with runs of the same digests.
+    runs = [each for each in runs if each.digests == runs[-1].digests]
+    baseline = next((number for number, each in enumerate(runs) if _is_baseline(each)), None)
     if baseline is None or len(runs) - baseline < 2:
         return None
     first, latest, before = runs[baseline].score, runs[-1], [each.score for each in runs[baseline:-1]]

@@ -20,8 +20,8 @@ class SkillTerms(msgspec.Struct, frozen=True):
     skill: str
     decay_days: float
     """The number of days without practice after which one level is lost."""
-    prerequisites: tuple[tuple[str, int], ...] = ()
-    """Skills that must be held first, each with its lowest level."""
+    prerequisites: tuple[tuple[SkillTerms, int], ...] = ()
+    """Skills that must be held first, each with its lowest level. Their own prerequisites are left out."""
 
 
 def compute_current_level(record: SkillRecord, decay_days: float, now: float) -> int:
@@ -41,9 +41,16 @@ def compute_current_level(record: SkillRecord, decay_days: float, now: float) ->
 
 def get_skill_terms(records: OrgRecords, skill: str) -> SkillTerms:
     """The declared terms of a skill; for an undeclared one, the defaults."""
+    prerequisites = tuple(
+        (SkillTerms(each, _get_declared(records, each).decay_rate_days), lowest)
+        for each, lowest in _get_declared(records, skill).prerequisite_levels.items()
+    )
+    return SkillTerms(skill, _get_declared(records, skill).decay_rate_days, prerequisites)
+
+
+def _get_declared(records: OrgRecords, skill: str) -> Skill:
     definition = records.skills.get(skill)
-    declared = Skill() if definition is None else definition.record
-    return SkillTerms(skill, declared.decay_rate_days, tuple(declared.prerequisite_levels.items()))
+    return Skill() if definition is None else definition.record
 
 
 def compute_current_levels(

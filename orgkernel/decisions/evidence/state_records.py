@@ -159,7 +159,7 @@ class ToolUsage(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-SkillActivity = Literal["acquired", "exercised", "assessed", "raised", "suspended", "resumed"]
+SkillActivity = Literal["acquired", "exercised", "assessed", "raised", "lowered", "suspended", "resumed"]
 
 
 class SkillAssessment(msgspec.Struct, frozen=True):

@@ -123,6 +123,8 @@ class QualificationResult(msgspec.Struct, frozen=True, gc=False):
     invalidated_at: float | None = None
     """The time when the result was invalidated, with a recorded reason."""
     invalid_reason: str = ""
+    run: str = ""
+    """The run of the test, as its recorder names it. A run has one result."""
 
 
 SkillSource = Literal["commissioning", "qualification", "experience", "mentoring", "assessment"]

@@ -15,10 +15,17 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import write_tree
 
+MANY = 10**8
+"""A sample so large that it varies by nothing."""
 
-def runs(*scores: float, size: int | None = None, threshold: float = 0.5) -> list[QualificationResult]:
+
+def runs(
+    *scores: float, size: int | None = MANY, threshold: float = 0.5, model: str = "m1"
+) -> list[QualificationResult]:
     return [
-        QualificationResult("ann", "helm", score, score >= threshold, 0.0, sample_size=size)
+        QualificationResult(
+            "ann", "helm", score, score >= threshold, 0.0, sample_size=size, digests={"model": model}
+        )
         for score in scores
     ]
 
@@ -60,6 +67,21 @@ def test_a_small_sample_varies_by_itself() -> None:
     """One case of ten less is no drift; a tenth of a thousand cases less is."""
     assert decide_drift(runs(0.9, 0.9, 0.9, 0.8, size=10)).outcome == "none"
     assert decide_drift(runs(0.9, 0.9, 0.9, 0.8, size=1_000)).outcome == "critical"
+
+
+def test_runs_of_other_digests_are_another_measurement() -> None:
+    """A new model has its own baseline, and a return to the old one continues with the old runs."""
+    old, new = runs(0.9, 0.9, 0.9), runs(0.5, 0.5, 0.5, 0.5, model="m2")
+    assert decide_drift(old + new).outcome == "none"
+    assert decide_drift(old + new[:1]) is None
+    assert decide_drift(old + new + runs(0.5)).outcome == "critical"
+
+
+def test_a_baseline_states_what_was_tested_and_on_how_many_cases() -> None:
+    """A score without digests or without a sample size compares nothing."""
+    assert decide_drift(runs(0.9, 0.9, 0.9, 0.1, size=None)) is None
+    bare = [QualificationResult("ann", "helm", 0.9, True, 0.0, sample_size=MANY) for _ in range(5)]
+    assert decide_drift(bare) is None
 
 
 def test_trust_is_the_mean_of_its_distribution() -> None:
