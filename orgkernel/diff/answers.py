@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from orgkernel.decisions.access.arguments import ArgumentTests, describe_tests
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decide import ask, decide
 from orgkernel.decisions.access.evaluation import evaluate
@@ -25,6 +26,7 @@ from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE
 from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, StatedCircumstances, Task, list_circumstances
+from orgkernel.documents.records import ArgumentTest
 from orgkernel.graph.questions import OrgView
 
 MAX_QUESTIONS = 400_000
@@ -50,7 +52,7 @@ class AccessProbe(NamedTuple):
     action: str
     resource: str
     context: AccessContext
-    input: tuple[tuple[str, str], ...] = ()
+    input: tuple[tuple[str, Any], ...] = ()
     """Arguments of the tool."""
     part: str = ""
     """The part of the tool that a path or an argument stands for, as a policy or a file scope writes it."""
@@ -189,7 +191,7 @@ class _Part(NamedTuple):
 
     label: str
     path: str = ""
-    input: tuple[tuple[str, str], ...] = ()
+    input: tuple[tuple[str, Any], ...] = ()
 
     def ask(self, pair: Pair, action: str, stated: StatedCircumstances) -> AccessProbe:
         """The question about this part."""
@@ -197,6 +199,10 @@ class _Part(NamedTuple):
         return AccessProbe(
             pair.subject, action, resource, stated.context, self.input, self.label, stated.time
         )
+
+
+_OTHER_VALUE: Final = "https://elsewhere.invalid/other.txt"
+"""A value that no list of a policy is likely to name: as a text, a URL and a path."""
 
 
 def _list_parts(
@@ -209,11 +215,14 @@ def _list_parts(
         return
     globs: dict[str, None] = {}
     beginnings: dict[str, None] = {}
+    tests: dict[str, ArgumentTests] = {}
     for table, resource, subject in zip(tables, resources, subjects, strict=True):
         for policy in subject.policies:
             if policy.has_part_of(resource.kind, resource.id):
                 globs.update(dict.fromkeys(policy.paths))
                 beginnings.update(dict.fromkeys(policy.commands))
+                if policy.input:
+                    tests[describe_tests(policy.input)] = policy.input
         if resource.has_file_scope:
             for role_id in subject.identity.roles:
                 globs.update(dict.fromkeys(table.view.records.posts[role_id].profile.file_scope))
@@ -226,6 +235,36 @@ def _list_parts(
         for text in [*beginnings][:MAX_PARTS]:
             yield _Part(f"command `{text}`", input=((arguments[0], text),))
         yield _Part("another command", input=((arguments[0], "other"),))
+    for text, each in [*tests.items()][:MAX_PARTS]:
+        yield _Part(f"a call in which {text}", input=_make_input(each, passing=True))
+        yield _Part(f"a call in which not {text}", input=_make_input(each, passing=False))
+
+
+def _make_input(tests: ArgumentTests, *, passing: bool) -> tuple[tuple[str, Any], ...]:
+    """Arguments that pass the tests, or fail the first one."""
+    return tuple(
+        (name, _make_argument(test, passing=passing or number > 0))
+        for number, (name, test) in enumerate(tests)
+    )
+
+
+def _make_argument(test: ArgumentTest, *, passing: bool) -> Any:
+    """A value that passes the first declared check of a test, or fails it."""
+    for listed, unlisted, make in (
+        (test.one_of, test.none_of, str),
+        (test.matches, test.not_matches, lambda pattern: pattern.replace("*", "some")),
+        (test.host_in, test.host_not_in, lambda host: f"https://{host.replace('*', 'some')}/"),
+        (test.under, test.not_under, _make_path),
+    ):
+        if listed:
+            return make(listed[0]) if passing else _OTHER_VALUE
+        if unlisted:
+            return _OTHER_VALUE if passing else make(unlisted[0])
+    if test.more_than is not None:
+        return test.more_than + 1 if passing else test.more_than
+    if test.less_than is not None:
+        return test.less_than - 1 if passing else test.less_than
+    return "x" * ((test.longer_than or 0) + passing)
 
 
 def _make_path(glob: str) -> str:

@@ -1132,6 +1132,8 @@ DataTier = Literal['none', 'minimal', 'contextual', 'full']
 DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
 PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
+HostName = str
+ArgumentName = str
 ToolGlob = str
 AnyOr = str
 TimeWindow = str
@@ -1147,11 +1149,27 @@ ToolPermission = Literal['*'] | tuple[ToolGlob, ...] | ToolRules
 CredentialPermission = Literal['*'] | tuple[Id, ...]
 
 
+class ArgumentTest(Record, frozen=True, kw_only=True):
+    """Tests of one argument of a tool. An argument passes if it passes all of them."""
+    one_of: tuple[str, ...] = ()
+    none_of: tuple[str, ...] = ()
+    matches: tuple[str, ...] = ()
+    not_matches: tuple[str, ...] = ()
+    host_in: tuple[HostName, ...] = ()
+    host_not_in: tuple[HostName, ...] = ()
+    under: tuple[PathGlob, ...] = ()
+    not_under: tuple[PathGlob, ...] = ()
+    more_than: float | None = None
+    less_than: float | None = None
+    longer_than: int | None = None
+
+
 class Permissions(Record, frozen=True, kw_only=True):
     """The resources that a policy covers. The policy does not affect omitted kinds."""
     tools: ToolPermission | None = None
     paths: tuple[PathGlob, ...] = ()
     commands: tuple[CommandBeginning, ...] = ()
+    input: dict[ArgumentName, ArgumentTest] = msgspec.field(default_factory=dict)
     credentials: CredentialPermission | None = None
     data: Data | None = None
 

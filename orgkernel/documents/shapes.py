@@ -1069,6 +1069,8 @@ DataTier = Literal['none', 'minimal', 'contextual', 'full']
 DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
 PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
+HostName = Annotated[str, msgspec.Meta(pattern='^(\\*\\.)?[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*\\Z', max_length=253)]
+ArgumentName = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 ToolGlob = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\\*?)\\Z')]
 AnyOr = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_-]{0,99})\\Z')]
 TimeWindow = Annotated[str, msgspec.Meta(pattern='^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])\\Z')]
@@ -1084,11 +1086,27 @@ ToolPermission = Literal['*'] | tuple[ToolGlob, ...] | ToolRules
 CredentialPermission = Literal['*'] | tuple[Id, ...]
 
 
+class ArgumentTest(Record, frozen=True, kw_only=True):
+    """Tests of one argument of a tool. An argument passes if it passes all of them."""
+    one_of: tuple[str, ...] = ()
+    none_of: tuple[str, ...] = ()
+    matches: tuple[str, ...] = ()
+    not_matches: tuple[str, ...] = ()
+    host_in: tuple[HostName, ...] = ()
+    host_not_in: tuple[HostName, ...] = ()
+    under: tuple[PathGlob, ...] = ()
+    not_under: tuple[PathGlob, ...] = ()
+    more_than: float | None = None
+    less_than: float | None = None
+    longer_than: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
 class Permissions(Record, frozen=True, kw_only=True):
     """The resources that a policy covers. The policy does not affect omitted kinds."""
     tools: ToolPermission | None = None
     paths: tuple[PathGlob, ...] = ()
     commands: tuple[CommandBeginning, ...] = ()
+    input: dict[ArgumentName, ArgumentTest] = msgspec.field(default_factory=dict)
     credentials: CredentialPermission | None = None
     data: Data | None = None
 

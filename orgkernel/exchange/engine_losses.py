@@ -9,6 +9,7 @@ from orgkernel.graph.records import OrgRecords
 
 ALERTS = "the caller must send `alert` and `watch` as they are recorded"
 PARTS = "they deny or ask for the whole tool, not only for some paths"
+ARGUMENTS = "they deny or ask for the whole tool, not only for some arguments"
 BEGINNINGS = "they deny or ask for the whole tool, not only for some commands"
 LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
 GRANTING = "orgkernel decides who may grant a tool to others"
@@ -24,6 +25,7 @@ def list_engine_losses(records: OrgRecords, why: Mapping[str, str]) -> Iterator[
         "policies that ask": sum(each.effect == "ask" for each in policies),
         "policies about paths": sum(bool(each.permissions.paths) for each in policies),
         "policies about commands": sum(bool(each.permissions.commands) for each in policies),
+        "policies about arguments": sum(bool(each.permissions.input) for each in policies),
         "time conditions": sum(
             any(when.time is not None for when in each.match.conditions) for each in policies
         ),

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
+from orgkernel.decisions.access.arguments import describe_tests
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.order import get_routing_order, locate_routing
@@ -204,9 +205,12 @@ def list_policy_permissions(policy: Policy) -> dict[str, Any]:
 def _list_tool_parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
     """Tools, each as a whole or as the parts that the policy covers."""
     paths, commands = policy.permissions.paths, policy.permissions.commands
+    tests = policy.permissions.input
     for name in tools:
-        if not paths and not commands:
+        if not paths and not commands and not tests:
             yield f"tool:{name}"
+        if tests:
+            yield f"tool:{name}({describe_tests(tuple(tests.items()))})"
         yield from (f"tool:{name}:{path}" for path in paths)
         yield from (f"tool:{name}({text}:*)" for text in commands)
 

@@ -72,6 +72,20 @@ QUALIFICATIONS = {
 }
 TOOL = "tool_catalog:tools.send_email"
 POLICY = "access_policies:policies"
+# Each test of an argument: the argument, a value of the test that it fails, and one that it passes.
+ARGUMENT_TESTS: dict[str, tuple[Any, Any, Any]] = {
+    "one_of": ("rome", ["oslo"], ["rome"]),
+    "none_of": ("rome", ["rome"], ["oslo"]),
+    "matches": ("rome", ["o*"], ["r*"]),
+    "not_matches": ("rome", ["r*"], ["o*"]),
+    "host_in": ("https://b.org/", ["a.org"], ["b.org"]),
+    "host_not_in": ("https://b.org/", ["b.org"], ["a.org"]),
+    "under": ("src/a", ["docs/**"], ["src/**"]),
+    "not_under": ("src/a", ["src/**"], ["docs/**"]),
+    "more_than": (5, 10, 3),
+    "less_than": (5, 3, 10),
+    "longer_than": ("rome", 10, 2),
+}
 # Kind and route to another valid value.
 FIELDS: dict[str, Any] = {
     f"{TOOL}.enabled": False,
@@ -120,6 +134,10 @@ FIELDS: dict[str, Any] = {
     f"{POLICY}.partner-access.permissions.data": "full",
     f"{POLICY}.group-chat-restrictions.permissions.paths": ["docs/**"],
     f"{POLICY}.no-rm.permissions.commands": ["ls"],
+    **{
+        f"{POLICY}.by-{test.replace('_', '-')}.permissions.input.{test}.{test}": other
+        for test, (_, _, other) in ARGUMENT_TESTS.items()
+    },
     "tool_catalog:tools.calendar_read.command_arguments": ["other"],
     f"{POLICY}.partner-access.match": {},
     f"{POLICY}.partner-access.match.principal.relationship": "friend",
@@ -202,7 +220,11 @@ RESOURCES = [
 ]
 CONTEXTS = [
     AccessContext(channel="signal", peer_kind="dm"),
-    AccessContext(channel="signal", peer_kind="dm", input={"text": "ls"}),
+    AccessContext(
+        channel="signal",
+        peer_kind="dm",
+        input={"text": "ls", **{test: value for test, (value, _, _) in ARGUMENT_TESTS.items()}},
+    ),
     AccessContext(channel="signal", peer_kind="group"),
     AccessContext(channel="slack", account="company"),
     AccessContext(channel="discord", guild="project"),
@@ -258,6 +280,10 @@ def lay_out(folder: Path) -> Path:
     no_rm = {"effect": "deny", "permissions": {"tools": ["calendar_read"], "commands": ["rm"]}}
     write(folder, "access_policies", "policies.no-rm", no_rm)
     write(folder, "tool_catalog", "tools.calendar_read.command_arguments", ["text"])
+    for test, (_, failing, _) in ARGUMENT_TESTS.items():
+        permissions = {"tools": ["weather"], "input": {test: {test: failing}}}
+        policy = {"effect": "deny", "permissions": permissions}
+        write(folder, "access_policies", f"policies.by-{test.replace('_', '-')}", policy)
     return folder
 
 

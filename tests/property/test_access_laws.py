@@ -95,8 +95,8 @@ def test_decisions_equal_those_of_the_oracle(seed: int) -> None:
 
 
 def test_the_oracle_knows_every_code() -> None:
-    """It lists the codes of the layers in their order, except that of parts of tools, which the worlds do not have."""
-    assert [*oracle.ORDER] == [code.name for code in ORDER.failures if code.name != "PART_NOT_STATED"]
+    """It lists the codes of the layers in their order."""
+    assert [*oracle.ORDER] == [code.name for code in ORDER.failures]
 
 
 def test_the_worlds_exercise_every_code() -> None:
@@ -581,7 +581,7 @@ def missed(view: OrgView, request: AccessRequest, state: StateView) -> list[str]
 # -- remedies ----------------------------------------------------------------------------------------------------------
 
 
-STATED = ("path", "other_path", "other_command")
+STATED = ("path", "other_path", "other_command", "other_input")
 
 
 @example(686)  # a tool that is essential for whoever has it

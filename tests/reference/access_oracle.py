@@ -36,6 +36,7 @@ ORDER = [
     "RANK_TOO_LOW",
     "QUALIFICATION_MISSING",
     "POLICY_DENY",
+    "PART_NOT_STATED",
     "POLICY_CEILING",
     "NO_POLICY_MATCH",
     "RESTRICTED",
@@ -53,7 +54,8 @@ ORDER = [
 ]
 STOPS = {
     "UNKNOWN_PRINCIPAL", "AGENT_INACTIVE", "TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN",
-    "RESOURCE_UNKNOWN", "ACTION_UNKNOWN", "TOOL_DISABLED", "POLICY_DENY", "INPUT_INVALID",
+    "RESOURCE_UNKNOWN", "ACTION_UNKNOWN", "TOOL_DISABLED", "POLICY_DENY", "PART_NOT_STATED",
+    "INPUT_INVALID",
 }  # fmt: skip
 SIDE_EFFECTS = {"none": "read", "read": "read", "write": "write", "destructive": "full"}
 
@@ -308,6 +310,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
             says(policy, kind, name)
             if is_about(world, policy, kind, stated_paths(request, tool))
             and is_about_commands(policy, kind, stated_commands(request, tool))
+            and (kind != "tool" or pass_tests(policy, request) is not False)
             else set()
         )
         if policy.get("fallback") and any(
@@ -320,6 +323,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
             is_open = (divided.get("paths") and not stated_paths(request, tool)) or (
                 divided.get("commands") and not stated_commands(request, tool)
             )
+            is_open = is_open or (divided.get("input") and request["context"].get("input") is None)
             if (
                 divided
                 and not is_open
@@ -776,12 +780,32 @@ def is_about(world: World, policy: dict[str, Any], kind: str, stated: list[str])
 def is_unread(world: World, policy: dict[str, Any], request: Request, tool: dict[str, Any]) -> bool:
     """Whether a policy about a part speaks of a request only because nobody can read all of it."""
     permissions = policy.get("permissions", {})
+    if permissions.get("input") and pass_tests(policy, request) is None:
+        return True
     paths = [path for path in stated_paths(request, tool) if place(world, path) is not None]
     commands = [text for text in stated_commands(request, tool) if text not in UNREAD]
     in_paths = any(may_be_in(world, path, glob) for path in paths for glob in permissions.get("paths", []))
     begins = {each for text in commands for each in MAY_BEGIN[text]} & {*permissions.get("commands", [])}
     is_part = permissions.get("paths") or permissions.get("commands")
     return bool(is_part) and not in_paths and not begins
+
+
+def pass_tests(policy: dict[str, Any], request: Request) -> bool | None:
+    """Whether the input passes the tests of a policy about tools; None where an argument or the whole input is missing."""
+    permissions, given = policy.get("permissions", {}), request["context"].get("input")
+    tests = permissions.get("input", {}) if "tools" in permissions else {}
+    if given is None:
+        return None if tests else True
+    results: set[bool | None] = set()
+    for name, test in tests.items():
+        value = given.get(name)
+        if value is None:
+            results.add(None)
+        elif "one_of" in test:
+            results.add(str(value) in test["one_of"])
+        else:
+            results.add(value > test["more_than"] if "more_than" in test else value < test["less_than"])
+    return False if False in results else None if None in results else True
 
 
 def is_for_person(world: World, request: Request, subject: Subject) -> bool:

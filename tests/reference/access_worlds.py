@@ -80,6 +80,14 @@ WATCHES = ["alpha", "beta"]
 WINDOWS = ["08:00-18:00", "22:00-06:00", "weekends", "00:00-00:00"]
 
 
+ARGUMENT_TESTS = (
+    {"a": {"more_than": 1}},
+    {"a": {"one_of": ["2"]}},
+    {"a": {"less_than": 2}, "b": {"less_than": 5}},
+)
+"""Tests of arguments: an input has `a`, which is 1 or 2, and never `b`."""
+
+
 class WorldMaker:
     """Makes an organization with everything access is decided from."""
 
@@ -249,6 +257,10 @@ class WorldMaker:
         elif effect in ("deny", "ask") and "tools" in policy["permissions"]:
             count = self._of_commands.choice([0, 0, 1, 2])
             policy["permissions"]["commands"] = self._of_commands.sample(BEGINNINGS, count)
+        if effect in ("deny", "ask") and "tools" in policy["permissions"]:
+            tests = self._of_commands.choice([{}, {}, {}, *ARGUMENT_TESTS])
+            if tests:
+                policy["permissions"]["input"] = tests
         return policy
 
     def _policy_of(self, effect: str) -> dict[str, Any]:

@@ -72,7 +72,16 @@ def everything_found(case: dict[str, Any], folder: Path) -> tuple[Diagnostic, ..
     }
     results = {
         name: tuple(
-            QualificationResult(name, test, score, score >= 0.5, 0.0, result_id=number)
+            QualificationResult(
+                name,
+                test,
+                score,
+                score >= 0.5,
+                0.0,
+                result_id=number,
+                sample_size=10**8,
+                digests={"model": "m1"},
+            )
             for test, scores in tests.items()
             for number, score in enumerate(scores, 1)
         )

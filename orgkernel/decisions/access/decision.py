@@ -15,6 +15,7 @@ ChangeKind = Literal[
     "path",
     "other_path",
     "other_command",
+    "other_input",
     "lock",
     "envelope",
     "resume",

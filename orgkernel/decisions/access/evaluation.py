@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from orgkernel.decisions.access.arguments import OUTSIDE, StatedInput
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.layer import AccessLayer, Moves, Unstated
@@ -54,10 +55,12 @@ class Assumed(NamedTuple):
     """Whether the request is assumed to state only paths inside every file scope."""
     off_paths: bool = False
     """Whether the request is assumed to state only paths that no policy covers."""
+    off_input: bool = False
+    """Whether the request is assumed to state only arguments that no policy is about."""
     off_commands: bool = False
     """Whether the request is assumed to state only commands that no policy covers."""
-    no_commands: bool = False
-    """Whether the request is assumed to state no commands."""
+    no_input: bool = False
+    """Whether the request is assumed to state no arguments, and so no commands."""
 
 
 _NOTHING_ASSUMED = Assumed()
@@ -163,20 +166,22 @@ class Evaluation(Struct, eq=False):
 
     @property
     def stated(self) -> StatedParts:
-        """The paths and commands that the request states or is assumed to state."""
-        assumed = self.assumed or _NOTHING_ASSUMED
+        """The paths, commands and arguments that the request states or is assumed to state."""
+        assumed, resource = self.assumed or _NOTHING_ASSUMED, self.resource
         paths = ELSEWHERE if assumed.off_paths else self.path
-        if assumed.off_commands:
-            return StatedParts(paths, NOTHING_RUN)
-        given = None if assumed.no_commands else self.request.context.input
-        resource = self.resource
-        if given is None or not resource.command_arguments:
-            return StatedParts(paths, None)
-        programs = self.tables.command_programs
-        return StatedParts(
-            paths,
-            read_stated_commands(resource.command_arguments, given, resource.command_lists, programs),
+        given = None if assumed.no_input else self.request.context.input
+        stated_input = (
+            None if given is None else StatedInput(given, resource.optional_arguments, self.tables.root)
         )
+        if assumed.off_input:
+            stated_input = OUTSIDE
+        if assumed.off_commands:
+            return StatedParts(paths, NOTHING_RUN, stated_input)
+        if given is None or not resource.command_arguments:
+            return StatedParts(paths, None, stated_input)
+        programs = self.tables.command_programs
+        commands = read_stated_commands(resource.command_arguments, given, resource.command_lists, programs)
+        return StatedParts(paths, commands, stated_input)
 
     @property
     def is_for_person(self) -> bool:

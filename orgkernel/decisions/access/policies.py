@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from orgkernel.decisions.access.arguments import ArgumentTests
 from orgkernel.decisions.access.circumstances import Circumstance, is_satisfied, read_circumstances
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
@@ -53,7 +54,7 @@ class AccessPolicy:
     """One enabled policy, compiled."""
 
     __slots__ = ("ceiling", "commands", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
-                 "fallback", "id", "number", "paths", "spared", "tools")  # fmt: skip
+                 "fallback", "id", "input", "number", "paths", "spared", "tools")  # fmt: skip
 
     def __init__(self, number: int, definition: Definition[Policy]) -> None:
         record = definition.record
@@ -72,6 +73,7 @@ class AccessPolicy:
         # Paths or commands without tools would apply to everything, so such a policy covers whole tools.
         self.paths = () if named is None else permissions.paths
         self.commands = () if named is None else permissions.commands
+        self.input: ArgumentTests = () if named is None else tuple(permissions.input.items())
         self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
         self.data = None if permissions.data is None else DATA_TIERS.index(permissions.data)
         self.everything = record.is_everything
@@ -120,30 +122,37 @@ class AccessPolicy:
         return self.effect == "deny" and bool(self.covers(kind, name, level))
 
     def has_part_of(self, kind: str, name: str) -> bool:
-        """Whether it denies or asks about only a part of a resource: some paths or commands."""
-        if kind != "tool" or not (self.paths or self.commands):
+        """Whether it denies or asks about only a part of a resource: some paths, commands or arguments."""
+        if kind != "tool" or not (self.paths or self.commands or self.input):
             return False
         return name in self.denied or bool(self.covers(kind, name, 0))
 
     def touches(self, stated_parts: StatedParts) -> bool:
         """Whether a request could match its part. A request that states nothing, or cannot be compared, could."""
-        paths, commands = stated_parts
+        paths, commands, given = stated_parts
+        if self.input and given is not None and given.match(self.input) is False:
+            return False
+        if not (self.paths or self.commands):
+            return True
         if self.paths and (paths is None or any(map(paths.may_touch, self.paths))):
             return True
         return bool(self.commands) and (commands is None or any(map(commands.may_begin, self.commands)))
 
     def is_open(self, stated_parts: StatedParts) -> bool:
         """Whether a request does not state enough to compare it with the part."""
-        return bool(self.paths and stated_parts.paths is None) or bool(
-            self.commands and stated_parts.commands is None
+        return any(
+            part and stated is None
+            for part, stated in zip((self.paths, self.commands, self.input), stated_parts, strict=True)
         )
 
     def is_unread(self, stated_parts: StatedParts) -> bool:
         """Whether a request matches the part only because something in it cannot be read."""
         if self.is_open(stated_parts) or not self.touches(stated_parts):
             return False
-        paths, commands = stated_parts
-        readable = StatedParts(paths and paths.readable, commands and commands.readable)
+        paths, commands, given = stated_parts
+        if given is not None and self.input and given.match(self.input) is None:
+            return True
+        readable = StatedParts(paths and paths.readable, commands and commands.readable, given)
         return not self.touches(readable)
 
     def get_granted_level(self, kind: str, name: str, level: int) -> int:
@@ -151,7 +160,7 @@ class AccessPolicy:
 
         A policy meant for a part of a tool grants nothing.
         """
-        if (self.paths or self.commands) and kind == "tool":
+        if (self.paths or self.commands or self.input) and kind == "tool":
             return 0
         if kind == "data" and self.data is not None and not self.everything:
             return self.data

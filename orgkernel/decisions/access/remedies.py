@@ -288,13 +288,16 @@ class Search:
             is_complete=is_complete,
         )
         evaluate(again)
-        # The permitted paths and commands depend on the roles and policies after the changes.
+        # The permitted paths, commands and arguments depend on the roles and policies after the changes.
         find = again.tables.order.changes
         flags = (kind in values and values[kind][0] in find[kind](again) for kind in STATED)
-        in_file_scope, off_paths, off_commands = flags
-        if in_file_scope or off_paths or off_commands:
+        in_file_scope, off_paths, off_commands, off_input = flags
+        if any((in_file_scope, off_paths, off_commands, off_input)):
             stated = (assumed or Assumed())._replace(
-                in_file_scope=in_file_scope, off_paths=off_paths, off_commands=off_commands
+                in_file_scope=in_file_scope,
+                off_paths=off_paths,
+                off_commands=off_commands,
+                off_input=off_input,
             )
             again = evaluate(again.copy_with(assumed=stated, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":

@@ -20,7 +20,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import PREFIX
 from orgkernel.graph.records import OrgRecords, RolePost
 
-STATED: Final[tuple[ChangeKind, ...]] = ("path", "other_path", "other_command")
+STATED: Final[tuple[ChangeKind, ...]] = ("path", "other_path", "other_command", "other_input")
 """Changes that the request itself has to state."""
 _AFTERWARDS = ("lock", "envelope", "state", *STATED)
 """Changes that must be made after all others."""
@@ -79,6 +79,7 @@ _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "path": lambda _, change: f"state a path in {change.value}",
     "other_path": lambda _, change: f"state a path outside of {change.value}",
     "other_command": lambda _, change: f"state a command that does not begin with {change.value}",
+    "other_input": lambda _, change: f"state an input for which this is not true: {change.value}",
     "lock": _describe_lock,
     "envelope": lambda _, change: (
         f"pass on {quote(change.value)} at level {quote(change.level)} in the envelope"

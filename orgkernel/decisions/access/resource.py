@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from orgkernel.decisions.access.arguments import find_optional_arguments
 from orgkernel.documents.records import DATA_TIERS, LEVELS, STAR, EssentialFor, Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
@@ -49,6 +50,7 @@ class Resource:
         "moves",
         "obliges",
         "opens_files",
+        "optional_arguments",
         "path_arguments",
         "qualifications",
         "rank_levels",
@@ -90,6 +92,8 @@ class Resource:
         """Whether it is an essential tool of some role."""
         self.opens_files = False
         """Whether it can open files of the workspace."""
+        self.optional_arguments: frozenset[str] = frozenset()
+        """The arguments that have no value if a call leaves them out."""
         self.path_arguments: tuple[str, ...] = ()
         """The arguments that contain paths."""
         self.action_argument = ""
@@ -222,6 +226,7 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
     resource.path_arguments = tool.path_arguments or ()
     resource.action_argument = tool.action_argument
     resource.command_arguments = tool.command_arguments
+    resource.optional_arguments = find_optional_arguments(tool)
     resource.command_lists = tool.command_lists
     resource.obliges = resource.exclusive or bool(tool.credentials)
     resource.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from orgkernel.decisions.access.arguments import StatedInput
 from orgkernel.runtime.commands import SimpleCommand, list_stated_commands, may_begin_with
 from orgkernel.runtime.paths import is_inside, may_touch, read_path
 
@@ -66,10 +67,11 @@ class StatedCommands(NamedTuple):
 
 
 class StatedParts(NamedTuple):
-    """The paths and the commands of one request; None if it states none."""
+    """The paths, the commands and the input of one request; None if it states none."""
 
     paths: StatedPaths | None
     commands: StatedCommands | None
+    input: StatedInput | None = None
 
 
 ELSEWHERE: Final = StatedPaths((), None, False)

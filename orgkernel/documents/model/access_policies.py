@@ -24,6 +24,12 @@ DATA_TIERS: tuple[DataTier, ...] = ("none", "minimal", "contextual", "full")
 PeerKind = Literal["dm", "group"]
 QueueMode = Literal["steer", "followup", "collect", "interrupt", "queue", "steer-backlog"]
 
+# A host, or `*.` and the domain that it is below.
+HostName = Annotated[
+    str, StringConstraints(pattern=r"^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$", max_length=253)
+]
+ArgumentName = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
 # A tool, a prefix of tool ids with a star, or a star alone.
 ToolGlob = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\*?)$")]
 # An id, or a star for any.
@@ -90,6 +96,33 @@ CredentialPermission = Annotated[
 ]
 
 
+class ArgumentTest(Record):
+    """Tests of one argument of a tool. An argument passes if it passes all of them."""
+
+    one_of: tuple[str, ...] = ()
+    """The value is one of these. Numbers and truth values are compared as they are written in JSON."""
+    none_of: tuple[str, ...] = ()
+    """The value is none of these."""
+    matches: tuple[str, ...] = ()
+    """The whole value matches one of these patterns, in which `*` is any text."""
+    not_matches: tuple[str, ...] = ()
+    """The whole value matches none of these patterns."""
+    host_in: tuple[HostName, ...] = ()
+    """The host of the URL is one of these. `*.example.com` is every host below `example.com`."""
+    host_not_in: tuple[HostName, ...] = ()
+    """The host of the URL is none of these."""
+    under: tuple[PathGlob, ...] = ()
+    """The path matches one of these paths or globs."""
+    not_under: tuple[PathGlob, ...] = ()
+    """The path matches none of these paths or globs."""
+    more_than: float | None = None
+    """The number is above this one."""
+    less_than: float | None = None
+    """The number is below this one."""
+    longer_than: Annotated[int, Field(ge=0)] | None = None
+    """The text has more characters than this."""
+
+
 class Permissions(Record):
     """The resources that a policy covers. The policy does not affect omitted kinds."""
 
@@ -101,6 +134,9 @@ class Permissions(Record):
     commands: tuple[CommandBeginning, ...] = ()
     """Prefixes of shell commands, in a `deny` or `ask` policy about tools. They limit the policy to calls with these
     commands. Empty means all calls."""
+    input: dict[ArgumentName, ArgumentTest] = Field(default_factory=dict)
+    """Tests of arguments by name, in a `deny` or `ask` policy about tools. They limit the policy to calls whose input passes
+    all of them. Empty means all calls."""
     credentials: CredentialPermission | None = None
     """`*` for every credential, or a list of their names."""
     data: Data | None = None

@@ -11,6 +11,7 @@ from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
 from orgkernel.exchange.engine_losses import (
     ALERTS,
+    ARGUMENTS,
     BEGINNINGS,
     GRANTING,
     LOCKS,
@@ -152,6 +153,7 @@ _WHY = {
     "policies that ask": "Cedar has no outcome `ask`: send `approved: false`; if that is denied and `true` is allowed, the outcome is `ask`",
     "policies about paths": PARTS,
     "policies about commands": BEGINNINGS,
+    "policies about arguments": ARGUMENTS,
     "time conditions": "the caller must send `minute` and `weekend` of local time",
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,

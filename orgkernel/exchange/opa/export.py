@@ -7,6 +7,7 @@ from pathlib import Path
 
 from orgkernel.exchange.engine_losses import (
     ALERTS,
+    ARGUMENTS,
     BEGINNINGS,
     GRANTING,
     LOCKS,
@@ -43,6 +44,7 @@ _WHY = {
     "policies that annotate": "sessions, personas and modifiers have no effect in the policy",
     "policies about paths": PARTS,
     "policies about commands": BEGINNINGS,
+    "policies about arguments": ARGUMENTS,
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,
     "file scopes": SCOPES,

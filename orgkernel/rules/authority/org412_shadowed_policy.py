@@ -130,6 +130,8 @@ def _is_denied_completely(other: Policy, policy: Policy) -> bool:
         return False
     if wide.commands and not (narrow.commands and {*narrow.commands} <= {*wide.commands}):
         return False
+    if wide.input and wide.input != narrow.input:
+        return False
     if wide.tools is None:
         return wide.credentials is None and wide.data is None
     beside = narrow.credentials or narrow.data not in (None, "none")

@@ -5,14 +5,15 @@
 - A `deny` or `ask` policy lists tools under `allow` only next to a `*` under `deny`. They are the exceptions.
 - An `annotate` policy lists no tools under `allow`, because it allows nothing.
 - No policy lists `*` both under `allow` and under `deny`.
-- Only a `deny` or `ask` policy about tools lists `paths` or `commands`, and none lists both.
+- Only a `deny` or `ask` policy about tools lists `paths`, `commands` or `input`, and
+  none lists both `paths` and `commands`.
 
 ## Why it matters
 
 Such lists have no defined meaning: one reader takes the tools under `allow` as allowed, another as denied. A policy
-that is misread either stops nothing or stops everything, so an organization with such lists does not load. `paths`
-and `commands` limit a policy to some calls of its tools. A policy cannot allow part of a tool, and only tools have
-parts. A policy with both could mean either list, or only calls that match both.
+that is misread either stops nothing or stops everything, so an organization with such lists does not load. `paths`,
+`commands` and `input` limit a policy to some calls of its tools. A policy cannot allow part of a tool, and only tools have
+parts. A policy with `paths` and `commands` could mean either list, or only calls that match both.
 
 ## Example
 
@@ -80,7 +81,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 def _check_tool_parts(policy: Definition[Policy]) -> Iterator[Finding]:
     """Find parts of tools where none are allowed, or of both kinds."""
     permissions, effect = policy.record.permissions, policy.record.effect
-    for field in ("paths", "commands"):
+    for field in ("paths", "commands", "input"):
         if not getattr(permissions, field):
             continue
         if permissions.tools is None:

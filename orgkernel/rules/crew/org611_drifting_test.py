@@ -2,8 +2,9 @@
 
 ## What it checks
 
-The rule checks each test of each agent in the store. The baseline is the first valid result that passed. The latest
-valid result differs from the baseline by less than two sigma (standard deviations). The rule needs at least three
+The rule checks each test of each agent in the store. Results with the digests of the latest one are compared. The
+baseline is the first of them that is valid, passed, and states its digests and its sample size. The latest valid
+result differs from the baseline by less than two sigma (standard deviations). The rule needs at least three
 valid results before the latest. Sigma is the largest of
 
 - the standard deviation of the results before the latest,

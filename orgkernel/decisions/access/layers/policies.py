@@ -24,6 +24,7 @@ from orgkernel.decisions.access.layers.policy_parts import (
     is_unread,
     list_named_commands,
     list_named_paths,
+    list_named_tests,
     list_part_words,
     name_resource_or_part,
 )
@@ -330,7 +331,7 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         # Commands are never part of the resource name. A tool without `command_arguments` cannot state them.
         off = kindly and bool(resource.command_arguments)
         assumed = evaluation.assumed or Assumed()
-        evaluation.assumed = assumed._replace(off_commands=off, no_commands=not off)
+        evaluation.assumed = assumed._replace(off_commands=off, off_input=kindly, no_input=not kindly)
     if not depending:
         return
     always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
@@ -389,6 +390,13 @@ def _propose_stating_command(evaluation: Evaluation) -> Iterator[RemedyChange]:
         yield RemedyChange("other_command", listing(beginnings))
 
 
+def _propose_stating_input(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Propose other arguments if the request states no input. Stated arguments are not changed."""
+    tests = list_named_tests(evaluation)
+    if tests and evaluation.stated.input is None:
+        yield RemedyChange("other_input", " or ".join(tests))
+
+
 def _is_scope_emptied(evaluation: Evaluation, parts: Iterable[str]) -> bool:
     """Whether the parts cover the whole file scope of the subject."""
     parts, root = tuple(parts), evaluation.tables.root
@@ -403,17 +411,17 @@ PART_NOT_STATED = ReasonCode(
     "PART_NOT_STATED",
     _explain_part_not_stated,
     "stopped",
-    remedies=("other_path", "other_command", "role", "policy_removed"),
+    remedies=("other_path", "other_command", "other_input", "role", "policy_removed"),
 )
 LEFT_OPEN: Final = frozenset({WRITE_OUT_OF_FILE_SCOPE.name, PART_NOT_STATED.name})
-"""Codes of denials that a call could avoid, because it states a path or a command."""
+"""Codes of denials that a call could avoid, because it states a path, a command or arguments."""
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _explain_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _explain_no_match, "", remedies=("grant", "policy_removed"))
 ASK_APPROVAL = ReasonCode(
     "ASK_APPROVAL",
     _ask_approval,
     "stopped",
-    remedies=("other_path", "other_command", "grant", "role", "policy_removed"),
+    remedies=("other_path", "other_command", "other_input", "grant", "role", "policy_removed"),
     asks=True,
 )
 POLICY_ALLOW = ReasonCode("POLICY_ALLOW", _explain_allow, "granted")
@@ -432,6 +440,7 @@ POLICIES = AccessLayer(
     changes={
         "other_path": _propose_stating_path,
         "other_command": _propose_stating_command,
+        "other_input": _propose_stating_input,
         "policy_removed": _propose_removals,
     },
 )

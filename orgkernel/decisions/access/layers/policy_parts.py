@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from orgkernel.decisions.access.arguments import ArgumentTests, describe_tests
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.stated import StatedPaths
@@ -36,7 +37,23 @@ def name_resource_or_part(evaluation: Evaluation, policies: Iterable[AccessPolic
     if beginnings:
         where = f"{evaluation.what} for commands that begin with {listing(beginnings)}"
         parts.append(f"{where}, and {_say_beginning(evaluation)}")
+    tests = [policy.input for policy in policies if policy.input]
+    if tests:
+        where = " or ".join(dict.fromkeys(map(describe_tests, tests)))
+        parts.append(f"{evaluation.what} for calls in which {where}, and {_say_passing(evaluation, tests)}")
     return "; and ".join(parts)
+
+
+def _say_passing(evaluation: Evaluation, tests: Iterable[ArgumentTests]) -> str:
+    """Why the call passes the tests, or could."""
+    given = evaluation.stated.input
+    if given is None:
+        return "the request states no input"
+    unknown = dict.fromkeys(name for each in tests for name in given.list_unknown(each))
+    missing = [name for name in unknown if given.is_missing(name)]
+    if missing:
+        return f"the input does not state {listing(missing)}"
+    return f"{listing(unknown)} cannot be compared" if unknown else "this call is one"
 
 
 def _say_beginning(evaluation: Evaluation) -> str:
@@ -94,6 +111,12 @@ def list_named_commands(evaluation: Evaluation) -> tuple[str, ...]:
     )
 
 
+def list_named_tests(evaluation: Evaluation) -> tuple[str, ...]:
+    """The tests of arguments in these policies, in words."""
+    tests = (describe_tests(policy.input) for policy in _find_dividing_policies(evaluation) if policy.input)
+    return tuple(dict.fromkeys(tests))
+
+
 def _find_dividing_policies(evaluation: Evaluation) -> Iterator[AccessPolicy]:
     resource = evaluation.resource
     for policy in evaluation.subject.policies if resource.is_divided else ():
@@ -102,7 +125,8 @@ def _find_dividing_policies(evaluation: Evaluation) -> Iterator[AccessPolicy]:
 
 
 def list_part_words(evaluation: Evaluation) -> Iterator[str]:
-    """The paths and commands that a call has to state, as words for lists."""
+    """The paths, commands and arguments that a call has to state, as words for lists."""
+    yield from (f"input:{text}" for text in list_named_tests(evaluation))
     if evaluation.has_open_path:
         yield from (f"path:{glob}" for glob in list_named_paths(evaluation))
     if evaluation.resource.command_arguments:
