@@ -235,7 +235,8 @@ export interface paths {
          * Post Dispatch
          * @description Find the role that takes a task of a domain or an intent, or a task in plain words, with the reasons.
          *
-         *     The answer is `not_applicable` if no role does.
+         *     If the organization declares agents, `crew` names those who can take the task now. The answer is `not_applicable` if no
+         *     role takes it.
          */
         post: operations["post_dispatch"];
         delete?: never;
@@ -804,6 +805,20 @@ export interface components {
             last_at: string | null;
         };
         /**
+         * AgentChoice
+         * @description The agents who can take a task now, best first, judged by the documents and the stored state.
+         */
+        AgentChoice: {
+            agent_id: string | null;
+            acting_role: string | null;
+            agents: components["schemas"]["AvailableAgent"][];
+            agent_count: number;
+            unavailable: components["schemas"]["UnavailableAgent"][];
+            unavailable_count: number;
+            reasons: components["schemas"]["Reason"][];
+            state_version: number;
+        };
+        /**
          * AgentLine
          * @description An agent of an organization in its current state.
          */
@@ -983,6 +998,18 @@ export interface components {
             accepted: components["schemas"]["AcceptedFinding"][];
             open: components["schemas"]["OpenRows"][];
             folders: components["schemas"]["KnownFolder"][];
+        };
+        /**
+         * AvailableAgent
+         * @description An agent who can take the task now.
+         */
+        AvailableAgent: {
+            agent_id: string;
+            approvals: string[];
+            proficiency: number;
+            load: number;
+            rank: string | null;
+            reasons: components["schemas"]["Reason"][];
         };
         /**
          * BillFinding
@@ -1420,6 +1447,7 @@ export interface components {
             snapshot: string;
             candidates: components["schemas"]["RankedCandidate"][];
             margin: number | null;
+            crew: components["schemas"]["AgentChoice"] | null;
         };
         /**
          * DomainItem
@@ -2183,6 +2211,7 @@ export interface components {
             };
             invalidated_at: number | null;
             invalid_reason: string;
+            run: string;
         };
         /**
          * QualificationStanding
@@ -2309,7 +2338,7 @@ export interface components {
          */
         RemedyChange: {
             /** @enum {unknown} */
-            kind: "declare" | "envelope" | "equip" | "grant" | "lift" | "lock" | "other_command" | "other_path" | "path" | "policy_removed" | "qualification" | "rank" | "resume" | "role" | "state";
+            kind: "declare" | "envelope" | "equip" | "grant" | "lift" | "lock" | "other_command" | "other_input" | "other_path" | "path" | "policy_removed" | "qualification" | "rank" | "resume" | "role" | "state";
             value: string;
             waives: string[];
             level: string;
@@ -2695,6 +2724,8 @@ export interface components {
             needs?: string[];
             /** @description The default is `false`. */
             all_considered?: boolean;
+            /** @description The default is `false`. */
+            as_documents?: boolean;
         };
         /**
          * TierItem
@@ -2789,6 +2820,14 @@ export interface components {
             prior_weight: number;
             successes: number;
             failures: number;
+        };
+        /**
+         * UnavailableAgent
+         * @description An agent that fills the role and cannot take the task now.
+         */
+        UnavailableAgent: {
+            agent_id: string;
+            reasons: components["schemas"]["Reason"][];
         };
         /**
          * Unit
