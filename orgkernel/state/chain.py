@@ -44,6 +44,7 @@ from orgkernel.state.tables import (
     grants,
     handoffs,
     key_revocations,
+    limit_uses,
     org_status,
     outcome_counts,
     personality_observations,
@@ -73,6 +74,7 @@ _AUDITED: tuple[Table, ...] = (
     agents, api_keys, grants, qualification_results, requests, restrictions, skill_records, tool_locks,
     agent_identities, agent_service, commissions, org_status, outcome_counts, personality_observations,
     contract_records, handoffs, file_claims, key_revocations,
+    limit_uses,
 )  # fmt: skip
 """Tables in which nothing changes without a row of the audit."""
 _STREAMS: tuple[Stream, ...] = ("decision", "history")

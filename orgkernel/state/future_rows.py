@@ -19,6 +19,7 @@ from orgkernel.state.tables import (
     api_keys,
     file_claims,
     grants,
+    limit_uses,
     qualification_results,
     requests,
     skill_records,
@@ -64,6 +65,10 @@ _TABLES = (
     _Dated(
         "result", qualification_results, "at", ("expires_at",), qualification_results.c.invalidated_at.is_(None),
         lambda row: (f"agent:{row.agent_id}", f"{row.qualification}#{row.result_id}"),
+    ),
+    _Dated(
+        "limit", limit_uses, "at", ("lease_until",), limit_uses.c.is_released.is_(False),
+        lambda row: (row.subject, row.call_id),
     ),
     _Dated(
         "skill", skill_records, "decays_from", (), skill_records.c.suspended.is_(False),

@@ -316,6 +316,24 @@ tool_locks = Table(
 )
 """One row for every tool that was ever locked: its token has to go on rising."""
 
+limit_uses = Table(
+    "limit_uses",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("call_id", _WORDS, primary_key=True),
+    Column("limit_id", _WORDS, primary_key=True),
+    Column("counter", _WORDS, primary_key=True),
+    Column("subject", _WORDS, nullable=False),
+    Column("tool_id", _WORDS, nullable=False),
+    Column("amount", BigInteger, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("lease_until", Float),
+    Column("ended_at", Float),
+    Column("is_released", Boolean, nullable=False),
+    Index("ix_limit_uses_counted", "org_id", "limit_id", "counter", "at"),
+)
+"""What calls take from limits: one row for each counter that a call is charged to."""
+
 tool_usage = Table(
     "tool_usage",
     metadata,

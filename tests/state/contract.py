@@ -29,6 +29,7 @@ from tests.state.contract_of_connections import Connections
 from tests.state.contract_of_contracts import ContractsOnce
 from tests.state.contract_of_crew import CrewRecords
 from tests.state.contract_of_handoffs import HandoffsOnce
+from tests.state.contract_of_limits import LimitsOfCalls
 from tests.state.contract_of_past import Past
 from tests.state.contract_of_reports import Reports
 from tests.state.contract_of_skills import Evidence, Skills
@@ -924,6 +925,6 @@ class Audit:
 
 
 class StoreContract(
-    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, HandoffsOnce, Evidence, Views, Audit, Past, Connections
+    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, HandoffsOnce, Evidence, Views, Audit, Past, Connections, LimitsOfCalls
 ):  # fmt: skip
     """All of it."""

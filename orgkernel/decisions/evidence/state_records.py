@@ -40,6 +40,7 @@ AuditKind = Literal[
     "report",
     "contract",
     "claim",
+    "limit",
     "handoff",
     "audit",
     "dispatch",
@@ -49,7 +50,7 @@ AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored",
 AuditVerdict = Literal["whole", "unproven", "changed"]
 Stream = Literal["decision", "history"]
 """The audit chains. Decisions and usage are kept for a shorter time than the history of grants, so each has its own chain."""
-_SHORT: frozenset[AuditKind] = frozenset({"decision", "usage"})
+_SHORT: frozenset[AuditKind] = frozenset({"decision", "usage", "limit"})
 
 
 def get_stream(kind: AuditKind) -> Stream:
