@@ -29,6 +29,7 @@ NOUNS: Mapping[str, str] = {
     ROLES: "role",
     "tools": "tool",
     "policies": "policy",
+    "limits": "limit of calls",
     "agents": "agent",
     "people": "person",
     "webhooks": "webhook",

@@ -582,6 +582,7 @@ class Given(Record, frozen=True, kw_only=True):
     grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
     restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
     locks: dict[ToolId, str] = msgspec.field(default_factory=dict)
+    usage: dict[str, dict[str, int]] | None = None
     alert: Id | None = None
     watch: Id | None = None
 
@@ -1130,6 +1131,8 @@ CommandBeginning = str
 Effect = Literal['allow', 'deny', 'ask', 'annotate']
 DataTier = Literal['none', 'minimal', 'contextual', 'full']
 DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
+LimitCounter = Literal['all', 'subject', 'role', 'principal', 'tool']
+LimitWindow = str
 PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
 HostName = str
@@ -1279,11 +1282,29 @@ class Policy(Record, frozen=True, kw_only=True):
         return self.effect in ('deny', 'ask') and all((each is None for each in names))
 
 
+class LimitSubjects(Record, frozen=True, kw_only=True):
+    """Whose calls a limit counts. Empty lists mean everyone."""
+    roles: tuple[Id, ...] = ()
+    agents: tuple[Id, ...] = ()
+    people: tuple[PersonId, ...] = ()
+
+
+class CallLimit(Record, frozen=True, kw_only=True):
+    """How many calls of some tools are allowed. The store counts them, and every further call is denied."""
+    tools: tuple[ToolGlob, ...]
+    subjects: LimitSubjects = LimitSubjects()
+    each: LimitCounter = 'all'
+    calls: int | None = None
+    per: LimitWindow = '1h'
+    concurrent: int | None = None
+
+
 class AccessPolicies(Document, frozen=True, kw_only=True):
     """Access policies: who may use what, and when."""
     kind: "Literal['orgkernel:access_policies']" = msgspec.field(default='orgkernel:access_policies', name='_schema')
     description: str = ''
     policies: dict[PolicyId, Policy] = msgspec.field(default_factory=dict)
+    limits: dict[PolicyId, CallLimit] = msgspec.field(default_factory=dict)
 USER = 'user'
 TextOrLines = str | tuple[str, ...]
 

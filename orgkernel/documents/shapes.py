@@ -582,6 +582,7 @@ class Given(Record, frozen=True, kw_only=True):
     grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
     restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
     locks: dict[ToolId, str] = msgspec.field(default_factory=dict)
+    usage: dict[str, dict[str, int]] | None = None
     alert: Id | None = None
     watch: Id | None = None
 
@@ -1067,6 +1068,8 @@ CommandBeginning = Annotated[str, msgspec.Meta(pattern='^[A-Za-z0-9_./:@%+,=~-]+
 Effect = Literal['allow', 'deny', 'ask', 'annotate']
 DataTier = Literal['none', 'minimal', 'contextual', 'full']
 DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
+LimitCounter = Literal['all', 'subject', 'role', 'principal', 'tool']
+LimitWindow = Annotated[str, msgspec.Meta(pattern='^[1-9][0-9]{0,5}[smhd]\\Z')]
 PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
 HostName = Annotated[str, msgspec.Meta(pattern='^(\\*\\.)?[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*\\Z', max_length=253)]
@@ -1170,11 +1173,29 @@ class Policy(Record, frozen=True, kw_only=True):
     enabled: bool = True
 
 
+class LimitSubjects(Record, frozen=True, kw_only=True):
+    """Whose calls a limit counts. Empty lists mean everyone."""
+    roles: tuple[Id, ...] = ()
+    agents: tuple[Id, ...] = ()
+    people: tuple[PersonId, ...] = ()
+
+
+class CallLimit(Record, frozen=True, kw_only=True):
+    """How many calls of some tools are allowed. The store counts them, and every further call is denied."""
+    tools: Annotated[tuple[ToolGlob, ...], msgspec.Meta(min_length=1)]
+    subjects: LimitSubjects = LimitSubjects()
+    each: LimitCounter = 'all'
+    calls: Annotated[int, msgspec.Meta(ge=0, le=1000000000)] | None = None
+    per: LimitWindow = '1h'
+    concurrent: Annotated[int, msgspec.Meta(ge=0, le=1000000)] | None = None
+
+
 class AccessPolicies(Document, frozen=True, kw_only=True):
     """Access policies: who may use what, and when."""
     kind: "Literal['orgkernel:access_policies']" = msgspec.field(default='orgkernel:access_policies', name='_schema')
     description: str = ''
     policies: dict[PolicyId, Policy] = msgspec.field(default_factory=dict)
+    limits: dict[PolicyId, CallLimit] = msgspec.field(default_factory=dict)
 USER = 'user'
 TextOrLines = str | tuple[str, ...]
 

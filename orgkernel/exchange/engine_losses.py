@@ -12,6 +12,7 @@ PARTS = "they deny or ask for the whole tool, not only for some paths"
 ARGUMENTS = "they deny or ask for the whole tool, not only for some arguments"
 BEGINNINGS = "they deny or ask for the whole tool, not only for some commands"
 LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
+LIMITED = "the caller must count calls and send `within_limits`; without it, tools with a limit are denied"
 GRANTING = "orgkernel decides who may grant a tool to others"
 SCOPES = "the caller must compare the paths and send `in_file_scope`; without it, nothing is written"
 
@@ -32,6 +33,7 @@ def list_engine_losses(records: OrgRecords, why: Mapping[str, str]) -> Iterator[
         "alerts and watches": sum(bool(each.match.alert or each.match.watch) for each in policies),
         "exclusive tools": sum(tool.concurrency == "exclusive" for tool in tools),
         "file scopes": sum(bool(post.profile.file_scope) for post in records.posts.values()),
+        "limits of calls": len(records.limits),
         "rights to grant": sum(bool(post.profile.may_grant) for post in records.posts.values()),
         "input schemas": sum(tool.input_schema is not None for tool in tools),
         "senders": sum(bool(each.record.identities) for each in records.people.values()),

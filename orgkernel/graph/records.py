@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.documents.records import (
     USER,
+    CallLimit,
     CognitiveSkill,
     Domain,
     MatrixRow,
@@ -339,6 +340,7 @@ class OrgRecords(msgspec.Struct, frozen=True):
     """Declared origins. Those of `BUILT_IN_ORIGINS` exist in addition."""
     webhooks: Mapping[str, Definition[Webhook]] = msgspec.field(default_factory=dict)
     policies: Mapping[str, Definition[Policy]] = msgspec.field(default_factory=dict)
+    limits: Mapping[str, Definition[CallLimit]] = msgspec.field(default_factory=dict)
     agents: Mapping[str, Definition[RosterMember]] = msgspec.field(default_factory=dict)
     """Members of every visible roster. `agent fills role` edges tell which fill roles here."""
     bills: Mapping[str, SourceDocument] = msgspec.field(default_factory=dict)

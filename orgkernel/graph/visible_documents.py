@@ -241,6 +241,7 @@ class VisibleDocuments:
             "system_origins": self._find_nearest(Directory, "system_origins"),
             "webhooks": self._find_nearest(Directory, "webhooks"),
             "policies": self._find_nearest(AccessPolicies, "policies"),
+            "limits": self._find_nearest(AccessPolicies, "limits"),
             "agents": self._find_nearest(CrewRoster, "agents"),
             "bills": {slug: bill for group in reversed(self.groups) for slug, bill in group.bills.items()},
             "procedures": self._find_nearest(ProcedureCatalog, "procedures"),

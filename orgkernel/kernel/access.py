@@ -12,6 +12,7 @@ from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
 from orgkernel.decisions.access.envelope import AccessEnvelope, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layers.limits import list_charges
 from orgkernel.decisions.access.layers.lock import LOCKED
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, LEFT_OPEN, PART_NOT_STATED
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
@@ -20,10 +21,10 @@ from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.graph.questions import OrgView
-from orgkernel.kernel.clock import Clock, StateSource, add_current_time, read_clock
+from orgkernel.kernel.clock import Clock, LimitSource, StateSource, add_current_time, read_clock
 
 _WITH_A_CALL: Final = LEFT_OPEN | {LOCKED.name}
-_STATED_BY_A_CALL: Final = frozenset({"path", "command", "lock", "input"})
+_STATED_BY_A_CALL: Final = frozenset({"path", "command", "lock", "input", "limit"})
 
 
 class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
@@ -32,6 +33,7 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
     view: OrgView
     state: StateView
     clock: Clock
+    source: StateSource | None = None
 
     def add_current_state(self, request: AccessRequest) -> AccessRequest:
         """A request with the current time, unless it states one, and with the recorded alert and watch."""
@@ -39,11 +41,13 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
 
     def decide(self, request: AccessRequest) -> AccessDecision:
         """Decide whether a request is allowed."""
-        return decide_access(self.view, add_current_time(request, self.clock), self.state)
+        timed_request = add_current_time(request, self.clock)
+        return decide_access(self.view, timed_request, self._add_usage(timed_request))
 
     def decide_with_reasons(self, request: AccessRequest) -> tuple[AccessDecision, tuple[Reason, ...]]:
         """The decision, and a text for each of its codes."""
-        return decide_with_reasons(self.view, add_current_time(request, self.clock), self.state)
+        timed_request = add_current_time(request, self.clock)
+        return decide_with_reasons(self.view, timed_request, self._add_usage(timed_request))
 
     def build_current_context(self) -> AccessContext:
         """A context that states only the current time."""
@@ -57,7 +61,20 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
 
     def explain(self, request: AccessRequest, counted: int = 0) -> AccessExplanation:
         """The decision with its explanation. The first remedies state what else they would allow."""
-        return explain_access(self.view, add_current_time(request, self.clock), self.state, counted=counted)
+        timed_request = add_current_time(request, self.clock)
+        return explain_access(self.view, timed_request, self._add_usage(timed_request), counted=counted)
+
+    def _add_usage(self, request: AccessRequest) -> StateView:
+        """The state with the usage of the limits that a request is charged to. Raises `StoreError`."""
+        if not self.view.records.limits:
+            return self.state
+        charges = list_charges(get_access_tables(self.view), request)
+        if not charges or not isinstance(self.source, LimitSource):
+            return self.state
+        usage = self.source.limits.read_usage(self.view.org_id, charges)
+        if usage is None:
+            return self.state
+        return replace(self.state, usage={(each.limit_id, each.counter): each for each in usage})
 
     def who_can(
         self, action: str, resource: str, context: AccessContext | None, kinds: Iterable[str] | None
@@ -107,4 +124,4 @@ def _is_open(codes: Collection[str]) -> bool:
 def open_desk(view: OrgView, source: StateSource | None, clock: Clock | None) -> OrganizationAccess:
     """The organization with its current state. Raises the errors of reading the state."""
     state = EMPTY_STATE if source is None else source.read_view(view.org_id)
-    return OrganizationAccess(view, state, clock or read_clock)
+    return OrganizationAccess(view, state, clock or read_clock, source)

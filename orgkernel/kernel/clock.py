@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
@@ -13,6 +13,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 
 if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessRequest
+    from orgkernel.decisions.evidence.limit_usage import Charge, LimitUsage
 
 # Returns the seconds since 1970-01-01 UTC, and the seconds by which local time is ahead.
 Clock = Callable[[], tuple[float, int]]
@@ -36,6 +37,22 @@ class StateHistory(StateSource, Protocol):
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         """The changes of an agent's rank up to a time, oldest first. `start` is the rank in the documents."""
+
+
+class LimitReader(Protocol):
+    """Reads the usage of limits."""
+
+    def read_usage(self, org_id: str, charges: Sequence[Charge]) -> tuple[LimitUsage, ...] | None:
+        """The usage of the counters that charges name, at one moment. None if it is not known."""
+
+
+@runtime_checkable
+class LimitSource(StateSource, Protocol):
+    """A source that counts the usage of limits."""
+
+    @property
+    def limits(self) -> LimitReader:
+        """The reader of usage."""
 
 
 class PastState:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from orgkernel.state.location import DEFAULT, StoreLocation, parse_location
 
 if TYPE_CHECKING:
     from orgkernel.decisions.evidence.crew_records import RankMove
+    from orgkernel.decisions.evidence.limit_usage import Charge, LimitUsage
     from orgkernel.state.store import Store
     from orgkernel.state.writer import Ticket
 
@@ -99,6 +100,20 @@ def read_state(location: StoreLocation, org_id: str | None = None) -> StateView:
         return store.read_view(org_id)
 
 
+class _UsageAt:
+    """The usage of limits in the store at a location."""
+
+    def __init__(self, location: StoreLocation) -> None:
+        self._location = location
+
+    def read_usage(self, org_id: str, charges: Sequence[Charge]) -> tuple[LimitUsage, ...] | None:
+        """The usage of the counters that charges name. None if there is no store, which would count nothing. Raises `StoreError`."""
+        if not is_there(self._location):
+            return None
+        with open_store(self._location, create=False) as store:
+            return store.limits.read_usage(org_id, charges)
+
+
 class StateAt:
     """The state of a location as a source for the kernel. It is read again for each question, and a question never
     creates a store.
@@ -106,6 +121,7 @@ class StateAt:
 
     def __init__(self, location: StoreLocation) -> None:
         self._location = location
+        self.limits = _UsageAt(location)
 
     def read_view(self, org_id: str | None = None) -> StateView:
         """The current state. Raises `StoreError`."""

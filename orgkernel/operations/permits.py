@@ -14,11 +14,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.layers.limits import list_charges
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.access.tool_input import add_input, digest_input
+from orgkernel.decisions.evidence.limit_usage import Charge
 from orgkernel.decisions.evidence.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
@@ -71,6 +75,8 @@ class Ruling:
     """The name of the audit row; empty while it is not on disk yet."""
     row: Ticket | None = None
     """The ticket of a row that is still being written. No answer may be sent before it has resolved."""
+    call_id: str = ""
+    """The id of the call in the limits that it is charged to; empty if it is charged to none. It must be settled."""
 
 
 class Permits:
@@ -137,14 +143,21 @@ class Permits:
         for is_last in (False, True):
             decision = (
                 self._decide(call)
-                if is_held
+                if is_held and not self._is_limited(call)
                 else await await_in_time(run_in_store_thread(self._decide, call))
             )
             try:
-                ticket = self._submit(call, decision)
-                if may_overlap and decision.outcome == "allow" and not decision.grants:
+                charges = self._list_charges(call, decision)
+                ticket = self._submit(call, decision, charges)
+                if (
+                    may_overlap
+                    and decision.outcome == "allow"
+                    and not decision.grants
+                    and not charges.charges
+                ):
                     return self._rule(call, decision, "", ticket)
-                return self._rule(call, decision, "" if ticket is None else await await_ticket(ticket))
+                audit_id = "" if ticket is None else await await_ticket(ticket)
+                return self._rule(call, decision, audit_id, call_id=charges.call_id)
             except Conflict:
                 if is_last or self._store is None:
                     raise
@@ -200,13 +213,30 @@ class Permits:
 
     def _write(self, call: _Call) -> Ruling:
         decision = self._decide(call)
-        ticket = self._submit(call, decision)
-        return self._rule(call, decision, "" if ticket is None else ticket.result())
+        charges = self._list_charges(call, decision)
+        ticket = self._submit(call, decision, charges)
+        return self._rule(call, decision, "" if ticket is None else ticket.result(), call_id=charges.call_id)
 
     def _decide(self, call: _Call) -> AccessDecision:
+        if self._store is not None and self._is_limited(call):
+            # State that is held in memory has no usage of limits, so the store is read.
+            return self._opened.with_store(self._store).can(call.org, call.request)
         return self.kernel.can(call.org, call.request)
 
-    def _submit(self, call: _Call, decision: AccessDecision) -> Ticket | None:
+    def _is_limited(self, call: _Call) -> bool:
+        """Whether a limit counts the call."""
+        view = self._opened.organization(call.org).snapshot.index
+        return bool(view.records.limits and list_charges(get_access_tables(view), call.request))
+
+    def _list_charges(self, call: _Call, decision: AccessDecision) -> _Charges:
+        """What a call takes from limits, under a new id; nothing for a call that is not permitted."""
+        view = self._opened.organization(call.org).snapshot.index
+        if not view.records.limits or self._store is None or not call.permit or decision.outcome != "allow":
+            return _NO_CHARGES
+        charges = list_charges(get_access_tables(view), call.request)
+        return _Charges(self._store.context.new_id("c"), charges) if charges else _NO_CHARGES
+
+    def _submit(self, call: _Call, decision: AccessDecision, charges: _Charges) -> Ticket | None:
         """Submit the audit row. None if there is no store."""
         if self._store is None:
             return None
@@ -215,7 +245,15 @@ class Permits:
             actor=call.actor or call.request.on_behalf_of or "",
             detail={INPUT_DIGEST: digest_input(call.tool_input), **_describe_chain(call.request), **(call.about or {})},
         )  # fmt: skip
-        return self._store.audit.submit(entry, decision.grants if call.permit else ())
+        reserve = None
+        if charges.charges:
+            from orgkernel.state.limits import reserve_call
+
+            reserve = partial(
+                reserve_call, org_id=entry.org_id, call_id=charges.call_id, charges=charges.charges,
+                subject=call.request.subject, tool_id=call.request.resource.split(":", 2)[1],
+            )  # fmt: skip
+        return self._store.audit.submit(entry, decision.grants if call.permit else (), reserve=reserve)
 
     def _rule(
         self,
@@ -223,10 +261,21 @@ class Permits:
         decision: AccessDecision,
         audit_id: str,
         row: Ticket | None = None,
+        call_id: str = "",
     ) -> Ruling:
         allowed = call.permit and decision.outcome == "allow"
         permit = self._permit(call.org, call.request, call.tool_input) if allowed else None
-        return Ruling(decision, permit, audit_id, row)
+        return Ruling(decision, permit, audit_id, row, call_id)
+
+
+class _Charges(NamedTuple):
+    """What a call takes from limits."""
+
+    call_id: str
+    charges: tuple[Charge, ...]
+
+
+_NO_CHARGES = _Charges("", ())
 
 
 class _Call(NamedTuple):
@@ -244,6 +293,11 @@ def _describe_chain(request: AccessRequest) -> dict[str, str]:
     """The principal and the senders of a run, for the audit."""
     chain = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
     return {name: value[:_MAX_CHAIN_LENGTH] for name, value in chain.items() if value}
+
+
+def settle_call(store: Store, org_id: str, call_id: str) -> None:
+    """End a call in the limits that it is charged to: its slot is free, and its window stays charged. Raises `StoreError`."""
+    store.limits.settle(org_id, call_id)
 
 
 def record_use(

@@ -13,6 +13,7 @@ from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch.agent_choice import AgentChoice
 from orgkernel.decisions.evidence.crew_records import OrgStatus, OrgStatusKind
+from orgkernel.decisions.evidence.limit_usage import LimitUsage
 from orgkernel.decisions.evidence.qualifications import build_passing_result
 from orgkernel.decisions.evidence.state_view import (
     EMPTY_STATE,
@@ -401,6 +402,13 @@ def build_state(given: Given, org_id: str, records: OrgRecords | None = None) ->
             for name, agent in given.agents.items()
         },
         {tool: ToolLock(org_id, tool, holder, 1, 0.0) for tool, holder in given.locks.items()},
+        usage=None
+        if given.usage is None
+        else {
+            (limit, counter): LimitUsage(limit, counter, 0, used)
+            for limit, counters in given.usage.items()
+            for counter, used in counters.items()
+        },
         status={
             kind: OrgStatus(org_id, kind, value) for kind, value in recorded.items() if value is not None
         },

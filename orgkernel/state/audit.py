@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -54,17 +54,27 @@ class AuditLog:
         name: str = self.submit(entry, uses).result()
         return name
 
-    def submit(self, entry: AuditEntry, uses: Sequence[str] = (), *, is_urgent: bool = True) -> Ticket:
+    def submit(
+        self,
+        entry: AuditEntry,
+        uses: Sequence[str] = (),
+        *,
+        is_urgent: bool = True,
+        reserve: Callable[[Transaction], object] | None = None,
+    ) -> Ticket:
         """Like `write`, for callers that wait on their own. Raises `StoreBusy` if too many wait.
 
-        Rows that are not urgent are written a little later, together with other rows.
+        Rows that are not urgent are written a little later, together with other rows. `reserve` charges the limits of the call in
+        the same transaction; if it raises `Conflict`, nothing is written.
         """
-        if not uses:
+        if not uses and reserve is None:
             return self._context.writer.submit(entry, may_wait=False, is_urgent=is_urgent)
 
         def change(transaction: Transaction) -> str:
             name = transaction.audit(entry)
             use_grants(transaction, uses, name)
+            if reserve is not None:
+                reserve(transaction)
             return name
 
         return self._context.writer.submit(change, may_wait=False)

@@ -33,7 +33,7 @@ _SUBJECTS = ("agent", "person", "role", "system", "webhook")
 _COLUMNS = limit_uses.c
 
 
-class Limits:
+class CallLimits:
     """The usage of limits in a store."""
 
     def __init__(self, context: StoreContext) -> None:
@@ -122,7 +122,7 @@ def reserve_call(
     transaction: Transaction, org_id: str, call_id: str, charges: Sequence[Charge], *, subject: str, tool_id: str,
     lease: float = LEASE_SECONDS,
 ) -> tuple[LimitUse, ...]:  # fmt: skip
-    """Within a change: charge a call as `Limits.reserve` does."""
+    """Within a change: charge a call as `CallLimits.reserve` does."""
     _require_call(org_id, call_id, charges, subject, tool_id, lease)
     connection = transaction.connection
     if uses := _read_call(connection, org_id, call_id):

@@ -22,7 +22,7 @@ from orgkernel.state.future_rows import count_terms_from_now
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.handoffs import Handoffs
 from orgkernel.state.keys import Keys
-from orgkernel.state.limits import Limits
+from orgkernel.state.limits import CallLimits
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
@@ -80,7 +80,7 @@ class Store:
         self._limits = limits or RequestLimits()
         self._put_together(context)
         self.usage = Usage(context)
-        self.limits = Limits(context)
+        self.limits = CallLimits(context)
         self.reports = Reports(context, kept_reports)
         self.audit = AuditLog(context)
         atexit.register(self.close)

@@ -22,7 +22,7 @@ from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.decisions.reasons import Why
 from orgkernel.documents.records import Tool
 from orgkernel.errors import Conflict, OrgkernelError, StoreBusy, StoreError
-from orgkernel.operations.permits import Ruling, note_found_expired, record_use
+from orgkernel.operations.permits import Ruling, note_found_expired, record_use, settle_call
 from orgkernel.operations.waiting import await_in_time, await_ticket, run_in_store_thread
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
@@ -31,7 +31,7 @@ from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import Step, StepKind, StepOutcome
 
 if TYPE_CHECKING:
-    from orgkernel.kernel.stored import Ticket
+    from orgkernel.kernel.stored import Store, Ticket
 
 logger = logging.getLogger("orgkernel.toolbox")
 WHOLE = ("", "use", "run")
@@ -175,9 +175,13 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
             planned.request.action, planned.tool_input, planned.org, planned.request.subject, planned.is_sole_action,
             credentials, threads,
         )  # fmt: skip
-        step, reply = await _call(
-            parts, planned, planned.adapter, call, ruling, None if lock is None else tasks
-        )
+        # A call in progress holds its slot until it has ended, even if its caller stopped waiting.
+        holds = lock is not None or bool(ruling.call_id)
+        try:
+            step, reply = await _call(parts, planned, planned.adapter, call, ruling, tasks if holds else None)
+        finally:
+            if ruling.call_id:
+                await asyncio.shield(_settle(parts, planned, ruling.call_id, [*threads, *tasks]))
     finally:
         if lock is not None:
             good = await asyncio.shield(_give_back(parts, lock, [*threads, *tasks]))
@@ -327,6 +331,25 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
             return False  # unknown after a timeout; the thread continues and releases the lock
     still[0].add_done_callback(lambda _: threading.Thread(target=leave, args=(lock,), daemon=True).start())
     return True
+
+
+async def _settle(parts: Parts, planned: Planned, call_id: str, running: list[Any]) -> None:
+    """Settle a call in its limits, at once or when the work has ended. If the store fails, the lease ends its slot."""
+    assert parts.store is not None
+    settle = partial(_settle_now, parts.store, parts.view(planned.org).org_id, call_id)
+    still = [each for each in running if not each.done()]
+    if still:
+        still[0].add_done_callback(lambda _: threading.Thread(target=settle, daemon=True).start())
+        return
+    with contextlib.suppress(StoreBusy):  # the thread continues and settles the call
+        await await_in_time(run_in_store_thread(settle))
+
+
+def _settle_now(store: Store, org_id: str, call_id: str) -> None:
+    try:
+        settle_call(store, org_id, call_id)
+    except OrgkernelError as error:
+        logger.warning("the call %s is not settled: %s", call_id, error.message)
 
 
 async def _run_for(

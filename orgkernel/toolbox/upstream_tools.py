@@ -14,7 +14,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import add_input
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
-from orgkernel.operations.permits import Permits
+from orgkernel.operations.permits import Permits, settle_call
 from orgkernel.toolbox.adapters.progress import OnProgress
 from orgkernel.toolbox.adapters.upstream import CallsTools, UpstreamAdapter
 from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply
@@ -114,6 +114,10 @@ class UpstreamTools:
                 action=request.action,
                 tool_input=tool_input,
             )
+        if ruling.call_id and self._parts.store is not None:
+            # Reading ends with the decision: it takes no slot among the calls in progress.
+            org_id = self._parts.view(org).org_id
+            await asyncio.to_thread(settle_call, self._parts.store, org_id, ruling.call_id)
         return ruling.decision
 
     def _require_same_file(self) -> None:

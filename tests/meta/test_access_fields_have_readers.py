@@ -18,7 +18,9 @@ from pydantic import BaseModel
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.envelope import decide_envelope
+from orgkernel.decisions.access.layers.limits import list_charges
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.crew_records import Personality, PersonalityObservation
 from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, StateView
 from orgkernel.diff.directory_effects import compare_directories
@@ -138,6 +140,16 @@ FIELDS: dict[str, Any] = {
         f"{POLICY}.by-{test.replace('_', '-')}.permissions.input.{test}.{test}": other
         for test, (_, _, other) in ARGUMENT_TESTS.items()
     },
+    "access_policies:limits": {},
+    "access_policies:limits.visits.tools": ["shell"],
+    "access_policies:limits.visits.subjects": {"roles": ["clerk"]},
+    "access_policies:limits.visits.subjects.roles": ["clerk"],
+    "access_policies:limits.visits.subjects.agents": ["clerk"],
+    "access_policies:limits.visits.subjects.people": ["partner"],
+    "access_policies:limits.visits.each": "subject",
+    "access_policies:limits.visits.calls": 6,
+    "access_policies:limits.visits.per": "2h",
+    "access_policies:limits.visits.concurrent": 2,
     "tool_catalog:tools.calendar_read.command_arguments": ["other"],
     f"{POLICY}.partner-access.match": {},
     f"{POLICY}.partner-access.match.principal.relationship": "friend",
@@ -279,6 +291,7 @@ def lay_out(folder: Path) -> Path:
     write(folder, "access_policies", "policies.in-red", in_red)
     no_rm = {"effect": "deny", "permissions": {"tools": ["calendar_read"], "commands": ["rm"]}}
     write(folder, "access_policies", "policies.no-rm", no_rm)
+    write(folder, "access_policies", "limits", {"visits": {"tools": ["calendar_read"], "calls": 5}})
     write(folder, "tool_catalog", "tools.calendar_read.command_arguments", ["text"])
     for test, (_, failing, _) in ARGUMENT_TESTS.items():
         permissions = {"tools": ["weather"], "input": {test: {test: failing}}}
@@ -302,6 +315,8 @@ def observe(snapshot: Snapshot) -> Iterator[Any]:
         )
         for decision in [decide_access(view, AccessRequest(subject, action, resource, context), STATE)]
     ]
+    tables = get_access_tables(view)
+    yield [list_charges(tables, AccessRequest(subject, "use", "tool:calendar_read")) for subject in SUBJECTS]
     yield [
         decide_envelope(view, subject, context, STATE).routing for subject in SUBJECTS for context in CONTEXTS
     ]

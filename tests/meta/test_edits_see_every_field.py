@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.diff.edits import NOUNS, find_edits
-from orgkernel.documents.records import ProgramEntry, SystemOrigin, Webhook
+from orgkernel.documents.records import CallLimit, ProgramEntry, SystemOrigin, Webhook
 from orgkernel.graph.records import OrgRecords
 from tests.support.trees import TEMPLATES, read
 
@@ -55,11 +55,12 @@ def starship() -> OrgRecords:
 )
 def test_every_field_of_an_entry_is_compared(starship: OrgRecords, section: str) -> None:
     """Whatever field of an entry of a catalog differs, there is an edit of that field."""
-    if section in ("webhooks", "system_origins", "programs"):  # the template declares none
+    if section in ("webhooks", "system_origins", "programs", "limits"):  # the template declares none
         record = {
             "webhooks": Webhook(description="One."),
             "system_origins": SystemOrigin(description="One."),
             "programs": ProgramEntry(effect="reads"),
+            "limits": CallLimit(tools=("mail",)),
         }[section]
         person = next(iter(starship.people.values()))
         starship = replace(

@@ -14,6 +14,7 @@ from orgkernel.decisions.access.circumstances import with_status
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.identity import UNKNOWN_SENDER, add_role, identify
 from orgkernel.decisions.access.layer import LayerOrder
+from orgkernel.decisions.access.limits import find_limits_of
 from orgkernel.decisions.access.policies import PolicyTable
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
@@ -155,7 +156,8 @@ class AccessTables:
             resource.resource = self.tool_resources[resource.id]
             resource.has_file_scope = resource.opens_files and self.has_file_scopes
             resource.is_divided = self.policies.has_policies_about_parts(resource.kind, resource.id)
-        resource.depends = self.policies.depends
+            resource.limits = find_limits_of(self.view.records.limits, resource.id)
+        resource.depends = self.policies.depends or bool(resource.limits)
         return self.resources.setdefault(resource.resource, resource), path
 
     def find_roles_with_stored_rows(self, state: StateView) -> frozenset[str]:

@@ -20,6 +20,8 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import PREFIX
 from orgkernel.graph.records import OrgRecords, RolePost
 
+LIMIT: Final = "limit"
+"""The name of the usage of limits among missing circumstances. No caller can state it."""
 STATED: Final[tuple[ChangeKind, ...]] = ("path", "other_path", "other_command", "other_input")
 """Changes that the request itself has to state."""
 _AFTERWARDS = ("lock", "envelope", "state", *STATED)
@@ -74,8 +76,17 @@ def _equip(evaluation: Evaluation, change: RemedyChange) -> str:
     return f"add {quote(change.value)}{level} to {quote(change.subject)}"
 
 
+def _describe_stating(names: list[str]) -> str:
+    """What the caller states, and the usage of limits, which only a store can count."""
+    stated = [name for name in names if name != LIMIT]
+    texts = [f"state {listing(stated)}"] if stated else []
+    return " and ".join(
+        [*texts, "ask with a store, which counts the calls of limits"] if LIMIT in names else texts
+    )
+
+
 _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
-    "state": lambda _, change: f"state {listing(change.value.split(','))}",
+    "state": lambda _, change: _describe_stating(change.value.split(",")),
     "path": lambda _, change: f"state a path in {change.value}",
     "other_path": lambda _, change: f"state a path outside of {change.value}",
     "other_command": lambda _, change: f"state a command that does not begin with {change.value}",
@@ -131,12 +142,22 @@ def _commands(
         if evaluation.action != LOCK:
             circumstances = _get_stated_circumstances(
                 evaluation,
-                [name for each in changes if each.kind == "state" for name in each.value.split(",")],
+                [
+                    name
+                    for each in changes
+                    if each.kind == "state"
+                    for name in each.value.split(",")
+                    if name != LIMIT
+                ],
             )
             context = ["--context", json.dumps(circumstances)] if circumstances else []
             yield _get_command_line("lock", "acquire", org, change.value, change.subject, *context)
     elif kind == "state":
-        yield _repeat_question(evaluation, change.value.split(","))
+        names = change.value.split(",")
+        if LIMIT in names:
+            yield _get_command_line("store", "upgrade")
+        if stated := [name for name in names if name != LIMIT]:
+            yield _repeat_question(evaluation, stated)
 
 
 def _repeat_question(evaluation: Evaluation, names: list[str]) -> str:

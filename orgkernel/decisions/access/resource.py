@@ -47,6 +47,7 @@ class Resource:
         "is_essential",
         "kind",
         "levels",
+        "limits",
         "moves",
         "obliges",
         "opens_files",
@@ -86,6 +87,8 @@ class Resource:
         self.exclusive = False
         self.delegating = False
         """Whether using it hands work to others."""
+        self.limits: tuple[Any, ...] = ()
+        """The limits that count its calls."""
         self.depends = False
         """Whether an answer about it can depend on circumstances that the caller has to state."""
         self.is_essential = False

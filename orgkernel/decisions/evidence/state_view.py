@@ -23,6 +23,7 @@ from orgkernel.decisions.evidence.crew_records import (
     PersonalityObservation,
     ServiceCounts,
 )
+from orgkernel.decisions.evidence.limit_usage import LimitUsage
 from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.documents.records import ToolLevel
 from orgkernel.runtime.tiers import NO_NEW_HANDOFF, NO_NEW_WORK
@@ -233,6 +234,8 @@ class StateView(msgspec.Struct, frozen=True):
     """The claims of every organization. Only the view of no organization has them, to find the next expiry."""
     blockers: Mapping[str, tuple[OpenBlocker, ...]] = MappingProxyType({})
     """Open blockers, keyed by agent id, in the order of storage."""
+    usage: Mapping[tuple[str, str], LimitUsage] | None = None
+    """The usage of limits, keyed by limit and counter. None if it is not known; a missing counter is used up."""
 
     def get_lifecycle(self, agent_id: str) -> Lifecycle:
         """The lifecycle of a declared agent. It is active until another one is stored."""

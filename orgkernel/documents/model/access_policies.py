@@ -21,6 +21,8 @@ Effect = Literal["allow", "deny", "ask", "annotate"]
 DataTier = Literal["none", "minimal", "contextual", "full"]
 # Lowest first.
 DATA_TIERS: tuple[DataTier, ...] = ("none", "minimal", "contextual", "full")
+LimitCounter = Literal["all", "subject", "role", "principal", "tool"]
+LimitWindow = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}[smhd]$")]
 PeerKind = Literal["dm", "group"]
 QueueMode = Literal["steer", "followup", "collect", "interrupt", "queue", "steer-backlog"]
 
@@ -296,6 +298,32 @@ class Policy(Record):
         return self.effect in ("deny", "ask") and all(each is None for each in names)
 
 
+class LimitSubjects(Record):
+    """Whose calls a limit counts. Empty lists mean everyone."""
+
+    roles: tuple[Id, ...] = ()
+    agents: tuple[Id, ...] = ()
+    people: tuple[PersonId, ...] = ()
+
+
+class CallLimit(Record):
+    """How many calls of some tools are allowed. The store counts them, and every further call is denied."""
+
+    tools: Annotated[tuple[ToolGlob, ...], Field(min_length=1)]
+    """The tools whose calls it counts together: ids, or prefixes with a star."""
+    subjects: LimitSubjects = LimitSubjects.model_construct()
+    """Whose calls it counts, also those that others make on their behalf."""
+    each: LimitCounter = "all"
+    """What has a count of its own: `subject` (each agent, person or role that calls), `role`, `principal` (whoever triggered
+    the run), `tool`, or `all` for one count in total."""
+    calls: Annotated[int, Field(ge=0, le=1_000_000_000)] | None = None
+    """The highest number of calls in a sliding window."""
+    per: LimitWindow = "1h"
+    """The length of the window: a number of seconds, minutes, hours or days, such as `30s`, `5m`, `1h` or `7d`."""
+    concurrent: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    """The highest number of calls at the same time."""
+
+
 class AccessPolicies(Document):
     """Access policies: who may use what, and when."""
 
@@ -303,3 +331,5 @@ class AccessPolicies(Document):
     description: str = ""
     policies: dict[PolicyId, Policy] = Field(default_factory=dict)
     """Policies by name."""
+    limits: dict[PolicyId, CallLimit] = Field(default_factory=dict)
+    """Limits of calls by name."""

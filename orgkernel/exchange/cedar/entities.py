@@ -77,17 +77,25 @@ def _build_tool(view: OrgView, tool_id: str) -> Iterator[Entity]:
         attrs["restricted_to"] = list(tool.restricted_to)
     yield _build_entity("Tool", tool_id, attrs)
     ranks = view.records.get_rank_levels(tool_id)
+    is_limited = _is_limited(view, tool_id)
     for action, level in _map_required_levels(tool).items():
         about: Entity = {
             "tool": attribute("Tool", tool_id),
             "level": level,
             "holders": attribute("Group", build_holders_id(f"tool:{tool_id}", level)),
             "needs_lock": tool.concurrency == "exclusive" and action != "lock",
+            "limited": is_limited and action != "lock",
             "word": f"{tool_id}/{action}",
         }
         if ranks is not None:
             about["ranks"] = [rank for rank, top in ranks.items() if LEVELS.index(top) >= LEVELS.index(level)]
         yield _build_entity("ToolAction", f"{tool_id}/{action}", about)
+
+
+def _is_limited(view: OrgView, tool_id: str) -> bool:
+    """Whether any limit counts calls of a tool."""
+    words = (word for each in view.records.limits.values() for word in each.record.tools)
+    return any(tool_id.startswith(word[:-1]) if word.endswith("*") else tool_id == word for word in words)
 
 
 def _map_required_levels(tool: Tool) -> dict[str, str]:

@@ -14,6 +14,7 @@ from orgkernel.exchange.engine_losses import (
     ARGUMENTS,
     BEGINNINGS,
     GRANTING,
+    LIMITED,
     LOCKS,
     PARTS,
     SCOPES,
@@ -44,6 +45,7 @@ namespace OrgKernel {
     // Whether the request is approved; whether the subject holds the lock of an exclusive tool.
     approved?: Bool,
     holds_lock?: Bool,
+    within_limits?: Bool,
     // Whether the paths that the tool writes lie in the file scope of the subject.
     in_file_scope?: Bool,
   };
@@ -91,6 +93,7 @@ namespace OrgKernel {
     holders: Group,
     ranks?: Set<String>,
     needs_lock: Bool,
+    limited: Bool,
     word: String,
   };
   entity Credential = {
@@ -136,6 +139,7 @@ COVERS = (
     "position",
     "exclusive lock",
     "file scope",
+    "limits",
 )
 
 _ALWAYS = (
@@ -158,6 +162,7 @@ _WHY = {
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,
     "file scopes": SCOPES,
+    "limits of calls": LIMITED,
     "rights to grant": GRANTING,
     "input schemas": "tool arguments are not checked",
     "senders": "the caller must resolve identities to people before it asks Cedar",

@@ -165,6 +165,11 @@ unless {{ context has in_file_scope && context.in_file_scope }};
 forbid (principal, action, resource is OrgKernel::ToolAction)
 when {{ resource.needs_lock }}
 unless {{ context has holds_lock && context.holds_lock }};
+
+@id("LIMIT_REACHED")
+forbid (principal, action, resource is OrgKernel::ToolAction)
+when {{ resource.limited }}
+unless {{ context has within_limits && context.within_limits }};
 """
 
 

@@ -118,6 +118,7 @@ def _build_action(attrs: OpaValue) -> OpaValue:
     action = {
         "holders": _build_key(attrs["holders"]["__entity"]),
         "needs_lock": attrs["needs_lock"],
+        "limited": attrs["limited"],
         "word": attrs["word"],
     }
     return action | ({"ranks": _build_flags(attrs["ranks"])} if "ranks" in attrs else {})

@@ -1,6 +1,6 @@
 # Ask for `data.orgkernel.access.answer`. The input has `subject`, `action` and `resource`, as texts of orgkernel, and a
 # `context`: `now` (seconds since 1970-01-01 UTC), and if they are known `utc_offset`, `channel`, `peer_kind`, `account`,
-# `guild`, `hook_id`, `event_type`, `alert`, `watch`, `holds_lock` and `in_file_scope`. An empty text says that there is none;
+# `guild`, `hook_id`, `event_type`, `alert`, `watch`, `holds_lock`, `in_file_scope` and `within_limits`. An empty text says that there is none;
 # what is left out is not known.
 package orgkernel.access
 
@@ -113,7 +113,7 @@ not_understood contains "context" if not is_object(question.context)
 not_understood contains concat(".", ["context", key]) if {
 	some key, _ in context
 	not key in texts
-	not key in {"now", "utc_offset", "holds_lock", "in_file_scope"}
+	not key in {"now", "utc_offset", "holds_lock", "in_file_scope", "within_limits"}
 }
 
 not_understood contains concat(".", ["context", key]) if {
@@ -123,7 +123,7 @@ not_understood contains concat(".", ["context", key]) if {
 }
 
 not_understood contains concat(".", ["context", key]) if {
-	some key in {"holds_lock", "in_file_scope"}
+	some key in {"holds_lock", "in_file_scope", "within_limits"}
 	value := circumstances[key]
 	not is_boolean(value)
 }
@@ -237,6 +237,11 @@ stopping contains "POSITION_CAP" if {
 stopping contains "WRITE_OUT_OF_FILE_SCOPE" if {
 	subject.scoped[tool_action.word]
 	not circumstances.in_file_scope
+}
+
+stopping contains "LIMIT_REACHED" if {
+	tool_action.limited
+	not circumstances.within_limits
 }
 
 stopping contains "LOCKED" if {

@@ -14,6 +14,7 @@ from orgkernel.decisions.access.layers.file_scope import FILE_SCOPE
 from orgkernel.decisions.access.layers.grants import GRANTS
 from orgkernel.decisions.access.layers.identity import IDENTITY
 from orgkernel.decisions.access.layers.input import INPUT
+from orgkernel.decisions.access.layers.limits import LIMITS
 from orgkernel.decisions.access.layers.lock import EXCLUSIVE_LOCK
 from orgkernel.decisions.access.layers.pace import PACE
 from orgkernel.decisions.access.layers.policies import POLICIES
@@ -47,6 +48,7 @@ LAYERS = (
     AccessLayer("pre-flight", of_run=True, unchanged=_explain_not_configured),
     EXCLUSIVE_LOCK,
     INPUT,
+    LIMITS,
     CIRCUMSTANCES,
 )
 ORDER = LayerOrder(LAYERS)
