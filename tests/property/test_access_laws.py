@@ -403,7 +403,7 @@ def test_explain_equals_decide(seed: int) -> None:
 LAYERS = [
     "identity", "structure", "visibility", "role binding", "rank", "qualification", "policies",
     "grants and restrictions", "position", "file scope", "delegation", "pace", "sacred scope", "pre-flight",
-    "exclusive lock", "input", "circumstances",
+    "exclusive lock", "input", "limits", "circumstances",
 ]  # fmt: skip
 
 
