@@ -13,6 +13,7 @@ from orgkernel.diagnostics.wording import listing, quote
 NO_RIVAL: Final = "no other role can take this task"
 UNREADABLE_PATH: Final = "the input states no path that can be read"
 NO_RANK: Final = "no rank of the ladder"
+USAGE_UNKNOWN: Final = "the usage of limits is not known"
 
 
 def say_worker(who: str) -> str:

@@ -24,8 +24,10 @@ from orgkernel.state.tables import limit_uses
 from orgkernel.state.writer import Transaction
 
 LIMIT_REACHED, CALL_ENDED, OTHER_CALL = "LIMIT_REACHED", "CALL_ENDED", "OTHER_CALL"
-LEASE_SECONDS = 300.0
-"""The default time after which a call in progress is given up."""
+LEASE_SECONDS = 3_600.0
+"""The default time after which a call in progress is given up. A lease is not renewed, so it is longer than calls last: if it
+ended too early, more calls could run than the limit allows.
+"""
 MAX_LEASE_SECONDS = 86_400.0
 MAX_CHARGES = 50
 """The highest number of charges of one call."""

@@ -30,6 +30,7 @@ VERSIONS: Sequence[str] = (
     "0011",
     "0012",
     "0013",
+    "0014",
 )
 """All versions, oldest first. This list exists so that opening a store does not import Alembic."""
 NEWEST = VERSIONS[-1]

@@ -44,7 +44,7 @@ def test_without_usage_a_limited_call_is_conditional(kernel: Kernel) -> None:
     assert (decision.outcome, decision.codes, decision.obligations) == (
         "conditional", ("CONTEXT_MISSING",), ("state:limit",),
     )  # fmt: skip
-    assert "if `limit` is `mails`, limit `mails` allows 3 calls per 1h" in reasons[0].text
+    assert "if limit `mails` is used up, limit `mails` allows 3 calls per 1h" in reasons[0].text
 
 
 def test_a_permitted_call_is_charged_and_the_next_one_is_denied(kernel: Kernel, tmp_path: Path) -> None:

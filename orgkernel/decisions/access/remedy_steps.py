@@ -14,14 +14,13 @@ from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.lines import locate_in_profile
 from orgkernel.decisions.access.resource import LOCK
+from orgkernel.decisions.evidence.limit_usage import LIMIT
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import PREFIX
 from orgkernel.graph.records import OrgRecords, RolePost
 
-LIMIT: Final = "limit"
-"""The name of the usage of limits among missing circumstances. No caller can state it."""
 STATED: Final[tuple[ChangeKind, ...]] = ("path", "other_path", "other_command", "other_input")
 """Changes that the request itself has to state."""
 _AFTERWARDS = ("lock", "envelope", "state", *STATED)

@@ -5,10 +5,14 @@ Amounts are whole numbers, so sums are exact in every engine: calls are counted 
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 MILLIONTHS = 1_000_000
 """The parts of one unit of a budget."""
+LIMIT: Final = "limit"
+"""The name of the usage of limits among missing circumstances. No caller can state it."""
 MAX_AMOUNT = 10**15
 """The highest amount of one charge, and the highest limit. The sum of a window fits into 64 bits."""
 

@@ -53,7 +53,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if limit.calls is None and limit.concurrent is None:
             yield Finding(
                 definition.place(), f"{what} states neither `calls` nor `concurrent`, so it denies nothing",
-                "state `calls` and `per`, or `concurrent`", f"limit:{name}",
+                "set `calls` and `per`, or `concurrent`", f"limit:{name}",
             )  # fmt: skip
         yield from _find_undeclared(view, name, definition)
 
@@ -84,4 +84,4 @@ def _build_finding(
     )  # fmt: skip
 
 
-RULE = Rule("ORG741", "limit-without-effect", Severity.WARNING, RuleTarget.ORGANIZATION, check)
+RULE = Rule("ORG741", "limit-without-effect", Severity.ERROR, RuleTarget.ORGANIZATION, check)

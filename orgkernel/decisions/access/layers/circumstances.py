@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
+from orgkernel.decisions.evidence.limit_usage import LIMIT
 from orgkernel.decisions.reasons import Why
+from orgkernel.decisions.refusals import USAGE_UNKNOWN
 from orgkernel.diagnostics.wording import listing, quote
 
 
@@ -55,11 +57,16 @@ def _explain_missing_context(evaluation: Evaluation) -> Sentence:
         places_by_text.setdefault(reason.text, []).append(_locate(each.needed))
         why.update(dict.fromkeys(reason.why))
     cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in places_by_text.items())
-    return f"the request does not state {names}: {cases}", tuple(why)
+    only_limits = all(name == LIMIT for each in evaluation.unstated for name in each.needed)
+    unknown = USAGE_UNKNOWN if only_limits else f"the request does not state {names}"
+    return f"{unknown}: {cases}", tuple(why)
 
 
 def _locate(needed_values: Mapping[str, str]) -> str:
-    return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in needed_values.items())
+    return " and ".join(
+        f"limit {quote(value)} is used up" if name == LIMIT else f"{quote(name)} is {quote(value)}"
+        for name, value in needed_values.items()
+    )
 
 
 def _list_context_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:

@@ -28,6 +28,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.evidence.limit_usage import Charge, LimitUsage
 from orgkernel.decisions.reasons import Why, cite_place
+from orgkernel.decisions.refusals import USAGE_UNKNOWN
 from orgkernel.diagnostics.wording import quote
 from orgkernel.runtime.utc import as_utc
 
@@ -85,7 +86,7 @@ def _explain_left(evaluation: Evaluation) -> Sentence:
     usage = evaluation.state.usage
     charges = _list_charges(evaluation)
     if usage is None or not charges:
-        return NEUTRAL if not charges else "the usage of limits is not known", ()
+        return NEUTRAL if not charges else USAGE_UNKNOWN, ()
     texts = []
     for charge, limit in charges:
         current = usage.get((charge.limit_id, charge.counter))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0013"
-down_revision = "0012"
+revision = "0014"
+down_revision = "0013"
 
 
 def upgrade() -> None:
-    """From version 0012 to 0013: what calls take from limits."""
+    """From version 0013 to 0014: what calls take from limits."""
     words = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
     op.create_table(
         "limit_uses",
