@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Find effects_by_document side effects, grouped by server."""
+    """Find proposed side effects, grouped by server."""
     by_server: dict[str, dict[str, list[str]]] = {}
     effects_by_document: dict[SourceDocument, Mapping[str, str]] = {}
     for tool_id, tool in view.records.tools.items():
@@ -67,4 +67,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG780", "effects_by_document-side-effects", Severity.INFO, RuleTarget.ORGANIZATION, check)
+RULE = Rule("ORG780", "proposed-side-effects", Severity.INFO, RuleTarget.ORGANIZATION, check)
