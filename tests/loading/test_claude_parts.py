@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel import AccessRequest, Kernel
+from orgkernel import AccessContext, AccessRequest, Kernel
 from orgkernel.exchange.agents.claude_code import export_claude_code
 from orgkernel.loading.formats.claude_code.parts import EDITING, READING, parse_tool_part
 from orgkernel.runtime.paths import is_inside, may_touch, read_path
@@ -98,7 +98,7 @@ def test_a_denial_names_the_rule_and_the_path_that_would_do(tmp_path: Path) -> N
 )  # fmt: skip
 def test_rules_that_are_understood(rule: str, tools: tuple[str, ...], paths: tuple[str, ...]) -> None:
     """Each is about the tools that Claude Code may mean, and about the paths that it may mean."""
-    assert parse_tool_part(rule) == (tools, paths, (), False)
+    assert parse_tool_part(rule) == (tools, paths, (), False, {})
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,27 @@ def test_rules_that_are_not_understood_close_the_whole_tool(argument: str, tmp_p
 
 
 @pytest.mark.parametrize(
-    "rule", ["PowerShell(rm:*)", "WebFetch(domain:x.example)", "read(./.env)", "Read(./.env) x"]
+    "rule", ["PowerShell(rm:*)", "WebFetch(domain:*.example)", "WebFetch(path:/a)", "read(./.env)", "Read(./.env) x"]
 )  # fmt: skip
 def test_parts_of_other_tools_are_not_told_apart(rule: str) -> None:
     """What they are about is about the whole tool."""
     assert parse_tool_part(rule) is None
+
+
+def test_a_rule_about_a_host_is_about_the_pages_of_this_host(tmp_path: Path) -> None:
+    """Other hosts stay open, a URL that cannot be compared is closed, and without a URL the answer depends on it."""
+    kernel = Kernel.open(
+        project(tmp_path, deny=["WebFetch(domain:evil.com)"], ask=["WebFetch(domain:docs.example.com)"])
+    )
+
+    def decide(url: str | None) -> str:
+        context = AccessContext() if url is None else AccessContext(input={"url": url, "prompt": "read it"})
+        return kernel.can("shop", AccessRequest("role:a", "use", "tool:WebFetch", context)).outcome
+
+    urls = ["https://evil.com/a", "https://EVIL.com", "https://docs.example.com/", "https://a@b/", None]
+    assert [decide(url) for url in urls] == ["deny", "deny", "ask", "deny", "deny"]
+    assert [decide(url) for url in ("https://good.org/", "https://evil.com.good.org/")] == ["allow", "allow"]
+    assert "ORG781" not in [each.code for each in kernel.check()]
 
 
 def test_a_whole_tool_stays_closed_beside_its_part(tmp_path: Path) -> None:

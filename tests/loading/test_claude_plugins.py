@@ -134,7 +134,7 @@ def test_paths_of_tools_that_write_are_a_file_scope(
 def test_nobody_is_told_to_remove_a_rule_of_the_host(tmp_path: Path) -> None:
     """Two rules about parts of one tool protect two things, although both become the same policy here."""
     rules = {
-        "deny": ["WebFetch(domain:a.com)", "WebFetch(domain:b.com)", "Read(a/**)", "Read(a/b)"],
+        "deny": ["WebFetch(domain:*.a.com)", "WebFetch(domain:*.b.com)", "Read(a/**)", "Read(a/b)"],
         "ask": ["Read"],
     }
     files = {

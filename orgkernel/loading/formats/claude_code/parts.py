@@ -1,5 +1,6 @@
 """Rules about part of a tool that orgkernel can express exactly: files of some paths, such as `Read(./.env)` and
-`Edit(docs/**)`, and commands that begin with some words, such as `Bash(git push:*)`.
+`Edit(docs/**)`, commands that begin with some words, such as `Bash(git push:*)`, and pages of one host, such as
+`WebFetch(domain:example.com)`.
 
 A rule is relative to the folder in which Claude Code runs, which can be any folder of the project. With a leading
 `/`, it is relative to the folder of the settings, which can be the project or its `.claude`. If several places are
@@ -9,8 +10,11 @@ possible, the rule covers all of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from orgkernel.documents.records import ArgumentTest
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 EDITING: Final = ("Edit", "MultiEdit", "Write", "NotebookEdit")
@@ -31,6 +35,10 @@ _ANYWHERE: Final = "**"
 _SETTINGS: Final = ".claude"
 # Starts of patterns about the home folder and about absolute paths.
 _OUTSIDE: Final = ("~/", "//")
+FETCHING_TOOL: Final = "WebFetch"
+"""The tool whose rules name hosts. A rule is about one host, without the hosts below it."""
+_URL_ARGUMENT: Final = "url"
+_DOMAIN: Final = lazy_pattern(r"domain:([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)\Z")
 COMMAND_TOOL: Final = "Bash"
 """The tool whose rules name commands. Rules of PowerShell have another syntax."""
 # Words that a shell does not change, and the wildcards after them. A star elsewhere stands for part of a word.
@@ -42,7 +50,7 @@ _MAX_CHARACTERS: Final = 200
 
 
 class ToolPart(NamedTuple):
-    """A part of tools of Claude Code: some paths, or some commands."""
+    """A part of tools of Claude Code: some paths, some commands, or some arguments."""
 
     tools: tuple[str, ...]
     paths: tuple[str, ...] = ()
@@ -51,6 +59,8 @@ class ToolPart(NamedTuple):
     """Command prefixes."""
     is_wider: bool = False
     """Whether the part contains more than the rule is about."""
+    input: Mapping[str, ArgumentTest] = MappingProxyType({})
+    """Tests of arguments."""
 
 
 def get_whole_tool(word: str) -> str:
@@ -71,10 +81,15 @@ def parse_tool_part(word: str) -> ToolPart | None:
     (('git push',), ('npm test',))
     >>> parse_tool_part("Read(~/.ssh/**)").paths, parse_tool_part("Read(//etc/**)").paths, parse_tool_part("Bash(curl * | bash)").commands
     (('~/.ssh/**',), ('//etc/**',), ('curl',))
+    >>> parse_tool_part("WebFetch(domain:example.com)").input["url"].host_in
+    ('example.com',)
     >>> parse_tool_part("Read"), parse_tool_part("Read(~)"), parse_tool_part("Bash(* install)")
     (None, None, None)
     """
     match = _RULE.match(word)
+    host = _DOMAIN.match(match[2]) if match is not None and match[1] == FETCHING_TOOL else None
+    if host is not None:
+        return ToolPart((FETCHING_TOOL,), input={_URL_ARGUMENT: ArgumentTest(host_in=(host[1],))})
     if match is not None and match[1] == COMMAND_TOOL:
         beginning = _BEGINNING.match(match[2])
         if len(match[2]) > _MAX_CHARACTERS:

@@ -1,9 +1,9 @@
 """Reads the permission rules of `settings.json`: `deny` and `ask` become policies about tools, for every agent.
 
 `allow` does not grant tools. It only means that the user is not asked. A rule about some files (`Read(./.env)`)
-becomes a policy with their paths, and a rule about some commands (`Bash(rm:*)`) a policy with their prefixes. A rule
-about another part of a tool (`WebFetch(domain:x.example)`) becomes a policy about the whole tool, because access
-decisions cannot compare such parts and must not allow more than the rule.
+becomes a policy with their paths, a rule about some commands (`Bash(rm:*)`) a policy with their prefixes, and a rule
+about a host (`WebFetch(domain:x.example)`) a policy with a test of the URL. A rule about another part of a tool
+(`Agent(model:x)`) becomes a policy about the whole tool, because access decisions must not allow more than the rule.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
             permissions = (
                 Permissions(tools=tools)
                 if part is None
-                else Permissions(tools=part.tools, paths=part.paths, commands=part.commands)
+                else Permissions(
+                    tools=part.tools, paths=part.paths, commands=part.commands, input=dict(part.input)
+                )
             )
             policies.append(ToolPolicy(policy_id, effect, f"{effect} {word}", permissions, mark))
     if not policies and not refusals:
