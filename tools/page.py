@@ -33,7 +33,7 @@ ROUTES = (
     "/v1/orgs/{org}/decisions",
     "/v1/orgs/{org}/dispatch",
     "/v1/orgs/{org}/grants",
-    "/v1/orgs/{org}/grants/preview",
+    "/v1/orgs/{org}/grant-preview",
     "/v1/orgs/{org}/grants/{grant}/revocation",
     "/v1/orgs/{org}/grants/{grant}/revoke",
     "/v1/orgs/{org}/handoffs",

@@ -122,7 +122,7 @@ async def post_grant(request: Request, org: OrgOrAll) -> Response:
 
 
 @router.post(
-    "/v1/orgs/{org}/grants/preview",
+    "/v1/orgs/{org}/grant-preview",
     responses=declare_store_responses(GrantPreview, 400, 404, 409, 415),
     openapi_extra=declare_body(GrantTerms, {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
 )

@@ -30,7 +30,7 @@ QUESTIONS = {
     *(
         f"{INSIDE}/{name}"
         for name in (
-            "why", "who-can", "what-can", "envelope", "dispatch", "handoffs/check", "grants/preview", "handle", "batches/plan", "contracts/check",
+            "why", "who-can", "what-can", "envelope", "dispatch", "handoffs/check", "grant-preview", "handle", "batches/plan", "contracts/check",
             "ownership/audit", "commands/check", "commands/explain", "bills/{bill}/fill", "bills/{bill}/next", "agents/{agent}/certificate/verify",
         )
     ),

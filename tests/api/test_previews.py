@@ -25,7 +25,7 @@ def test_a_preview_says_what_a_grant_would_open_and_stores_nothing(tree: Path, t
     place = location_of(tmp_path / "state.db")
     key = bearer(first_key(place))
     with stored_client(Kernel.open(str(tree)), place) as client:
-        preview = client.post(f"{ORG}/grants/preview", json=TERMS).json()
+        preview = client.post(f"{ORG}/grant-preview", json=TERMS).json()
         opened = {each["action"] for each in preview["widens"]}
         assert {(each["outcome_before"], each["outcome_after"]) for each in preview["widens"]} == {
             ("deny", "allow")
@@ -33,7 +33,7 @@ def test_a_preview_says_what_a_grant_would_open_and_stores_nothing(tree: Path, t
         assert preview["grantors"] == ["person:captain"]
         assert client.get(f"{ORG}/grants").json()["grants"] == []
         grant = client.post(f"{ORG}/grants", json=TERMS, headers=key).json()
-        again = client.post(f"{ORG}/grants/preview", json=TERMS).json()
+        again = client.post(f"{ORG}/grant-preview", json=TERMS).json()
         assert again["widens"] == []
         loss = client.get(f"{ORG}/grants/{grant['grant_id']}/revocation").json()
         assert loss["grant"]["grant_id"] == grant["grant_id"]
@@ -43,7 +43,7 @@ def test_a_preview_says_what_a_grant_would_open_and_stores_nothing(tree: Path, t
         }
         assert len(client.get(f"{ORG}/grants").json()["grants"]) == 1
         client.post(f"{ORG}/grants/{grant['grant_id']}/revoke", json={}, headers=key)
-        assert client.post(f"{ORG}/grants/preview", json=TERMS).json() == preview
+        assert client.post(f"{ORG}/grant-preview", json=TERMS).json() == preview
 
 
 def test_a_preview_needs_the_scope_to_read_and_a_known_organization(tree: Path, tmp_path: Path) -> None:
@@ -52,9 +52,9 @@ def test_a_preview_needs_the_scope_to_read_and_a_known_organization(tree: Path, 
     first_key(place)
     reporting = bearer(new_key(place, ["report"]))
     with stored_client(Kernel.open(str(tree)), place) as client:
-        problem(client.post(f"{ORG}/grants/preview", json=TERMS, headers=reporting), 403, "SCOPE_MISSING")
-        problem(client.post("/v1/orgs/other/grants/preview", json=TERMS), 404, "UNKNOWN_ORGANIZATION")
-        unknown = client.post(f"{ORG}/grants/preview", json=TERMS | {"subject": "role:scuot"})
+        problem(client.post(f"{ORG}/grant-preview", json=TERMS, headers=reporting), 403, "SCOPE_MISSING")
+        problem(client.post("/v1/orgs/other/grant-preview", json=TERMS), 404, "UNKNOWN_ORGANIZATION")
+        unknown = client.post(f"{ORG}/grant-preview", json=TERMS | {"subject": "role:scuot"})
         assert (unknown.status_code, unknown.json()["code"]) == (409, "UNKNOWN_NAME")
         problem(client.get(f"{ORG}/grants/g-000000000000/revocation"), 404, "UNKNOWN_RECORD")
 

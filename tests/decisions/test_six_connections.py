@@ -91,9 +91,9 @@ class Ship:
         (done,) = commission_agents(self.acting(), [order]).commissions
         return done
 
-    def passed(self, test: str, score: float, model: str = "m1") -> int:
+    def passed(self, test: str, score: float, model: str = "m1", run: str = "") -> int:
         digests = {"model": model} if test == "helm_test" else {}
-        return record_result(self.acting(), "ann", test, score, digests=digests).result_id
+        return record_result(self.acting(), "ann", test, score, digests=digests, run=run).result_id
 
 
 @pytest.fixture
@@ -120,14 +120,17 @@ def test_c2_passing_a_test_raises_the_skill_by_one_step(ship: Ship) -> None:
     assert ship.level("helm") == 1
     ship.passed("helm_test", 0.65, model="m0")  # of something else than is declared
     assert ship.level("helm") == 1
+    ship.passed("helm_test", 0.65, run="night 0")
+    assert ship.level("helm") == 1  # `maps` is below the level that `helm` needs
+    assess_skill(ship.acting(), "ann", "maps", 7)
     levels = []
-    for _ in range(3):
-        ship.passed("helm_test", 0.65)
+    for number in range(1, 4):
+        ship.passed("helm_test", 0.65, run=f"night {number}")
         levels.append(ship.level("helm"))
     assert levels == [2, 3, 3]
     pass_days(ship.store, ship.clock, 100)
     assert ship.level("helm") == 2
-    ship.passed("helm_test", 0.65)
+    ship.passed("helm_test", 0.65, run="night 4")
     assert ship.level("helm") == 3
     again = ship.commissioned()
     assert (again.outcome, again.new_skills) == ("already", ())
@@ -192,6 +195,7 @@ def test_c4_a_skill_that_was_lost_since_is_missing(ship: Ship) -> None:
         each.kind for each in ship.kernel.promotion("ship", "ann").promotion.requirements if not each.met
     ]
     assert unmet == ["required_role", "qualification"]
+    assess_skill(ship.acting(), "ann", "maps", 3)
     assess_skill(ship.acting(), "ann", "helm", 2)
     unmet = [
         each.kind for each in ship.kernel.promotion("ship", "ann").promotion.requirements if not each.met

@@ -122,7 +122,7 @@ def test_the_form_makes_the_address_of_the_question(page: Page, server: Server) 
         "orgkernel grant issue role:codegen_specialist tool:browser_agent --level write --org software_dev",
         "role:osint_specialist",
         "roles/codegen_specialist.yaml:24",
-        "14 layers without an effect",
+        "15 layers without an effect",
     ):
         wait_for(page, words)
 

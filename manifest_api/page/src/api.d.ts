@@ -269,7 +269,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/orgs/{org}/grants/preview": {
+    "/v1/orgs/{org}/grant-preview": {
         parameters: {
             query?: never;
             header?: never;
@@ -929,7 +929,7 @@ export interface components {
          */
         AuditEntry: {
             /** @enum {unknown} */
-            kind: "agent" | "audit" | "claim" | "contract" | "decision" | "dispatch" | "episode" | "grant" | "handoff" | "key" | "lock" | "report" | "request" | "restriction" | "result" | "skill" | "status" | "usage";
+            kind: "agent" | "audit" | "claim" | "contract" | "decision" | "dispatch" | "episode" | "grant" | "handoff" | "key" | "limit" | "lock" | "report" | "request" | "restriction" | "result" | "skill" | "status" | "usage";
             at: number;
             activity?: string;
             subject?: string;
@@ -5805,7 +5805,7 @@ export interface operations {
                 /** @description Seconds since 1970-01-01 UTC. */
                 until?: number;
                 /** @description Only rows of this kind. */
-                kind?: "decision" | "usage" | "agent" | "grant" | "restriction" | "request" | "result" | "skill" | "episode" | "status" | "lock" | "key" | "report" | "contract" | "claim" | "handoff" | "audit" | "dispatch";
+                kind?: "decision" | "usage" | "agent" | "grant" | "restriction" | "request" | "result" | "skill" | "episode" | "status" | "lock" | "key" | "report" | "contract" | "claim" | "limit" | "handoff" | "audit" | "dispatch";
                 /** @description Only rows with this outcome, such as allow, deny, ask, created, used or revoked. */
                 activity?: string;
                 /** @description Only rows about `KIND:ID`, or about all of a kind with `KIND:`. */

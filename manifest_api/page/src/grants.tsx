@@ -120,7 +120,7 @@ export function GrantForm({ org, address }: { org: string; address: Address }): 
 
 function Preview({ org, values, onDone }: { org: string; values: Record<"subject" | "resource" | "level" | "lasts" | "uses" | "reason", string>; onDone: () => void }): JSX.Element {
   const terms: Terms = { subject: values.subject, resources: [values.resource], level: values.level as NonNullable<Terms["level"]>, reason: values.reason, uses: values.uses ? Number(values.uses) : null };
-  const { answer, problem } = useAnswer(`preview ${org} ${JSON.stringify(terms)}`, () => post("/v1/orgs/{org}/grants/preview", { org }, terms));
+  const { answer, problem } = useAnswer(`preview ${org} ${JSON.stringify(terms)}`, () => post("/v1/orgs/{org}/grant-preview", { org }, terms));
   const [refusal, setRefusal] = useState<Schemas["Problem"]>();
   if (problem) return <ProblemNote of={problem} />;
   if (!answer) return <Loading />;

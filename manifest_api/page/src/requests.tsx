@@ -86,7 +86,7 @@ function Resources({ of }: { of: readonly string[] }): JSX.Element {
 /** The effect, who may decide, and the two answers. */
 function Decide({ org, of }: { org: string; of: PermissionRequest }): JSX.Element {
   const { answer: effect, problem } = useAnswer(`widening ${org} ${of.request_id}`, () => get("/v1/orgs/{org}/requests/{request_id}/widening", { org, request_id: of.request_id }));
-  const { answer: preview } = useAnswer(`grantors ${org} ${of.request_id}`, () => post("/v1/orgs/{org}/grants/preview", { org }, {
+  const { answer: preview } = useAnswer(`grantors ${org} ${of.request_id}`, () => post("/v1/orgs/{org}/grant-preview", { org }, {
     subject: of.requester, resources: of.resources, level: of.level, waives: of.waives, channel: of.channel, session: of.session, action: of.action,
   }));
   const [approval, setApproval] = useState<"once" | "day" | "always">("once");

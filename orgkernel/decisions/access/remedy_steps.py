@@ -120,7 +120,9 @@ def _commands(
             "grant", "issue", change.subject, change.value, "--level", change.level, *waives, "--org", org
         )
     elif kind == "rank" and change.subject.startswith("agent:"):
-        yield _get_command_line("agent", "set-rank", name, change.value, "--org", org)
+        # A rank that was not earned needs a reason, and one that was earned may have it.
+        reason = f"to use {evaluation.resource.resource}"
+        yield _get_command_line("agent", "set-rank", name, change.value, "--org", org, "--reason", reason)
     elif kind == "resume":
         agent = evaluation.state.agents[change.value]
         where = ("--all-orgs",) if agent.org_id == ALL_ORGANIZATIONS else ("--org", org)

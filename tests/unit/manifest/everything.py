@@ -134,6 +134,7 @@ clearance: basic
 entry_rank: apprentice
 open_to_probation: true
 lmc_mode: direct
+deputy: keeper
 chain_of_command:
   reports_to: chief
 capabilities:

@@ -150,7 +150,15 @@ recent_activity: [cognitive_skill architecture-review, intent design_feature]
 def result(number: int, qualification: str, score: float, *, passed: bool = True) -> QualificationResult:
     at = 1_775_001_600.0 if qualification == "compartmentalization" else BORN + number
     return QualificationResult(
-        "number_one", qualification, score, passed, at, org_id="starship", result_id=number
+        "number_one",
+        qualification,
+        score,
+        passed,
+        at,
+        org_id="starship",
+        result_id=number,
+        sample_size=20,
+        digests={"model": "m1"},
     )
 
 

@@ -35,7 +35,7 @@ def test_the_manifest_of_a_role_is_complete(whole: Kernel) -> None:
     defaults = {each.route[-1]: value_in(blank, each) for each in fields_shown_in("identity", "setting")}
     assert {fact.id: fact.value for fact in maker.identity} == defaults | {
         "authority_level": 1, "can_delegate": False, "crew_tier": "utility", "position": "worker", "clearance": "basic",
-        "entry_rank": "apprentice", "open_to_probation": True, "lmc_mode": "direct",
+        "entry_rank": "apprentice", "open_to_probation": True, "deputy": "keeper", "lmc_mode": "direct",
     }  # fmt: skip
     assert maker.department
     assert (maker.department.id, maker.department.name) == ("works", "Works")
