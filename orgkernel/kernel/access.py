@@ -16,10 +16,18 @@ from orgkernel.decisions.access.layers.limits import list_charges
 from orgkernel.decisions.access.layers.lock import LOCKED
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, LEFT_OPEN, PART_NOT_STATED
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
+from orgkernel.decisions.access.policy_effect import (
+    PolicyExplanation,
+    PolicySummary,
+    explain_policy,
+    list_policies,
+)
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import UsageError
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.clock import Clock, LimitSource, StateSource, add_current_time, read_clock
 
@@ -112,6 +120,19 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         """The resources that a subject may use."""
         timed_request = add_current_time(request or AccessRequest(subject, "", ""), self.clock)
         return what_can(self.view, subject, request=timed_request, state=self.state, kinds=kinds)
+
+    def list_policies(self) -> tuple[PolicySummary, ...]:
+        """The declared policies, by priority and name."""
+        return list_policies(self.view)
+
+    def explain_policy(self, policy: str, context: AccessContext | None) -> PolicyExplanation:
+        """What a policy changes now, for whom. Raises `UsageError` for an unknown policy."""
+        policies = self.view.records.policies
+        if policy not in policies:
+            help = did_you_mean(policy, policies) or (f"policies are {listing(policies)}" if policies else "")
+            raise UsageError(f"organization {quote(self.view.org_id)} has no policy {quote(policy)}", help)
+        request = add_current_time(AccessRequest("", "", "", context or AccessContext()), self.clock)
+        return explain_policy(self.view, policy, request.context, self.state)
 
 
 def _is_open(codes: Collection[str]) -> bool:

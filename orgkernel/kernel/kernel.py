@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     # Modules that only some questions need are imported there, because a command asks only one question.
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
+    from orgkernel.decisions.access.policy_effect import PolicyExplanation
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.crew.promotion import PromotionDecision
     from orgkernel.decisions.crew.skill_profile import SkillProfile
@@ -283,6 +284,16 @@ class Kernel(Registry):
         [('role:co', ('escalate',)), ('role:analysis_specialist', ('handoff',)), ('role:osint_specialist', ('handoff',))]
         """
         return self.access(org).what_can(subject, request, kinds)
+
+    def explain_policy(
+        self, org: str, policy: str, context: AccessContext | None = None
+    ) -> PolicyExplanation:
+        """The subjects that a policy matches, and the answers that depend on it now. Raises `UsageError` for an unknown policy.
+
+        >>> Kernel.open().explain_policy("household", "block-unknown").subjects
+        ('person:unknown',)
+        """
+        return self.access(org).explain_policy(policy, context)
 
     def envelope(self, org: str, subject: str, context: AccessContext | None = None) -> AccessEnvelope:
         """Everything that a sender may use in some circumstances: session, tools, credentials, data, and the deciding

@@ -140,13 +140,20 @@ def what_can(
     that enforces these policies itself.
     """
     tables = get_access_tables(view).copy_without_policies(without) if without else get_access_tables(view)
-    known_subject = tables.find_subject(subject)
-    if known_subject is None:
-        return ()
     full_request = (
         msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
     )
-    full_request = tables.with_status(full_request, state)
+    return list_resources(tables, full_request, state, kinds)
+
+
+def list_resources(
+    tables: AccessTables, request: AccessRequest, state: StateView, kinds: Iterable[str]
+) -> tuple[AccessRow, ...]:
+    """What the subject of a request may use, as in `what_can`, according to some tables."""
+    known_subject = tables.find_subject(request.subject)
+    if known_subject is None:
+        return ()
+    full_request = tables.with_status(request, state)
     static = not full_request.action and is_static_subject(known_subject, full_request, state)
     stored = static and is_stored_for(state, known_subject.keys)
     rows: list[AccessRow] = []
