@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from orgkernel.documents.records import STAR, Condition, Match, Person, Principal
+from orgkernel.documents.records import STAR, ArgumentTest, Condition, Match, Person, Principal
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.rules.references import Reference
 
@@ -204,3 +204,31 @@ def _do_agree(one: Condition, other: Condition) -> bool:
 def _parse_minutes(time: str) -> range | tuple[int, ...]:
     begin, end = (int(each[:2]) * 60 + int(each[3:]) for each in time.split("-"))
     return range(begin, end) if begin <= end else (*range(begin, 24 * 60), *range(end))
+
+
+def covers_tests(wide: Mapping[str, ArgumentTest], narrow: Mapping[str, ArgumentTest]) -> bool:
+    """Whether every input that passes or may pass the narrow tests of arguments passes or may pass the wide ones.
+
+    Values are compared as they are written, so the answer is false if this cannot be told.
+    """
+    return all(name in narrow and _covers_test(test, narrow[name]) for name, test in wide.items())
+
+
+def _covers_test(wide: ArgumentTest, narrow: ArgumentTest) -> bool:
+    # A longer list of values is wider, a longer list of exceptions is narrower.
+    listed = ((wide.one_of, narrow.one_of), (wide.matches, narrow.matches), (wide.host_in, narrow.host_in),
+              (wide.under, narrow.under))  # fmt: skip
+    unlisted = ((wide.none_of, narrow.none_of), (wide.not_matches, narrow.not_matches),
+                (wide.host_not_in, narrow.host_not_in), (wide.not_under, narrow.not_under))  # fmt: skip
+    return (
+        all(not one or (other and {*other} <= {*one}) for one, other in listed)
+        and all(not one or {*one} <= {*other} for one, other in unlisted)
+        and _is_bound_wider(wide.more_than, narrow.more_than, 1)
+        and _is_bound_wider(wide.less_than, narrow.less_than, -1)
+        and _is_bound_wider(wide.longer_than, narrow.longer_than, 1)
+    )
+
+
+def _is_bound_wider(wide: float | None, narrow: float | None, sign: int) -> bool:
+    """Whether a lower bound (or with the sign -1 an upper bound) leaves out no more than another one."""
+    return wide is None or (narrow is not None and sign * wide <= sign * narrow)

@@ -61,9 +61,9 @@ class StatedInput(NamedTuple):
         if value is _MISSING or value is None:
             return False if name in self.optional else None
         if not isinstance(value, list | tuple):
-            return _test_value(test, value, self.root)
+            return does_value_pass(test, value, self.root)
         # A call with several values passes if one of them does.
-        results = [_test_value(test, each, self.root) for each in value]
+        results = [does_value_pass(test, each, self.root) for each in value]
         return True if True in results else None if None in results else False
 
 
@@ -100,7 +100,8 @@ def _negate(result: Passing) -> Passing:
     return None if result is None else not result
 
 
-def _test_value(test: ArgumentTest, value: Any, root: str | None) -> Passing:
+def does_value_pass(test: ArgumentTest, value: Any, root: str | None = None) -> Passing:
+    """Whether a single value passes a test."""
     return _join(_iterate_results(test, value, root))
 
 

@@ -53,7 +53,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import DATA_TIERS, STAR, Modifiers, Policy, Session
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import Definition, OrgRecords
-from orgkernel.rules.policy_matches import covers, find_contradiction
+from orgkernel.rules.policy_matches import covers, covers_tests, find_contradiction
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import find_wrong_for_all
 
@@ -130,7 +130,7 @@ def _is_denied_completely(other: Policy, policy: Policy) -> bool:
         return False
     if wide.commands and not (narrow.commands and {*narrow.commands} <= {*wide.commands}):
         return False
-    if wide.input and wide.input != narrow.input:
+    if not covers_tests(wide.input, narrow.input):
         return False
     if wide.tools is None:
         return wide.credentials is None and wide.data is None

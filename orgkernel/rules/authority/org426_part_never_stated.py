@@ -60,13 +60,14 @@ def check(view: OrgView) -> Iterator[Finding]:
             if not getattr(record.permissions, field):
                 continue
             closed = [
-                each for each in _iterate_covered_tools(view, policy) if not getattr(each.record, arguments)
+                each for each in iterate_covered_tools(view, policy) if not getattr(each.record, arguments)
             ]
             if closed:
                 yield _build_finding(policy, field, arguments, closed)
 
 
-def _iterate_covered_tools(view: OrgView, policy: Definition[Policy]) -> Iterator[Definition[Tool]]:
+def iterate_covered_tools(view: OrgView, policy: Definition[Policy]) -> Iterator[Definition[Tool]]:
+    """The declared tools that a policy lists."""
     for edge in view.list_tools_covered_by(policy.id):
         tool = view.records.tools.get(edge.target)
         if tool is not None:

@@ -2,8 +2,9 @@
 
 ## What it checks
 
-Each path under `paths` in a `deny` or `ask` policy can be compared: it is relative, absolute (`/x`, `//x`) or below the home
-folder (`~/x`), its alternatives are written as several paths, and it has no variable, negation (`!x`) or `..` at its start.
+Each path under `paths`, `under` or `not_under` in a `deny` or `ask` policy can be compared: it is relative, absolute (`/x`,
+`//x`) or below the home folder (`~/x`), its alternatives are written as several paths, and it has no variable, negation (`!x`)
+or `..` at its start.
 
 ## Why it matters
 
@@ -41,6 +42,7 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Policy
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.paths import is_comparable_glob
@@ -55,8 +57,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         record = policy.record
         if not record.enabled or record.effect not in _DONE:
             continue
-        for number, path in enumerate(record.permissions.paths):
-            place = policy.place("permissions", "paths", number)
+        for route, path in _list_paths(record):
+            place = policy.place("permissions", *route)
             if path.startswith("!"):
                 text = "begins with `!`, which is part of a name here and no exception"
                 help = "remove it, or write `./!` in front if a file is named so"
@@ -70,6 +72,14 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 place, f"path {quote(path)} of policy {quote(policy.id)} {text}", help, f"policy:{policy.id}"
             )
+
+
+def _list_paths(policy: Policy) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The paths of a policy with their routes below its permissions."""
+    yield from ((("paths", number), path) for number, path in enumerate(policy.permissions.paths))
+    for name, test in policy.permissions.input.items():
+        for field, paths in (("under", test.under), ("not_under", test.not_under)):
+            yield from ((("input", name, field, number), path) for number, path in enumerate(paths))
 
 
 RULE = Rule("ORG740", "policy-path-without-meaning", Severity.WARNING, RuleTarget.ORGANIZATION, check)
