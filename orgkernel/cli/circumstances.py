@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 import msgspec
 
@@ -19,6 +21,11 @@ context_option = click.option(
     help='Circumstances, such as `{"channel": "slack", "peer_kind": ""}`; an empty string says that there is none.',
 )  # fmt: skip
 
+input_option = click.option(
+    "--input", "input_json", default="", metavar="JSON",
+    help='Arguments of the call, such as `{"amount": 120}`; the same as `input` of `--context`.',
+)  # fmt: skip
+
 run_options = with_options(
     click.option(
         "--on-behalf-of", metavar="SUBJECT",
@@ -30,18 +37,27 @@ run_options = with_options(
 """Circumstances that only a host knows, for commands that serve one subject during a whole run."""
 
 
-def parse_context(text: str) -> AccessContext:
-    """Parse the circumstances of a question from JSON. Raises `UsageError` for invalid ones."""
-    if not text:
+def parse_context(text: str, input_text: str = "") -> AccessContext:
+    """Parse the circumstances of a question, and the arguments of a call, from JSON. Raises `UsageError` for invalid ones."""
+    if not (text or input_text):
         return AccessContext()
-    try:
-        fields = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        raise UsageError("the context is not JSON", 'write `--context \'{"channel": "slack"}\'`') from None
-    if not isinstance(fields, dict):
-        raise UsageError("the context is not a JSON object", 'write `--context \'{"channel": "slack"}\'`')
+    fields = _parse_object(text, "the context", 'write `--context \'{"channel": "slack"}\'`') if text else {}
+    if input_text:
+        if "input" in fields:
+            raise UsageError("the input is given twice", "remove `--input`, or `input` from `--context`")
+        fields["input"] = _parse_object(input_text, "the input", "write `--input '{\"amount\": 120}'`")
     for name in fields:
         if name not in _CIRCUMSTANCES:
             help = did_you_mean(name, _CIRCUMSTANCES) or f"known names are {listing(_CIRCUMSTANCES)}"
             raise UsageError(f"unknown name {quote(name)} in the context", help)
     return build_context(fields)
+
+
+def _parse_object(text: str, what: str, example: str) -> dict[str, Any]:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise UsageError(f"{what} is not JSON", example) from None
+    if not isinstance(value, dict):
+        raise UsageError(f"{what} is not a JSON object", example)
+    return value

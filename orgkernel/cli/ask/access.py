@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from orgkernel.cli import completing
-from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.circumstances import context_option, input_option, parse_context
 from orgkernel.cli.named import choose_reference
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
 from orgkernel.cli.output import echo_answer, join_lines, list_places, paint, render_reasons
@@ -48,7 +48,7 @@ _question_options = with_options(
     click.argument("action", shell_complete=completing.actions),
     click.argument("resource", shell_complete=completing.resources),
     org_option, add_path_options,
-    _behalf_option, _via_option, *_circumstances, format_option("text", "json"),
+    _behalf_option, _via_option, input_option, *_circumstances, format_option("text", "json"),
 )  # fmt: skip
 
 
@@ -88,6 +88,7 @@ def _explain(
     *,
     trace: bool,
     context_json: str,
+    input_json: str,
     org: str,
     paths: tuple[str, ...],
     store: str | None,
@@ -102,7 +103,7 @@ def _explain(
         if options[key] is not None:
             options[key] = choose_reference(kernel, org, options[key])
     options["via"] = tuple(choose_reference(kernel, org, each) for each in options["via"])
-    request = AccessRequest(**options, context=parse_context(context_json))
+    request = AccessRequest(**options, context=parse_context(context_json, input_json))
     explanation = kernel.why(org, request, counted=_SHOWN_REMEDIES)
     question = f"{request.subject} {request.action} {request.resource}"
     outcome = explanation.decision.outcome
@@ -120,10 +121,17 @@ def _explain(
 @org_option
 @add_path_options
 @_add_kinds_option(SUBJECT_KINDS)
-@with_options(*_circumstances)
+@with_options(input_option, *_circumstances)
 @format_option("text", "json")
 def who_can(
-    action: str, resource: str, org: str, kinds: tuple[str, ...], context_json: str, form: str, **where: Any
+    action: str,
+    resource: str,
+    org: str,
+    kinds: tuple[str, ...],
+    context_json: str,
+    input_json: str,
+    form: str,
+    **where: Any,
 ) -> None:
     """List the subjects that may do ACTION on RESOURCE, that need an approval, or that could in other circumstances.
 
@@ -132,7 +140,7 @@ def who_can(
     _require_kind("resource", resource, "tool:")
     kernel = open_with_state(org=org, **where)
     resource = choose_reference(kernel, org, resource)
-    rows = kernel.who_can(org, action, resource, context=parse_context(context_json), kinds=kinds)
+    rows = kernel.who_can(org, action, resource, context=parse_context(context_json, input_json), kinds=kinds)
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=True))
     if not rows:
         _exit_empty(

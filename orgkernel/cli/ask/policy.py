@@ -83,7 +83,12 @@ def _describe_change(change: PolicyChange) -> str:
 
 def _describe(answer: PolicyAnswer, other: PolicyAnswer) -> str:
     conditions = [each for each in answer.conditions if each not in other.conditions]
-    return answer.outcome + (f", depends on {', '.join(conditions)}" if conditions else "")
+    text = answer.outcome + (f", depends on {', '.join(conditions)}" if conditions else "")
+    if answer.at_best not in (other.at_best, answer.outcome):
+        text += f", at best {answer.at_best}"
+    if answer.at_worst not in (other.at_worst, answer.outcome):
+        text += f", at worst {answer.at_worst}"
+    return text
 
 
 def _name_all(names: Sequence[str]) -> str:

@@ -243,13 +243,21 @@ def find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]
     if first is None:
         return ()
     # Two evaluations are enough: no circumstances are more favorable than the first or less favorable than the second.
-    for kindly in (True, False):
-        supposed = evaluation.copy_with()
-        for layer in evaluation.tables.order.depending:
-            layer.suppose(supposed, kindly)
-        if evaluate(supposed).outcome != outcome:
-            return tuple(dict.fromkeys((first, *words)))
+    if any(_suppose(evaluation, kindly) != outcome for kindly in (True, False)):
+        return tuple(dict.fromkeys((first, *words)))
     return ()
+
+
+def find_extremes(evaluation: Evaluation) -> tuple[Outcome, Outcome]:
+    """The outcomes in the most and in the least favorable circumstances."""
+    return _suppose(evaluation, kindly=True), _suppose(evaluation, kindly=False)
+
+
+def _suppose(evaluation: Evaluation, kindly: bool) -> Outcome:
+    supposed = evaluation.copy_with()
+    for layer in evaluation.tables.order.depending:
+        layer.suppose(supposed, kindly)
+    return evaluate(supposed).outcome
 
 
 def _list_circumstances(evaluation: Evaluation, outcome: Outcome) -> Iterator[str]:

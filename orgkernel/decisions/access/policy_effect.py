@@ -13,8 +13,9 @@ from itertools import chain
 import msgspec
 
 from orgkernel.decisions.access.compiled import AccessTables
+from orgkernel.decisions.access.decide import ask
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.listing import list_resources
+from orgkernel.decisions.access.listing import find_extremes, list_resources
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
@@ -32,6 +33,10 @@ class PolicyAnswer(msgspec.Struct, frozen=True):
     outcome: Outcome = "deny"
     conditions: tuple[str, ...] = ()
     """What could change the outcome, each as `KEY:VALUE`."""
+    at_best: Outcome = "deny"
+    """The outcome in the most favorable circumstances."""
+    at_worst: Outcome = "deny"
+    """The outcome in the least favorable circumstances."""
 
 
 class PolicyChange(msgspec.Struct, frozen=True):
@@ -125,11 +130,16 @@ _Answers = Mapping[tuple[str, str], PolicyAnswer]
 
 
 def _read_answers(tables: AccessTables, request: AccessRequest, state: StateView) -> _Answers:
-    return {
-        (row.resource, action): PolicyAnswer(row.outcome, row.conditions)
-        for row in list_resources(tables, request, state, _KINDS)
-        for action in row.actions
-    }
+    answers = {}
+    for row in list_resources(tables, request, state, _KINDS):
+        best = worst = row.outcome
+        if row.conditions:
+            # A list states no arguments, so a rule about some calls of a tool can hide what decides about the others.
+            row_request = msgspec.structs.replace(request, action=row.actions[0], resource=row.resource)
+            best, worst = find_extremes(ask(tables, row_request, state))
+        answer = PolicyAnswer(row.outcome, row.conditions, best, worst)
+        answers.update({(row.resource, action): answer for action in row.actions})
+    return answers
 
 
 def _compare(
