@@ -92,7 +92,7 @@ def test_a_denial_names_the_rule_and_the_command_that_would_do(tmp_path: Path) -
 )  # fmt: skip
 def test_rules_that_are_understood(rule: str, beginning: str) -> None:
     """An exact command is taken for a beginning, which is more."""
-    assert parse_tool_part(rule) == (("Bash",), (), (beginning,), False)
+    assert parse_tool_part(rule) == (("Bash",), (), (beginning,), False, {})
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,6 @@ COVERS = (
     "position",
     "exclusive lock",
     "file scope",
-    "limits",
 )
 
 _ALWAYS = (
