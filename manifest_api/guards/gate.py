@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from random import getrandbits
+from random import Random
 from types import MappingProxyType
+from typing import Final
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -52,6 +53,10 @@ Observer = Callable[[Scope, int, float], None]
 """Called after each answered request: its scope, the status (0 if there was no answer), and the seconds."""
 
 
+_NUMBERS: Final = Random()
+"""A generator of its own: drawing from the shared one would change the numbers of the program that serves the app."""
+
+
 class Gate:
     """The first and the last step for every request."""
 
@@ -87,7 +92,7 @@ class Gate:
         start = time.perf_counter()
         head = read_head(scope)
         # The id distinguishes requests and grants nothing, so it need not be secret.
-        request_id = head.request_id or b"%016x" % getrandbits(64)
+        request_id = head.request_id or b"%016x" % _NUMBERS.getrandbits(64)
         scope[REQUEST_ID] = request_id
         set_current(scope)
         status = 0
