@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from orgkernel.decisions.access.layers.rank import get_current_rank
+from orgkernel.decisions.access.subject import get_rank_id
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.skill_levels import compute_current_level, compute_current_levels
@@ -242,6 +243,4 @@ def _build_line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
 
 def _rank(view: OrgView, state: StateView, agent_id: str) -> str | None:
     subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
-    ranks = view.records.ranks
-    step = -1 if subject is None else get_current_rank(view, state, subject)
-    return ranks[step].id if 0 <= step < len(ranks) else None
+    return None if subject is None else get_rank_id(view, get_current_rank(view, state, subject))

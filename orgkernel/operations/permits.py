@@ -141,10 +141,11 @@ class Permits:
         """
         call = _Call(org, add_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
+            is_limited = bool(self._find_charges(call))
             decision = (
-                self._decide(call)
-                if is_held and not self._is_limited(call)
-                else await await_in_time(run_in_store_thread(self._decide, call))
+                self._decide(call, is_limited)
+                if is_held and not is_limited
+                else await await_in_time(run_in_store_thread(self._decide, call, is_limited))
             )
             try:
                 charges = self._list_charges(call, decision)
@@ -212,28 +213,28 @@ class Permits:
         return permit
 
     def _write(self, call: _Call) -> Ruling:
-        decision = self._decide(call)
+        decision = self._decide(call, bool(self._find_charges(call)))
         charges = self._list_charges(call, decision)
         ticket = self._submit(call, decision, charges)
         return self._rule(call, decision, "" if ticket is None else ticket.result(), call_id=charges.call_id)
 
-    def _decide(self, call: _Call) -> AccessDecision:
-        if self._store is not None and self._is_limited(call):
+    def _decide(self, call: _Call, is_limited: bool) -> AccessDecision:
+        if self._store is not None and is_limited:
             # State that is held in memory has no usage of limits, so the store is read.
             return self._opened.with_store(self._store).can(call.org, call.request)
         return self.kernel.can(call.org, call.request)
 
-    def _is_limited(self, call: _Call) -> bool:
-        """Whether a limit counts the call."""
+    def _find_charges(self, call: _Call) -> tuple[Charge, ...]:
+        """What a call takes from limits, according to the current documents."""
         view = self._opened.organization(call.org).snapshot.index
-        return bool(view.records.limits and list_charges(get_access_tables(view), call.request))
+        return list_charges(get_access_tables(view), call.request) if view.records.limits else ()
 
     def _list_charges(self, call: _Call, decision: AccessDecision) -> _Charges:
         """What a call takes from limits, under a new id; nothing for a call that is not permitted."""
-        view = self._opened.organization(call.org).snapshot.index
-        if not view.records.limits or self._store is None or not call.permit or decision.outcome != "allow":
+        if self._store is None or not call.permit or decision.outcome != "allow":
             return _NO_CHARGES
-        charges = list_charges(get_access_tables(view), call.request)
+        # Looked up after the decision: a limit that a reload brought in between must be charged.
+        charges = self._find_charges(call)
         return _Charges(self._store.context.new_id("c"), charges) if charges else _NO_CHARGES
 
     def _submit(self, call: _Call, decision: AccessDecision, charges: _Charges) -> Ticket | None:

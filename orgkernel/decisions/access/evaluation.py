@@ -170,11 +170,9 @@ class Evaluation(Struct, eq=False):
         assumed, resource = self.assumed or _NOTHING_ASSUMED, self.resource
         paths = ELSEWHERE if assumed.off_paths else self.path
         given = None if assumed.no_input else self.request.context.input
-        stated_input = (
-            None if given is None else StatedInput(given, resource.optional_arguments, self.tables.root)
-        )
-        if assumed.off_input:
-            stated_input = OUTSIDE
+        stated_input = OUTSIDE if assumed.off_input else None
+        if given is not None and not assumed.off_input:
+            stated_input = StatedInput(given, resource.optional_arguments, self.tables.root)
         if assumed.off_commands:
             return StatedParts(paths, NOTHING_RUN, stated_input)
         if given is None or not resource.command_arguments:

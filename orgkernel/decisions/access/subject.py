@@ -159,6 +159,12 @@ def get_rank_number(view: OrgView, rank_id: str) -> int:
     return next((step for step, rank in enumerate(view.records.ranks) if rank.id == rank_id), NO_RANK)
 
 
+def get_rank_id(view: OrgView, number: int) -> str | None:
+    """The rank at a position of the ladder; None if there is none."""
+    ranks = view.records.ranks
+    return ranks[number].id if 0 <= number < len(ranks) else None
+
+
 def get_rank_of_trust(view: OrgView, trust: float) -> int:
     """The highest rank whose trust threshold is reached."""
     reached = [step for step, rank in enumerate(view.records.ranks) if trust >= rank.trust_from]

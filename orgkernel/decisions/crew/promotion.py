@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from orgkernel.decisions.access.layers.rank import get_current_rank
+from orgkernel.decisions.access.subject import get_rank_id
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import decide_standing
 from orgkernel.decisions.evidence.role_skills import RoleSkill, find_skills_of_roles, list_universal_skills
@@ -100,7 +101,7 @@ def decide_promotion(view: OrgView, state: StateView, agent_id: str, now: float)
     return PromotionDecision(
         agent_id=agent_id,
         org_id=view.org_id,
-        rank=ranks[step].id if 0 <= step < len(ranks) else None,
+        rank=get_rank_id(view, step),
         trust=trust,
         credible_interval=(round(low, 4), round(high, 4)),
         paths=tuple(paths),

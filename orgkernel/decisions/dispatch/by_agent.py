@@ -19,7 +19,7 @@ from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.subject import get_rank_number
+from orgkernel.decisions.access.subject import get_rank_id, get_rank_number
 from orgkernel.decisions.dispatch.agent_choice import AgentChoice, AvailableAgent, UnavailableAgent
 from orgkernel.decisions.dispatch.by_domain import SHOWN_CANDIDATES, DispatchDecision
 from orgkernel.decisions.evidence.state_view import StateView
@@ -210,7 +210,7 @@ def _judge(
         return tuple(reasons)
     levels = (_get_level(view, member, skill.target) for skill in view.list_skills(edge.target))
     load = _count_load(state, edge.source, context.now)
-    return _Judged(edge, member, _get_rank_id(view, member.rank), tuple(approvals), sum(levels), load)
+    return _Judged(edge, member, get_rank_id(view, member.rank), tuple(approvals), sum(levels), load)
 
 
 def _find_off_watch(view: OrgView, state: StateView, edge: Edge) -> Iterator[Reason]:
@@ -231,7 +231,7 @@ def _find_low_rank(view: OrgView, member: CrewMember, edge: Edge) -> Iterator[Re
     post = view.records.posts[edge.target]
     entry = post.profile.entry_rank
     if entry is not None and member.rank < get_rank_number(view, entry):
-        held = _get_rank_id(view, member.rank)
+        held = get_rank_id(view, member.rank)
         has = f"rank {quote(held)}" if held else NO_RANK
         text = f"agent {quote(edge.source)} has {has}, and role {quote(edge.target)} takes {quote(entry)} or above"
         why = cite_place(f"entry rank of role {edge.target}", post.place("entry_rank"))
@@ -286,11 +286,6 @@ def _explain_closed_tool(
 def _count_load(state: StateView, agent_id: str, now: float) -> int:
     claims = state.claims.find_by_holder(f"agent:{agent_id}")
     return sum(claim.expires_at > now for claim in claims) + len(state.blockers.get(agent_id, ()))
-
-
-def _get_rank_id(view: OrgView, number: int) -> str | None:
-    ranks = view.records.ranks
-    return ranks[number].id if 0 <= number < len(ranks) else None
 
 
 def _compare(better: _Judged, worse: _Judged) -> Reason:

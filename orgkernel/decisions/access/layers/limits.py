@@ -23,10 +23,10 @@ from orgkernel.decisions.access.layer import (
     Target,
     Unstated,
 )
-from orgkernel.decisions.access.limits import CompiledLimit, list_call_charges
+from orgkernel.decisions.access.limits import EVERYONE, CompiledLimit, list_call_charges
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.evidence.limit_usage import Charge, LimitUsage
+from orgkernel.decisions.evidence.limit_usage import LIMIT, Charge, LimitUsage
 from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.decisions.refusals import USAGE_UNKNOWN
 from orgkernel.diagnostics.wording import quote
@@ -71,7 +71,7 @@ def _find_reached(evaluation: Evaluation) -> Iterator[tuple[Charge, CompiledLimi
 def _explain_reached(evaluation: Evaluation) -> Sentence:
     texts, why = [], dict[Why, None]()
     for charge, limit, usage in _find_reached(evaluation):
-        whose = "" if charge.counter == "*" else f" for {quote(charge.counter)}"
+        whose = "" if charge.counter == EVERYONE else f" for {quote(charge.counter)}"
         refill = ""
         if usage is not None and usage.refills_at is not None:
             refill = f"; the next call is possible after {as_utc(usage.refills_at)}"
@@ -100,7 +100,7 @@ def _explain_left(evaluation: Evaluation) -> Sentence:
 def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     if not evaluation.resource.limits or evaluation.state.usage is not None:
         return ()
-    return dict.fromkeys(f"limit:{limit.id}" for _, limit in _list_charges(evaluation))
+    return dict.fromkeys(f"{LIMIT}:{limit.id}" for _, limit in _list_charges(evaluation))
 
 
 def _find_unstated(evaluation: Evaluation) -> Iterable[Unstated]:
@@ -108,7 +108,7 @@ def _find_unstated(evaluation: Evaluation) -> Iterable[Unstated]:
         return
     full = replace(evaluation.state, usage=_USED_UP)
     for limit_id in dict.fromkeys(limit.id for _, limit in _list_charges(evaluation)):
-        yield Unstated({"limit": limit_id}, evaluation.copy_with(state=full))
+        yield Unstated({LIMIT: limit_id}, evaluation.copy_with(state=full))
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:

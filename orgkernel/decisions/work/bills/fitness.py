@@ -12,7 +12,7 @@ from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.subject import get_rank_number
+from orgkernel.decisions.access.subject import get_rank_id, get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
@@ -68,10 +68,10 @@ def _find_misfits(
         text = f"{who} fills no role in department {quote(wanted.department)}"
         yield Reason("OUTSIDE_DEPARTMENT", text, why("department"))
     if wanted.min_rank is not None:
-        ranks = view.records.ranks
         needed, held = get_rank_number(view, wanted.min_rank), get_current_rank(view, state, subject)
         if needed < 0 or held < needed:
-            has = f"rank {quote(ranks[held].id)}" if 0 <= held < len(ranks) else NO_RANK
+            held_id = get_rank_id(view, held)
+            has = NO_RANK if held_id is None else f"rank {quote(held_id)}"
             text = f"{who} has {has}, and the bill role takes {quote(wanted.min_rank)} or above"
             yield Reason("RANK_BELOW_BILL_ROLE", text, why("min_rank"))
     results = state.results.get(agent_id, ())
