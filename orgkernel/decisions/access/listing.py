@@ -59,6 +59,7 @@ def who_can(
 
 def find_allowed_crew(tables: AccessTables, request: AccessRequest, state: StateView) -> tuple[str, ...]:
     """Roles and agents that may do this without asking, computed as in `who_can`. The subject of the request is ignored."""
+    # The principal and the delegation path belong to the subject of the request, and each candidate is asked in its own name.
     plain = AccessRequest("", request.action, request.resource, request.context)
     rows = _list_subjects(tables, plain, state, ("role", "agent"), _build_outcome_row)
     return tuple([row.subject for row in rows if row.outcome == "allow"])
@@ -154,6 +155,7 @@ def list_resources(
     if known_subject is None:
         return ()
     full_request = tables.with_status(request, state)
+    # Cached rows hold all actions of a resource, so a list about one action is evaluated.
     static = not full_request.action and is_static_subject(known_subject, full_request, state)
     stored = static and is_stored_for(state, known_subject.keys)
     rows: list[AccessRow] = []
@@ -192,6 +194,7 @@ def _build_rows(template: Evaluation, name: str) -> Iterable[AccessRow]:
     rows: dict[tuple[Outcome, tuple[str, ...]], AccessRow] = {}
     for group in _group_actions(template):
         actions = tuple(action for action in group if requested_action in ("", action))
+        # An action that the tool does not list by name has the outcome of the listed actions of its level.
         if not actions and requested_action in required and required[requested_action] == required[group[0]]:
             actions = (requested_action,)
         if actions:

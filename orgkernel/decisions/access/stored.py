@@ -146,6 +146,7 @@ def _get_level_of_row(
             return None
         tier = DATA_TIERS.index(name)
         if isinstance(row, Grant):
+            # A grant of a tier includes the tiers below it, and never exceeds its own level.
             return min(tier, level)
         # A restriction of a data tier also applies to the higher tiers.
         return level if DATA_TIERS.index(resource.id) >= tier else None
@@ -157,6 +158,7 @@ def _get_level_of_row(
         return None
     if glob is None:
         return level
+    # Whether a row about a path applies is unknown without one: a grant then gives nothing, a restriction still binds.
     if path is None:
         return None if isinstance(row, Grant) else level
     speaks = path.are_inside((glob,)) if isinstance(row, Grant) else path.may_touch(glob)
@@ -180,10 +182,12 @@ def find_given(
         rows = grants_by_subject.get(key)
         if rows:
             more = find_rows_about(rows, resource)
+            # Nearly every subject has rows under one key only, so no tuple is copied for it.
             abouts = (*abouts, *more) if abouts else more
     if not assumed_grants:
         if not abouts:
             return NOTHING_GRANTED
+        # Rows without a path, channel, session, action or use give the same to every request, so they are added up once.
         if len(abouts) == 1 and abouts[0].is_plain:
             return compute_unconditional_level(abouts[0], resource, org_id, snapshot, context)
     grants = [
@@ -225,6 +229,7 @@ def find_giving_grants(
     abouts = [*find_about(grants_by_subject, keys, resource), About(assumed_grants, resource)]
     for group in (group for about in abouts for group in about.find_giving(path, context, snapshot)):
         rows = group.select_at(context.now)
+        # Grants of a group differ only in their ids and ends, so one of them stands for all.
         given = gather_grants(rows.active[:1], resource, path, action, org_id, snapshot, context)
         if given.grants:
             yield given.level, rows
@@ -248,6 +253,7 @@ def gather_grants(
             continue
         if grant.action not in (None, action) or grant.snapshot not in (None, snapshot):
             continue
+        # An approval of one call must not allow the same tool with other arguments.
         if grant.input_digest is not None and not is_input_of(grant.input_digest, context.input):
             continue
         given = get_level_in(grant, resource, path)

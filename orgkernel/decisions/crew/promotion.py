@@ -138,6 +138,7 @@ def _propose_demotion(view: OrgView, trust: Trust, rank: Rank, below: Rank) -> P
     margin = _get_margin(view)
     # Rounded, because 0.8 - 0.1 is not 0.7 in binary, and trust of exactly the limit must keep the rank.
     floor = round(rank.trust_from - margin, 9)
+    # Unknown trust takes no rank away: an agent that has done nothing yet has lost nothing.
     is_kept = trust.mean is None or trust.mean >= floor
     limit = f"{quote(rank.id)} is kept down to {max(floor, 0.0):g} ({rank.trust_from:g} minus the margin {margin:g})"
     check = RequirementCheck(
@@ -161,6 +162,7 @@ def _check_requirements(
     trust = get_trust(view, state, agent_id)
     yield RequirementCheck(
         kind="trust",
+        # Without any outcome, trust is unknown and counts as zero: a rank that requires some is not reached by silence.
         met=rank.trust_from <= (trust.mean or 0.0),
         text=f"the trust is {trust}, and {rank.trust_from:g} is required",
         why=_locate_rank(view, rank),
@@ -221,6 +223,7 @@ def _check_skills(
     what = _SKILLS[requirement.skills]
     reached = [skill for skill, level in needed.items() if levels.get(skill, 0) >= level]
     wanted = len(needed) if requirement.min_count is None else requirement.min_count
+    # A requirement about no skills at all would be met by everyone, so it is met by no agent.
     is_met = bool(needed) and len(reached) >= wanted
     missing = tuple(
         f"{skill}: {f'level {levels[skill]}' if skill in levels else 'not held'}, {level} is required"

@@ -45,6 +45,7 @@ class HandoffPair:
             *_find_edge_failures(records, sender, receiver, self.found),
             *_find_position_failures(records, sender),
             *_find_missing_delegation_right(records, sender, self.found),
+            # A declared edge out of a read-only layer is deliberate: planners hand down work that they could not do themselves.
             *(() if self.found is not None else _find_readers_without_edge(self.readers)),
         )
         self.failures = tuple(map(Failure.from_finding, failures))
@@ -123,6 +124,7 @@ def _find_edge_failures(
     """The failure if no edge leads from a layer of the sender to the receiver's. People and systems are not in layers."""
     if edge_match is not None or not sender.roles:
         return
+    # One role with an edge to the receiver is enough, as for every other right of a subject with several roles.
     if not all(do_edges_forbid(records, role_id, receiver) for role_id in sender.roles):
         return
     theirs = " or ".join(dict.fromkeys(_describe_layer(records, role_id) for role_id in sender.roles))
@@ -168,6 +170,7 @@ def _list_file_scopes(
 ) -> Iterator[tuple[str, tuple[str, ...], tuple[Why, ...]]]:
     """The file scope of each role of the sender that declares one. A role without one can write anywhere."""
     posts = [records.posts[role_id] for role_id in sender.roles]
+    # If one role can write anywhere, so can the subject, and the scopes of its other roles limit nothing.
     if posts and all(post.profile.file_scope for post in posts):
         whose = f"the file scope of {_name_sender(sender)}"
         globs = tuple(glob for post in posts for glob in post.profile.file_scope)

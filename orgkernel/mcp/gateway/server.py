@@ -71,22 +71,22 @@ def build_gateway_server(
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
 
-    def refused(error: OrgkernelError | UnknownTool, data: Any = None) -> MCPError:
+    def build_refusal(error: OrgkernelError | UnknownTool, data: Any = None) -> MCPError:
         text = write_error(error) if isinstance(error, OrgkernelError) else str(error)
         return MCPError(code=_INVALID_PARAMS, message=text, data=data)
 
-    async def answered(awaitable: Awaitable[T], data: Any = None) -> T:
+    async def await_answer(awaitable: Awaitable[T], data: Any = None) -> T:
         try:
             return await awaitable
         except OrgkernelError as error:
-            raise refused(error, data) from None
+            raise build_refusal(error, data) from None
 
-    async def listed(ctx: Any, field: str, awaitable: Awaitable[GatewayList]) -> dict[str, Any]:
+    async def answer_list(ctx: Any, field: str, awaitable: Awaitable[GatewayList]) -> dict[str, Any]:
         announcer.note_session(ctx)
-        return _adapt_to_protocol(ctx, _build_list_result(ctx, field, await answered(awaitable)))
+        return _adapt_to_protocol(ctx, _build_list_result(ctx, field, await await_answer(awaitable)))
 
     async def on_list_tools(ctx: Any, params: Any) -> Any:
-        return await listed(ctx, "tools", _list_tools(gateway, find_caller(ctx)))
+        return await answer_list(ctx, "tools", _list_tools(gateway, find_caller(ctx)))
 
     async def on_call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
         caller = find_caller(ctx)
@@ -103,7 +103,7 @@ def build_gateway_server(
             )
             return _adapt_to_protocol(ctx, result)
         except UnknownTool as error:
-            raise refused(error) from None
+            raise build_refusal(error) from None
         except _NeedsInput as form:
             form_request = types.ElicitRequest(
                 params=types.ElicitRequestFormParams(message=form.message, requested_schema=_FORM)
@@ -113,22 +113,22 @@ def build_gateway_server(
             )
 
     async def on_list_prompts(ctx: Any, params: Any) -> Any:
-        return await listed(ctx, "prompts", list_prompts(gateway, find_caller(ctx)))
+        return await answer_list(ctx, "prompts", list_prompts(gateway, find_caller(ctx)))
 
     async def on_get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
         pending_prompt = find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
-        return _adapt_to_protocol(ctx, await answered(pending_prompt))
+        return _adapt_to_protocol(ctx, await await_answer(pending_prompt))
 
     async def on_list_resources(ctx: Any, params: Any) -> Any:
-        return await listed(ctx, "resources", list_resources(gateway, find_caller(ctx)))
+        return await answer_list(ctx, "resources", list_resources(gateway, find_caller(ctx)))
 
     async def on_list_templates(ctx: Any, params: Any) -> Any:
-        return await listed(ctx, "resourceTemplates", list_templates(gateway, find_caller(ctx)))
+        return await answer_list(ctx, "resourceTemplates", list_templates(gateway, find_caller(ctx)))
 
     async def on_read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
         uri = str(params.uri)
         pending_resource = find_resource(gateway, find_caller(ctx), uri)
-        return _adapt_to_protocol(ctx, await answered(pending_resource, {"uri": uri}))
+        return _adapt_to_protocol(ctx, await await_answer(pending_resource, {"uri": uri}))
 
     lists = CacheHint(_LIST_TTL, "private")
     announcer = ListAnnouncer(gateway.changes if announces else None)

@@ -122,6 +122,7 @@ def _start_beside(
     remaining_subtasks: Sequence[PlannedSubtask], at_work: Sequence[PlannedSubtask], size: int
 ) -> list[PlannedSubtask]:
     """As many narrow subtasks as can run together with the running ones."""
+    # A broad or terminal subtask at work tolerates no other beside it.
     if any(each.kind != "narrow" for each in at_work):
         return []
     unfinished = {each.id for each in (*remaining_subtasks, *at_work)}
@@ -131,6 +132,7 @@ def _start_beside(
         for number, each in enumerate(everything)
         if each.kind == "narrow" and each not in at_work and unfinished.isdisjoint(each.depends_on)
     ]
+    # The search keeps sets of subtasks as bits of a number, in the order of `everything`.
     beside = sum(1 << number for number, each in enumerate(everything) if each in at_work)
     return [everything[number] for number in sorted(BatchSearch(everything, size).fill(ready, beside))]
 
@@ -157,6 +159,7 @@ def _find_waits(
                 "TERMINAL_NOT_LAST", f"it must be worked on alone and after {listing(holders)}", holders
             )
         return
+    # A broad subtask waits for all others; a narrow one waits only for those that are not narrow.
     alone = tuple(each.id for each in busy if each.kind != "narrow" or subtask.kind == "broad")
     if alone:
         who = "it" if subtask.kind == "broad" else quote(alone[0])

@@ -76,6 +76,7 @@ def build_planned_subtask(subtask: Subtask) -> PlannedSubtask:
 
 def find_overlapping_files(one: PlannedSubtask, other: PlannedSubtask) -> tuple[str, ...]:
     """The first overlapping files of two subtasks; empty if the subtasks are disjoint."""
+    # Globs are compared pair by pair; exact paths by their keys in one pass, which matters for plans with thousands of files.
     if not (one.is_exact and other.is_exact):
         return next(
             (
