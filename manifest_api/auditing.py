@@ -15,6 +15,7 @@ from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import Conflict
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.context import Actor
 from orgkernel.operations.decisions import TRIES, Answered, Decided, decide
 from orgkernel.operations.waiting import await_ticket
 
@@ -44,7 +45,7 @@ class Auditor:
         """Whether a decision made now is audited. Raises `StoreError`."""
         return self._store_access.held() is not None
 
-    def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
+    async def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
         """Decide, and submit the audit row.
 
         Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a caller without a key asks too much, or a credential
@@ -54,7 +55,17 @@ class Auditor:
         store = self._store_access.held()
         if store is not None and not caller.is_known:
             self._refuse_filling(caller)
-        return decide(self._kernel, store, org, request, caller.actor)
+        return await self._decide(org, request, caller.actor)
+
+    async def _decide(self, org: str, request: AccessRequest, actor: Actor) -> Decided:
+        """Decide with the state in memory, and in a thread if the usage of limits has to be read from the store."""
+        if self._store_access.held() is not None and self._kernel.access(org).list_charges(request):
+            decided = await self._store_access.work(
+                lambda store: decide(self._kernel, store, org, request, actor)
+            )
+            if decided is not None:
+                return decided
+        return decide(self._kernel, self._store_access.held(), org, request, actor)
 
     def _refuse_filling(self, caller: Caller) -> None:
         if self._store_access.capacity.is_used_up:
@@ -80,8 +91,7 @@ class Auditor:
             except Conflict:
                 # Another caller used the grant up, so the answer is different now.
                 await self._store_access.refresh()
-                store = self._store_access.held()
-                decided = decide(self._kernel, store, decided.org, decided.asked, decided.actor)
+                decided = await self._decide(decided.org, decided.asked, decided.actor)
         return decided.answer_used_up()
 
     async def find_offer(

@@ -243,7 +243,7 @@ def translate_question(kernel: Kernel, question: EvaluationQuestion) -> AskedAcc
 async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Caller) -> EvaluationAnswer:
     """One question, answered and audited."""
     access = translate_question(auditor.kernel, question)
-    started = auditor.begin(access.org, access.request, caller)
+    started = await auditor.begin(access.org, access.request, caller)
     answered = await auditor.finish(started)
     return build_evaluation(answered, access, await auditor.find_offer(started, answered, caller))
 

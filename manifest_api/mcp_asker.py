@@ -56,7 +56,7 @@ class HttpAsker(Asker):
         auditor: Auditor = self._request.app.state.auditor
         asking = replace(self.caller, scopes=frozenset({"read"}))
         try:
-            answered = await auditor.finish(auditor.begin(self.org_id, request, asking))
+            answered = await auditor.finish(await auditor.begin(self.org_id, request, asking))
         except StoreError as error:
             raise without_path(error) from None
         except RequestRefused as error:

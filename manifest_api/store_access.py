@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from manifest_api.capacity import DEFAULT_BUDGET, Capacity
 from manifest_api.spans import span
 from orgkernel.decisions.evidence.crew_records import RankMove
+from orgkernel.decisions.evidence.limit_usage import Charge, LimitUsage
 from orgkernel.decisions.evidence.state_records import ApiKey, AuditFinding
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
@@ -149,6 +150,11 @@ class StoreAccess:
         store = self.held()
         return () if store is None else store.list_rank_changes(org_id, agent_id, start, until)
 
+    @property
+    def limits(self) -> UsageInStore:
+        """The reader of the usage of limits."""
+        return UsageInStore(self)
+
     async def work(self, work: Callable[[Store], T], seconds: float = WORK_SECONDS) -> T | None:
         """Run a function with the store in a thread. None if there is no store. Raises `StoreBusy` after a timeout."""
         store = self.held()
@@ -199,6 +205,21 @@ class StoreAccess:
         finally:
             self._reading_since = None
             read.set_result(None)
+
+
+class UsageInStore:
+    """The usage of limits, which is counted in the store and not held in memory."""
+
+    def __init__(self, store_access: StoreAccess) -> None:
+        self._store_access = store_access
+
+    def read_usage(self, org_id: str, charges: Sequence[Charge]) -> tuple[LimitUsage, ...] | None:
+        """The usage of the counters that charges name. None if there is no store. Raises `StoreError`.
+
+        It reads the store, so do not call it on the event loop.
+        """
+        store = self._store_access.held()
+        return None if store is None else store.limits.read_usage(org_id, charges)
 
 
 class VanishedGrants:

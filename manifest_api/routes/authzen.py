@@ -117,7 +117,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     )
     started: list[EvaluationAnswer | tuple[AskedAccess, Decided]] = []
     for each in question.evaluations:
-        begun = _begin(auditor, each, question, caller)
+        begun = await _begin(auditor, each, question, caller)
         started.append(begun)
         if (not isinstance(begun, EvaluationAnswer) and begun[1].decision.outcome == "allow") is stop:
             break
@@ -136,7 +136,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     return Response(encode(EvaluationsAnswer(tuple(evaluations))), 200, headers, "application/json")
 
 
-def _begin(
+async def _begin(
     auditor: Auditor, written: msgspec.Raw, above: EvaluationsQuestion, caller: Caller
 ) -> EvaluationAnswer | tuple[AskedAccess, Decided]:
     """Decide one of several questions. An unreadable question is denied, with an error in its context."""
@@ -146,7 +146,7 @@ def _begin(
         except msgspec.ValidationError as error:
             raise build_unfit_value_refusal(error, BAD_EVALUATION) from None
         access = translate_question(auditor.kernel, fill_question(each, above))
-        return access, auditor.begin(access.org, access.request, caller)
+        return access, await auditor.begin(access.org, access.request, caller)
     except StoreError:
         raise
     except (RequestRefused, OrgkernelError) as error:

@@ -24,6 +24,7 @@ from orgkernel.decisions.access.policy_effect import (
 )
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import get_access_tables
+from orgkernel.decisions.evidence.limit_usage import Charge
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -72,11 +73,13 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         timed_request = add_current_time(request, self.clock)
         return explain_access(self.view, timed_request, self._add_usage(timed_request), counted=counted)
 
+    def list_charges(self, request: AccessRequest) -> tuple[Charge, ...]:
+        """What a call takes from limits. Empty if no limit counts it."""
+        return list_charges(get_access_tables(self.view), request) if self.view.records.limits else ()
+
     def _add_usage(self, request: AccessRequest) -> StateView:
         """The state with the usage of the limits that a request is charged to. Raises `StoreError`."""
-        if not self.view.records.limits:
-            return self.state
-        charges = list_charges(get_access_tables(self.view), request)
+        charges = self.list_charges(request)
         if not charges or not isinstance(self.source, LimitSource):
             return self.state
         usage = self.source.limits.read_usage(self.view.org_id, charges)

@@ -18,9 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from orgkernel.decisions.access.decision import AccessDecision
-from orgkernel.decisions.access.layers.limits import list_charges
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.access.tool_input import add_input, digest_input
 from orgkernel.decisions.evidence.limit_usage import Charge
 from orgkernel.decisions.evidence.state_records import INPUT_DIGEST, AuditEntry
@@ -226,8 +224,7 @@ class Permits:
 
     def _find_charges(self, call: _Call) -> tuple[Charge, ...]:
         """What a call takes from limits, according to the current documents."""
-        view = self._opened.organization(call.org).snapshot.index
-        return list_charges(get_access_tables(view), call.request) if view.records.limits else ()
+        return self._opened.access(call.org).list_charges(call.request)
 
     def _list_charges(self, call: _Call, decision: AccessDecision) -> _Charges:
         """What a call takes from limits, under a new id; nothing for a call that is not permitted."""

@@ -35,9 +35,9 @@ def decisions_of(app: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     auditor, subjects = app.state.auditor, []
     begin = auditor.begin
 
-    def noting(org: str, request: Any, caller: Any) -> Any:
+    async def noting(org: str, request: Any, caller: Any) -> Any:
         subjects.append(request.subject)
-        return begin(org, request, caller)
+        return await begin(org, request, caller)
 
     monkeypatch.setattr(auditor, "begin", noting)
     return subjects
