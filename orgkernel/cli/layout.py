@@ -58,6 +58,7 @@ GROUPS = {
         "request": CommandEntry(
             "operate.permissions:request", "Request permissions, and approve or refuse requests."
         ),
+        "limit": CommandEntry("operate.limit", "List the limits of calls, and what is left of them."),
         "lock": CommandEntry("operate.lock", "List and release locks of exclusive tools."),
         "key": CommandEntry("operate.key", "Manage API keys, and the key that signs agent cards."),
         "salute": CommandEntry("operate.salute", "Show, follow and collect SALUTE reports of roles."),

@@ -84,6 +84,16 @@ class CallLimits:
             now = _believe(connection, self._context.clock())
             return tuple(_read_usage(connection, org_id, charge, now) for charge in charges)
 
+    def read_all_usage(self, org_id: str, charges: Sequence[Charge]) -> tuple[LimitUsage, ...]:
+        """The usage of every counter that counts anything now, by counter, for each charge. Its own counter is ignored."""
+        with self._context.reading() as connection:
+            now = _believe(connection, self._context.clock())
+            return tuple(
+                _build_usage(charge, counter, used, oldest)
+                for charge in charges
+                for counter, used, oldest in connection.execute(_select_by_counter(org_id, charge, now))
+            )
+
     def list(self, org_id: str, call_id: str) -> tuple[LimitUse, ...]:
         """The charges of a call, by limit and counter."""
         return self._context.read(LimitUse, _select_call(org_id, call_id))
@@ -198,21 +208,30 @@ def _believe(connection: Connection, now: float) -> float:
 
 
 def _read_usage(connection: Connection, org_id: str, charge: Charge, now: float) -> LimitUsage:
-    counted = _select_counted(org_id, charge, now)
-    total = func.count() if charge.seconds is None else func.coalesce(func.sum(_COLUMNS.amount), 0)
-    first = func.min(_COLUMNS.lease_until if charge.seconds is None else _COLUMNS.at)
-    row = connection.execute(select(total, first).select_from(limit_uses).where(counted)).one()
-    used, oldest = row[0], row[1]
+    counted = _select_by_counter(org_id, charge, now).where(_COLUMNS.counter == charge.counter)
+    row = connection.execute(counted).one_or_none()
+    used, oldest = (0, None) if row is None else (row[1], row[2])
+    return _build_usage(charge, charge.counter, used, oldest)
+
+
+def _select_by_counter(org_id: str, charge: Charge, now: float) -> Any:
+    """Each counter of a limit with its sum, and when its oldest row was charged or ends."""
+    total = func.count() if charge.seconds is None else func.sum(_COLUMNS.amount)
+    oldest = func.min(_COLUMNS.lease_until if charge.seconds is None else _COLUMNS.at)
+    counters = select(_COLUMNS.counter, total, oldest).where(_select_counted(org_id, charge, now))
+    return counters.group_by(_COLUMNS.counter).order_by(_COLUMNS.counter)
+
+
+def _build_usage(charge: Charge, counter: str, used: int, oldest: float | None) -> LimitUsage:
     refills_at = None if oldest is None else oldest + (charge.seconds or 0.0)
-    return LimitUsage(charge.limit_id, charge.counter, charge.limit, int(used), refills_at)
+    return LimitUsage(charge.limit_id, counter, charge.limit, int(used), refills_at)
 
 
 def _select_counted(org_id: str, charge: Charge, now: float) -> Any:
-    """The condition for rows that are counted now."""
+    """The condition for rows that are counted now, of all counters."""
     own = and_(
         _COLUMNS.org_id == org_id,
         _COLUMNS.limit_id == charge.limit_id,
-        _COLUMNS.counter == charge.counter,
         _COLUMNS.is_released.is_(False),
     )
     if charge.seconds is None:

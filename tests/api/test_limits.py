@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
+from manifest_api import build_openapi
 from orgkernel import AccessRequest, Kernel
+from orgkernel.cli import cli
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.operations.permits import Permits
 from orgkernel.state.location import StoreLocation
@@ -94,3 +98,31 @@ def test_mcp_knows_the_usage(limited: Kernel, asked: TestClient, store: StoreLoc
     charge(limited, store)
     charge(limited, store)
     assert (ask()["outcome"], ask()["code"]) == ("deny", "LIMIT_REACHED")
+
+
+def test_the_list_has_a_row_for_each_counter(
+    limited: Kernel, asked: TestClient, store: StoreLocation
+) -> None:
+    """A limit that counts nothing now has one row without a counter, and pages continue."""
+    (unused,) = asked.get("/v1/orgs/post/limits").json()["limits"]
+    assert (unused["counter"], unused["used"], unused["left"], unused["refills_at"]) == (None, 0, 2, None)
+    charge(limited, store)
+    (used,) = asked.get("/v1/orgs/post/limits?limit=1").json()["limits"]
+    assert (used["limit_id"], used["counter"], used["allows"]) == ("mails", "agent:ann", "2 calls per 1h")
+    assert (used["used"], used["left"], used["why"]["line"]) == (1, 1, 3)
+    assert used["refills_at"] > 0
+    assert Draft202012Validator(
+        {**build_openapi(), "$ref": "#/components/schemas/LimitStanding"}
+    ).is_valid(used)  # fmt: skip
+
+
+def test_the_command_lists_the_same(limited: Kernel, store: StoreLocation, tmp_path: Path) -> None:
+    """`orgkernel limit list` shows the rows of the store that it is given."""
+    first_key(store)
+    charge(limited, store)
+    where = ["--store", store.url or store.path, "--org", "post", "--path", str(tmp_path)]
+    ran = CliRunner().invoke(cli, ["limit", "list", *where])
+    assert (ran.exit_code, ran.output.splitlines()[0].split()) == (
+        0, ["limit", "counter", "allows", "used", "left", "refills"],
+    )  # fmt: skip
+    assert "mails  agent:ann  2 calls per 1h  1     1" in ran.output

@@ -53,10 +53,14 @@ class CompiledLimit:
         if self.subjects and self.subjects.isdisjoint(involved):
             return
         for counter in self._list_counters(resource, keys, request):
-            if self.calls is not None:
-                yield Charge(self.id, counter, self.calls, 1, self.seconds)
-            if self.concurrent is not None:
-                yield Charge(f"{self.id}{SLOTS}", counter, self.concurrent)
+            yield from self.list_charges_of(counter)
+
+    def list_charges_of(self, counter: str) -> Iterator[Charge]:
+        """What a call takes from a counter: one call from the window, and one slot."""
+        if self.calls is not None:
+            yield Charge(self.id, counter, self.calls, 1, self.seconds)
+        if self.concurrent is not None:
+            yield Charge(f"{self.id}{SLOTS}", counter, self.concurrent)
 
     def _list_counters(self, resource: str, keys: Collection[str], request: AccessRequest) -> Iterable[str]:
         if self.each == "all":

@@ -99,7 +99,7 @@ def _compute_handoff_bits(view: OrgView, role_id: str, target: str) -> tuple[int
     if _do_layers_forbid(view, role_id, target):
         sources, lacks = 0, lacks | DISPATCH_EDGE_FORBIDDEN.bit
     if profile.position == "worker":
-        # A worker never hands work down, even if a chain of command or a right says otherwise (seed 001).
+        # A worker never hands work down, even if a chain of command or a right says otherwise.
         sources, lacks = 0, lacks | WORKER_CANNOT_DISPATCH.bit
     return sources, lacks
 
