@@ -582,7 +582,7 @@ class Given(Record, frozen=True, kw_only=True):
     grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
     restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
     locks: dict[ToolId, str] = msgspec.field(default_factory=dict)
-    usage: dict[str, dict[str, int]] | None = None
+    usage: dict[str, dict[str, float]] | None = None
     alert: Id | None = None
     watch: Id | None = None
 
@@ -1297,6 +1297,10 @@ class CallLimit(Record, frozen=True, kw_only=True):
     calls: int | None = None
     per: LimitWindow = '1h'
     concurrent: int | None = None
+    budget: float | None = None
+    cost: float | None = None
+    cost_argument: str | None = None
+    unit: str = ''
 
 
 class AccessPolicies(Document, frozen=True, kw_only=True):

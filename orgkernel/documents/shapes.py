@@ -582,7 +582,7 @@ class Given(Record, frozen=True, kw_only=True):
     grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
     restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
     locks: dict[ToolId, str] = msgspec.field(default_factory=dict)
-    usage: dict[str, dict[str, int]] | None = None
+    usage: dict[str, dict[str, Annotated[float, msgspec.Meta(ge=0, le=1000000000)]]] | None = None
     alert: Id | None = None
     watch: Id | None = None
 
@@ -1188,6 +1188,10 @@ class CallLimit(Record, frozen=True, kw_only=True):
     calls: Annotated[int, msgspec.Meta(ge=0, le=1000000000)] | None = None
     per: LimitWindow = '1h'
     concurrent: Annotated[int, msgspec.Meta(ge=0, le=1000000)] | None = None
+    budget: Annotated[float, msgspec.Meta(ge=0, le=1000000000)] | None = None
+    cost: Annotated[float, msgspec.Meta(gt=0, le=1000000000)] | None = None
+    cost_argument: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    unit: str = ''
 
 
 class AccessPolicies(Document, frozen=True, kw_only=True):

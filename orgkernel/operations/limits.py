@@ -24,8 +24,9 @@ class LimitStanding(msgspec.Struct, frozen=True, kw_only=True):
     """Whose calls are counted: a subject or tool as `kind:ID`, or `*` for all together. None if no call is counted now."""
     allows: str
     """What the limit allows, such as `20 calls per 1h`."""
-    used: int
-    left: int
+    used: int | float
+    """Calls, or the sum of their costs in the unit of the budget."""
+    left: int | float
     refills_at: float | None
     """When the next call leaves the window or the next slot is given up, in seconds since 1970-01-01 UTC."""
     why: Why
@@ -52,8 +53,8 @@ def _list_standings(view: OrgView, store: Store) -> Iterator[LimitStanding]:
                     limit_id=name,
                     counter=counter,
                     allows=limit.describe(charge),
-                    used=used,
-                    left=charge.limit if usage is None else usage.left,
+                    used=limit.convert_to_units(charge, used),
+                    left=limit.convert_to_units(charge, charge.limit if usage is None else usage.left),
                     refills_at=None if usage is None else usage.refills_at,
                     why=why,
                 )

@@ -10,6 +10,7 @@ from functools import partial
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.limits import count_usage
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch.agent_choice import AgentChoice
 from orgkernel.decisions.evidence.crew_records import OrgStatus, OrgStatusKind
@@ -405,7 +406,7 @@ def build_state(given: Given, org_id: str, records: OrgRecords | None = None) ->
         usage=None
         if given.usage is None
         else {
-            (limit, counter): LimitUsage(limit, counter, 0, used)
+            (limit, counter): LimitUsage(limit, counter, 0, count_usage(limit, used))
             for limit, counters in given.usage.items()
             for counter, used in counters.items()
         },

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.envelope import decide_envelope
 from orgkernel.decisions.access.layers.limits import list_charges
+from orgkernel.decisions.access.limits import CompiledLimit
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.crew_records import Personality, PersonalityObservation
@@ -150,6 +151,10 @@ FIELDS: dict[str, Any] = {
     "access_policies:limits.visits.calls": 6,
     "access_policies:limits.visits.per": "2h",
     "access_policies:limits.visits.concurrent": 2,
+    "access_policies:limits.spends.budget": 6,
+    "access_policies:limits.spends.cost": 2,
+    "access_policies:limits.spends.cost_argument": "text",
+    "access_policies:limits.spends.unit": "EUR",
     "tool_catalog:tools.calendar_read.command_arguments": ["other"],
     f"{POLICY}.partner-access.match": {},
     f"{POLICY}.partner-access.match.principal.relationship": "friend",
@@ -291,7 +296,9 @@ def lay_out(folder: Path) -> Path:
     write(folder, "access_policies", "policies.in-red", in_red)
     no_rm = {"effect": "deny", "permissions": {"tools": ["calendar_read"], "commands": ["rm"]}}
     write(folder, "access_policies", "policies.no-rm", no_rm)
-    write(folder, "access_policies", "limits", {"visits": {"tools": ["calendar_read"], "calls": 5}})
+    spends = {"tools": ["calendar_read"], "budget": 5, "cost": 1}
+    limits = {"visits": {"tools": ["calendar_read"], "calls": 5}, "spends": spends}
+    write(folder, "access_policies", "limits", limits)
     write(folder, "tool_catalog", "tools.calendar_read.command_arguments", ["text"])
     for test, (_, failing, _) in ARGUMENT_TESTS.items():
         permissions = {"tools": ["weather"], "input": {test: {test: failing}}}
@@ -317,6 +324,8 @@ def observe(snapshot: Snapshot) -> Iterator[Any]:
     ]
     tables = get_access_tables(view)
     yield [list_charges(tables, AccessRequest(subject, "use", "tool:calendar_read")) for subject in SUBJECTS]
+    limits = [CompiledLimit(each) for each in view.records.limits.values()]
+    yield [each.describe(charge) for each in limits for charge in each.list_charges_of("*")]
     yield [
         decide_envelope(view, subject, context, STATE).routing for subject in SUBJECTS for context in CONTEXTS
     ]

@@ -364,6 +364,7 @@ TOLD_ONLY: dict[str, set[str]] = {
     **_rows_that_decide("nothing"),
     "PaceTier": {"description"},
     "Organization": {"org_name", "description", "mission", "mode", "microcosm_config", "macrocosm_config"},
+    "CallLimit": {"unit"},
     "Mission": {"objective", "success_criteria", "constraints"},
     "HierarchyEntry": {"role_id", "role_name"},
     "Channel": {"description", "direction", "protocol"},

@@ -11,6 +11,7 @@ import pytest
 
 from orgkernel import AccessRequest, Kernel
 from orgkernel.decisions.access.tool_input import encode_input
+from orgkernel.operations.limits import list_limits
 from orgkernel.operations.permits import Permits
 from tests.state.opening import Clock, opened, sqlite_at
 from tests.toolbox.crew import organization
@@ -107,3 +108,34 @@ def test_a_decision_without_a_permit_is_charged_nothing(kernel: Kernel, tmp_path
             assert permits.decide("post", ANN, INPUT, permit=False).decision.outcome == "allow"
             assert asyncio.run(permits.decide_soon("post", ANN, INPUT, permit=False)).call_id == ""
         assert decide(permits).permit is not None
+
+
+BUDGET = """\
+_schema: orgkernel:access_policies
+limits:
+  postage: {tools: [mail], each: subject, budget: 1, cost_argument: postage, per: 1h, unit: EUR}
+"""
+
+
+def test_the_cost_of_each_call_is_charged_exactly(tmp_path: Path) -> None:
+    """Ten calls of 0.1 fit into 1, and the eleventh does not, whoever asks at the same time; the list shows the sum."""
+    organization(tmp_path)
+    (file,) = list(tmp_path.rglob("org.yaml"))
+    (file.parent / "limits.yaml").write_text(BUDGET)
+    kernel = organization(tmp_path)
+    cost, unknown = (encode_input({"id": "1", "postage": each}) for each in (0.1, "0.1"))
+    with opened(sqlite_at(tmp_path), Clock(NOW)) as store:
+        permits = Permits(kernel, store)
+        assert permits.decide("post", ANN, unknown).decision.codes == ("LIMIT_REACHED",)
+        rulings: list[Any] = []
+        threads = [
+            threading.Thread(target=lambda: rulings.append(permits.decide("post", ANN, cost)))
+            for _ in range(16)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(ruling.permit is not None for ruling in rulings) == 10
+        (standing,) = list_limits(kernel.organization("post").snapshot.index, store)
+        assert (standing.used, standing.left, standing.allows) == (1.0, 0.0, "1 EUR per 1h")

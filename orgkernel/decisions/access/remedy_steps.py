@@ -14,7 +14,7 @@ from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.lines import locate_in_profile
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.evidence.limit_usage import LIMIT
+from orgkernel.decisions.evidence.limit_usage import INPUT, LIMIT
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
@@ -178,9 +178,8 @@ def _get_stated_circumstances(evaluation: Evaluation, names: list[str]) -> dict[
         for name in context.__struct_fields__
         if name not in ("now", "utc_offset")
     }
-    return {name: value for name, value in circumstances.items() if value not in (None, 0)} | dict.fromkeys(
-        names, ""
-    )
+    missing: dict[str, Any] = {name: {} if name == INPUT else "" for name in names}
+    return {name: value for name, value in circumstances.items() if value not in (None, 0)} | missing
 
 
 def _get_command_line(*words: str) -> str:

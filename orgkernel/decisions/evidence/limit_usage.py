@@ -13,6 +13,8 @@ MILLIONTHS = 1_000_000
 """The parts of one unit of a budget."""
 LIMIT: Final = "limit"
 """The name of the usage of limits among missing circumstances. No caller can state it."""
+INPUT: Final = "input"
+"""The name of the input of a call among missing circumstances, if a limit reads its cost from there."""
 MAX_AMOUNT = 10**15
 """The highest amount of one charge, and the highest limit. The sum of a window fits into 64 bits."""
 

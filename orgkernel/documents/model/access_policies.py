@@ -322,6 +322,14 @@ class CallLimit(Record):
     """The length of the window: a number of seconds, minutes, hours or days, such as `30s`, `5m`, `1h` or `7d`."""
     concurrent: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     """The highest number of calls at the same time."""
+    budget: Annotated[float, Field(ge=0, le=1_000_000_000)] | None = None
+    """The highest sum of the costs of calls in a sliding window, exact to a millionth."""
+    cost: Annotated[float, Field(gt=0, le=1_000_000_000)] | None = None
+    """What each call costs of the budget."""
+    cost_argument: Annotated[str, Field(min_length=1)] | None = None
+    """The argument of a call that states its cost, such as `amount`. Without a number there, the call is denied."""
+    unit: str = ""
+    """The unit of the budget in explanations, such as `USD`."""
 
 
 class AccessPolicies(Document):

@@ -184,7 +184,7 @@ class Given(Record):
     """Restrictions by id."""
     locks: dict[ToolId, str] = Field(default_factory=dict)
     """Each exclusive tool and its holder, `agent:ID`."""
-    usage: dict[str, dict[str, int]] | None = None
+    usage: dict[str, dict[str, Annotated[float, Field(ge=0, le=1_000_000_000)]]] | None = None
     """What is used of each limit, by counter; a missing counter is used up. Without it, the usage is not known."""
     alert: Id | None = None
     """The recorded alert of the organization."""

@@ -72,7 +72,7 @@ def _check_argument(
     missing, misfits = [], []
     known: dict[str, Any] = {}
     for tool in tools:
-        arguments = _list_arguments(tool.record.input_schema)
+        arguments = list_arguments(tool.record.input_schema)
         if arguments is None:
             continue
         if name not in arguments:
@@ -105,7 +105,7 @@ def _build_finding(
     )
 
 
-def _list_arguments(schema: Any) -> Mapping[str, Any] | None:
+def list_arguments(schema: Any) -> Mapping[str, Any] | None:
     """The arguments of a tool with their schemas; None if it could have others."""
     if not isinstance(schema, Mapping) or _OPEN & schema.keys() or schema.get("additionalProperties", False):
         return None

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
-from orgkernel.decisions.evidence.limit_usage import LIMIT
+from orgkernel.decisions.evidence.limit_usage import INPUT, LIMIT
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.refusals import USAGE_UNKNOWN
 from orgkernel.diagnostics.wording import listing, quote
@@ -63,10 +63,13 @@ def _explain_missing_context(evaluation: Evaluation) -> Sentence:
 
 
 def _locate(needed_values: Mapping[str, str]) -> str:
-    return " and ".join(
-        f"limit {quote(value)} is used up" if name == LIMIT else f"{quote(name)} is {quote(value)}"
-        for name, value in needed_values.items()
-    )
+    return " and ".join(_say(name, value) for name, value in needed_values.items())
+
+
+def _say(name: str, value: str) -> str:
+    if name == LIMIT:
+        return f"limit {quote(value)} is used up"
+    return f"{quote(value)} is too high" if name == INPUT else f"{quote(name)} is {quote(value)}"
 
 
 def _list_context_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
