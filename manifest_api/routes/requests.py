@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Request
 from msgspec.structs import asdict
 from starlette.responses import Response
 
+from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgOrAll
 from manifest_api.routes.documented import declare_change, declare_store_responses
 from manifest_api.store_requests import (
@@ -113,13 +114,26 @@ async def get_request(request: Request, org: OrgOrAll, request_id: RequestId) ->
     "/v1/orgs/{org}/requests/{request_id}/widening",
     responses=declare_store_responses(RequestInFull, 404, 409),
 )
-async def get_widening(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
+async def get_widening(
+    request: Request,
+    org: OrgOrAll,
+    request_id: RequestId,
+    arguments: Annotated[
+        Literal["masked", "full"],
+        Query(description="Arguments of the call with secrets masked and long values cut, or in full."),
+    ] = "masked",
+) -> Response:
     """Get a request, and the effect of granting it: the level before and after, for every resource that it would
-    change.
+    change. A caller with the scope `approve` also gets the arguments of the call, while the request is pending.
     """
+    caller = require_scope(request, "read")
     kernel: Kernel = request.app.state.answers.kernel
+    shown = arguments if {"approve", "admin"} & caller.scopes else "withheld"
     full_request = await with_store(
-        request, lambda store: describe_request(Context(kernel, store, Actor("")), request_id, org=org)
+        request,
+        lambda store: describe_request(
+            Context(kernel, store, Actor("")), request_id, org=org, arguments=shown
+        ),
     )
     return build_json_response(full_request)
 

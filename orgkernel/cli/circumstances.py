@@ -45,12 +45,17 @@ def parse_context(text: str, input_text: str = "") -> AccessContext:
     if input_text:
         if "input" in fields:
             raise UsageError("the input is given twice", "remove `--input`, or `input` from `--context`")
-        fields["input"] = _parse_object(input_text, "the input", "write `--input '{\"amount\": 120}'`")
+        fields["input"] = parse_input(input_text)
     for name in fields:
         if name not in _CIRCUMSTANCES:
             help = did_you_mean(name, _CIRCUMSTANCES) or f"known names are {listing(_CIRCUMSTANCES)}"
             raise UsageError(f"unknown name {quote(name)} in the context", help)
     return build_context(fields)
+
+
+def parse_input(text: str) -> dict[str, Any] | None:
+    """Parse the arguments of a call from JSON; None for an empty text. Raises `UsageError` for invalid ones."""
+    return _parse_object(text, "the input", "write `--input '{\"amount\": 120}'`") if text else None
 
 
 def _parse_object(text: str, what: str, example: str) -> dict[str, Any]:

@@ -91,7 +91,8 @@ def file_request_for_call(
             BAD_VALUE,
         )
     draft = msgspec.structs.replace(
-        _draft(context, org_id, request, decision), input_digest=digest, snapshot=decision.snapshot, reason=reason[:_MAX_REASON_LENGTH],
+        _draft(context, org_id, request, decision), input_digest=digest, input=dict(tool_input), snapshot=decision.snapshot,
+        reason=reason[:_MAX_REASON_LENGTH],
         summary=_summarize(request, tuple(tool_input)),
     )  # fmt: skip
     try:
@@ -158,7 +159,7 @@ def _find_same(store: Store, draft: RequestDraft) -> PermissionRequest | None:
 
 
 def _summarize(request: AccessRequest, names: tuple[str, ...]) -> str:
-    """A summary of the call for the approver. Values of arguments are never stored, and names only if they are plain."""
+    """A summary of the call, which stays. It has no values of arguments, and names only if they are plain."""
     plain = sorted(each for each in names if _PLAIN_NAME.fullmatch(each))
     shown = plain[:LISTED]
     arguments_text = listing(shown)

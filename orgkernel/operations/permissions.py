@@ -5,11 +5,12 @@ A draft describes the row to write. The limits on its texts apply when a draft i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec.structs import replace
 
+from orgkernel.decisions.access.tool_input import digest_input, encode_input
 from orgkernel.decisions.evidence.state_records import (
     Approval,
     PermissionRequest,
@@ -21,6 +22,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.operations.authority import require_authority
+from orgkernel.operations.call_arguments import CallArgument, describe_arguments
 from orgkernel.operations.context import Context
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.organizations import choose_organization, require_in, require_one
@@ -124,6 +126,8 @@ class RequestTerms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The only requested action; left out for every action of the level."""
     input_digest: Digest | None = None
     """The SHA-256 of the only input that is requested, as JSON with sorted keys and no spaces."""
+    input: dict[str, Any] | None = None
+    """The only input that is requested, instead of its digest. Approvers see it until the request ends."""
     snapshot: SnapshotDigest | None = None
     """The only version of the documents that the request is for: the digest in answers; left out for every version."""
     reason: Text = ""
@@ -139,11 +143,20 @@ class RequestDraft(RequestTerms, frozen=True, kw_only=True, forbid_unknown_field
     """The organization, or `*` for all of them; left out if there is only one."""
 
 
-class RequestInFull(msgspec.Struct, frozen=True):
-    """A request, and the access that granting it would add."""
+ArgumentsState = Literal["full", "masked", "withheld", "not_kept"]
+
+
+class RequestInFull(msgspec.Struct, frozen=True, kw_only=True):
+    """A request, the access that granting it would add, and the arguments of the call that it is for."""
 
     request: PermissionRequest
     widens: tuple[Widening, ...]
+    grantors: tuple[str, ...]
+    """The subjects that could approve it now, the nearest superior first. An operator always can, and is not listed."""
+    arguments: tuple[CallArgument, ...] = ()
+    arguments_state: ArgumentsState = "not_kept"
+    """Whether the arguments are shown in full, masked and cut, withheld from a caller who may not approve, or not kept: because
+    the request is not for one call, has ended, or has a very long input."""
 
 
 class GrantPreview(msgspec.Struct, frozen=True, kw_only=True):
@@ -268,6 +281,7 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
     An undeclared name cannot be requested, because the request could not be approved.
     """
     find_member(context.kernel, context.actor)
+    draft, tool_input = _bind_input(draft)
     org_id = choose_organization(context, draft.org_id)
     requester = choose_subject(context, draft.requester, "requester", org_id)
     wanted = _build_wanted_grant(context, org_id, requester, draft)
@@ -278,8 +292,24 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
         channel=wanted.channel, session=wanted.session, reason=draft.reason, summary=draft.summary,
         original_message=draft.original_message, tool_call_id=draft.tool_call_id,
         context=_get_asker(context), action=wanted.action, input_digest=wanted.input_digest,
-        snapshot=wanted.snapshot,
+        snapshot=wanted.snapshot, tool_input=tool_input,
     )  # fmt: skip
+
+
+def _bind_input(draft: RequestDraft) -> tuple[RequestDraft, bytes | None]:
+    """The draft bound to its input by the digest, and the encoded input. Raises `Refused` if the two do not belong together."""
+    if draft.input is None:
+        return draft, None
+    try:
+        tool_input = encode_input(draft.input)
+    except ValueError as error:
+        raise Refused(
+            f"the input is not valid JSON: {error}", "state the arguments as JSON", BAD_VALUE
+        ) from None
+    digest = digest_input(tool_input)
+    if draft.input_digest not in (None, digest):
+        raise Refused("`input_digest` is not the digest of `input`", "leave `input_digest` out", BAD_VALUE)
+    return replace(draft, input_digest=digest), tool_input
 
 
 def approve(
@@ -320,14 +350,33 @@ def deny(context: Context, request_id: str, reason: str = "", *, org: str | None
     return store.requests.deny(request_id, responder=context.actor.name, reason=reason)
 
 
-def describe_request(context: Context, request_id: str, *, org: str | None = None) -> RequestInFull:
-    """A request, and the access that granting it would add, if there are documents. Raises `UnknownRecord`."""
+def describe_request(
+    context: Context,
+    request_id: str,
+    *,
+    org: str | None = None,
+    arguments: Literal["full", "masked", "withheld"] = "masked",
+) -> RequestInFull:
+    """A request, the access that granting it would add, if there are documents, and the arguments of its call.
+
+    Raises `UnknownRecord`, and `BadStore` for arguments that cannot be decrypted.
+    """
     request = context.store.requests.get(request_id)
     require_in(context, org, request, f"request {quote(request_id)}")
     if request is None:
         raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
-    widens = () if context.kernel is None else find_widening(context.kernel, grant_asked_for(request))
-    return RequestInFull(request, widens)
+    wanted = grant_asked_for(request)
+    tool_input = context.store.requests.get_input(request_id)
+    state: ArgumentsState = "not_kept" if tool_input is None else arguments
+    return RequestInFull(
+        request=request,
+        widens=() if context.kernel is None else find_widening(context.kernel, wanted),
+        grantors=() if context.kernel is None else find_grantors(context.kernel, wanted),
+        arguments=()
+        if tool_input is None or arguments == "withheld"
+        else describe_arguments(tool_input, full=arguments == "full"),
+        arguments_state=state,
+    )
 
 
 def preview_grant(context: Context, draft: GrantDraft) -> GrantPreview:

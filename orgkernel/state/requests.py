@@ -20,11 +20,13 @@ from orgkernel.decisions.evidence.state_records import (
     RequestStatus,
 )
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Waiver
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.errors import Conflict, Refused, TooManyRequests
+from orgkernel.runtime.utc import as_utc
 from orgkernel.state.chain import clean_text, clean_value
 from orgkernel.state.grants import insert_grant, require_resources
+from orgkernel.state.request_inputs import delete_inputs, find_input, insert_input
 from orgkernel.state.rows import (
     StoreContext,
     clean_record,
@@ -51,6 +53,9 @@ class RequestLimits:
     """How much one requester may ask. The sources demand limits and give no numbers; these are ours."""
 
     pending: int = 5
+    """So many pending requests for the same resources, so those of one tool do not block another one …"""
+    pending_in_all: int = 25
+    """… and so many pending requests altogether."""
     cooldown: float = 60.0
     """Seconds before the same request may be made again."""
     denials: int = 3
@@ -65,19 +70,27 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
     mine = and_(requests.c.requester == request.requester, requests.c.org_id == request.org_id)
     # A clock that was set back must not lock requesters out, so requests in the future are not recent.
     soon = now + limits.cooldown
+    resources = encode_row(request)["resources"]
     waits = (
         mine,
         requests.c.status == "pending",
         requests.c.created_at <= soon,
         requests.c.expires_at > now,
     )
-    pending = connection.scalar(select(func.count()).where(*waits)) or 0
-    if pending >= limits.pending:
-        raise TooManyRequests(
-            f"{quote(request.requester)} has {pending} pending requests",
-            "wait for an answer",
-            "TOO_MANY_PENDING",
-        )
+    waiting = connection.execute(
+        select(requests.c.request_id, requests.c.resources).where(*waits).order_by(requests.c.created_at)
+    ).all()
+    same = [row.request_id for row in waiting if row.resources == resources]
+    for ids, most, what in (
+        (same, limits.pending, f" for {listing(request.resources)}"),
+        ([row.request_id for row in waiting], limits.pending_in_all, ""),
+    ):
+        if len(ids) >= most:
+            raise TooManyRequests(
+                f"{quote(request.requester)} has {len(ids)} pending requests{what}: {listing(ids)}",
+                "wait for an answer to one of them",
+                "TOO_MANY_PENDING",
+            )
     denied = connection.scalar(
         select(func.count()).where(
             mine,
@@ -91,23 +104,36 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
             f"{quote(request.requester)} was denied {denied} times", "ask a person", "REQUESTS_BLOCKED"
         )
     recent = connection.execute(
-        select(requests.c.created_at).where(
+        select(requests)
+        .where(
             mine,
             requests.c.status != "approved",  # an approved request can be made again
-            requests.c.resources == encode_row(request)["resources"],
+            requests.c.resources == resources,
             requests.c.action.is_not_distinct_from(request.action),
             requests.c.input_digest.is_not_distinct_from(request.input_digest),
             requests.c.snapshot.is_not_distinct_from(request.snapshot),
             requests.c.created_at > now - limits.cooldown,
             requests.c.created_at <= soon,
         )
+        .order_by(requests.c.created_at.desc())
     ).first()
     if recent is not None:
+        earlier, again = decode_record(PermissionRequest, recent), as_utc(recent.created_at + limits.cooldown)
+        if earlier.status == "denied":
+            raise TooManyRequests(
+                describe_denial(earlier), f"the same can be requested again at {again}", "REQUEST_COOLDOWN"
+            )
         raise TooManyRequests(
-            f"{quote(request.requester)} asked for the same less than {limits.cooldown:g} seconds ago",
-            "wait for an answer",
+            f"{quote(request.requester)} asked for the same less than {limits.cooldown:g} seconds ago: request {quote(earlier.request_id)}",
+            f"wait for an answer; the same can be requested again at {again}",
             "REQUEST_COOLDOWN",
         )
+
+
+def describe_denial(request: PermissionRequest) -> str:
+    """A denial with the words of the approver, for the requester."""
+    words = f": {request.response_reason}" if request.response_reason else ", without a reason"
+    return f"{quote(request.responder or 'operator')} denied request {quote(request.request_id)}{words}"
 
 
 class Requests:
@@ -136,8 +162,12 @@ class Requests:
         action: str | None = None,
         input_digest: str | None = None,
         snapshot: str | None = None,
+        tool_input: bytes | None = None,
     ) -> PermissionRequest:
-        """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`."""
+        """Ask. `tool_input` is the encoded input of the call, which is kept while the request is pending.
+
+        Raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`.
+        """
         require_reference("the requester", requester, REQUESTERS)
         require_resources("request", resources)
         require_word("the kind", kind, TIMERS)
@@ -175,6 +205,8 @@ class Requests:
             )
             require_room(transaction, request, self._limits)
             transaction.connection.execute(insert(requests).values(**encode_row(request)))
+            if tool_input is not None:
+                insert_input(transaction.connection, request.request_id, tool_input)
             transaction.touch()
             _note(transaction, request, "created", "")
             return request
@@ -224,6 +256,17 @@ class Requests:
         request = self._context.find(PermissionRequest, query)
         return None if request is None else _get_state_at(request, self._context.clock())
 
+    def get_input(self, request_id: str) -> bytes | None:
+        """The encoded input of the call that a pending request is for; None if none is kept. Raises `BadStore`."""
+        with self._context.reading() as connection:
+            query = select(requests.c.status, requests.c.expires_at).where(
+                requests.c.request_id == request_id
+            )
+            row = connection.execute(query).one_or_none()
+            if row is None or row.status != "pending" or row.expires_at <= self._context.clock():
+                return None
+            return find_input(connection, request_id)
+
     def list(
         self, status: RequestStatus | None = None, requester: str | None = None
     ) -> tuple[PermissionRequest, ...]:
@@ -264,11 +307,13 @@ def _answer(
     grant_id: str | None,
 ) -> PermissionRequest:
     values = {
-        "status": status, "response": response, "responder": clean_text(responder), "response_at": transaction.now, "grant_id": grant_id,
+        "status": status, "response": response, "responder": clean_text(responder), "response_at": transaction.now,
+        "response_reason": clean_text(reason), "grant_id": grant_id,
     }  # fmt: skip
     transaction.connection.execute(
         update(requests).where(requests.c.request_id == request.request_id).values(**values)
     )
+    delete_inputs(transaction.connection, (request.request_id,))
     transaction.touch()
     done = msgspec.structs.replace(request, **values)
     _note(transaction, done, status, responder, reason)
@@ -284,6 +329,7 @@ def _expire(transaction: Transaction) -> int:
         )
         transaction.touch()
         _note(transaction, decode_record(PermissionRequest, row), "expired", "")
+    delete_inputs(transaction.connection, [row.request_id for row in rows])
     return len(rows)
 
 

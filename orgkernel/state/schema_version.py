@@ -31,6 +31,7 @@ VERSIONS: Sequence[str] = (
     "0012",
     "0013",
     "0014",
+    "0015",
 )
 """All versions, oldest first. This list exists so that opening a store does not import Alembic."""
 NEWEST = VERSIONS[-1]

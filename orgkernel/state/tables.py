@@ -122,12 +122,20 @@ requests = Table(
     Column("responder", _WORDS),
     Column("response", _WORDS),
     Column("response_at", Float),
+    Column("response_reason", _WORDS, nullable=False, server_default=""),
     Column("grant_id", _WORDS),
     Column("action", _WORDS),
     Column("input_digest", _WORDS),
     Column("snapshot", _WORDS),
     Index("ix_requests_requester_status", "requester", "status"),
     Index("ix_requests_status_created_at", "status", "created_at"),
+)
+
+request_inputs = Table(
+    "request_inputs",
+    metadata,
+    Column("request_id", _WORDS, ForeignKey("requests.request_id"), primary_key=True),
+    Column("input", _WORDS, nullable=False),
 )
 
 qualification_results = Table(

@@ -337,9 +337,9 @@ class Requests:
             store.requests.approve(request.request_id, "once", responder="agent:worf")
         assert refusal.value.code == "SELF_GRANT"
 
-    def test_five_may_be_pending(self, store: Store, clock: Clock) -> None:
-        """The sixth is refused until one is answered or expires; others may ask."""
-        first, *_ = [store.requests.create("agent:worf", [f"tool:{number}"]) for number in range(5)]
+    def test_twenty_five_may_be_pending(self, store: Store, clock: Clock) -> None:
+        """The next one is refused until one is answered or expires; others may ask."""
+        first, *_ = [store.requests.create("agent:worf", [f"tool:{number}"]) for number in range(25)]
         with pytest.raises(TooManyRequests) as refusal:
             store.requests.create("agent:worf", ["tool:more"])
         assert refusal.value.code == "TOO_MANY_PENDING"

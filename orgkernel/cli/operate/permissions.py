@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 import click
 
+from orgkernel.cli.circumstances import parse_input
 from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, with_options
 from orgkernel.cli.output import echo_indented
@@ -34,6 +35,7 @@ from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import (
     GrantDraft,
     RequestDraft,
+    RequestInFull,
     RestrictionDraft,
     approve,
     ask,
@@ -300,6 +302,13 @@ def request() -> None:
     help="Ceiling to waive; repeatable.",
 )
 @_action_option
+@click.option(
+    "--input",
+    "input_json",
+    default="",
+    metavar="JSON",
+    help="Only this input of the tool, which approvers see until the request ends.",
+)
 @_digest_option
 @_snapshot_option
 @_org_option
@@ -307,7 +316,7 @@ def request() -> None:
 @change_options
 def _create_request(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
-    **draft: Any,
+    input_json: str, **draft: Any,
 ) -> None:  # fmt: skip
     """Request a permission on RESOURCEs in the name of SUBJECT. The resources must be declared in a document.
 
@@ -315,23 +324,31 @@ def _create_request(
     """
     org = get_named_organization(org_id, all_orgs)
     with open_operation_here(actor, paths, store, no_cache, create=True) as context:
-        new_request = ask(context, RequestDraft(org_id=org, **draft))
+        new_request = ask(context, RequestDraft(org_id=org, input=parse_input(input_json), **draft))
     until = show_time(new_request.expires_at)
     echo_record(form, new_request, f"{new_request.request_id} is pending until {until}")
 
 
-@request.command("show", short_help="Show a request in full, and what granting it would change.")
+@request.command(
+    "show", short_help="Show a request with the arguments of its call, and what granting it would change."
+)
 @click.argument("request_id", metavar="REQUEST")
+@click.option(
+    "--full", is_flag=True, help="Show the arguments without masking secrets or cutting long values."
+)
 @add_path_options
 @store_option
 @cache_option
 @format_option("text", "json")
 def _show_request(
-    request_id: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
+    request_id: str, full: bool, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
 ) -> None:
-    """Show a request in full, and what granting it would change for the requester."""
+    """Show a request, the arguments of the call that it is for, and what granting it would change for the requester.
+
+    The arguments are kept until the request is answered or expires.
+    """
     with open_question(store, find_declared(paths, no_cache=no_cache)) as context:
-        full_request = describe_request(context, request_id)
+        full_request = describe_request(context, request_id, arguments="full" if full else "masked")
     if form == "json":
         echo_indented(full_request)
         return
@@ -340,11 +357,39 @@ def _show_request(
         f"{record.request_id}: {record.requester} asks for level {_render_level(record)} of {', '.join(record.resources)} {_render_organization(record.org_id)}",
         f"status: {record.status}, until {show_time(record.expires_at)}",
         f"reason: {record.reason or 'none given'}",
+        *_render_answer(record),
+        *_render_arguments(full_request),
+        f"can be approved by: {', '.join((*full_request.grantors, 'an operator'))}",
         "granting it would change:" if full_request.widens else "granting it would change nothing",
         *(f"  {_render_change(each)}" for each in full_request.widens),
     ]
     for line in lines:
         click.echo(printable(line))
+
+
+def _render_answer(record: PermissionRequest) -> Iterator[str]:
+    if record.responder is not None:
+        words = f": {record.response_reason}" if record.response_reason else ""
+        yield f"answer: {record.response} by {record.responder}, {show_time(record.response_at)}{words}"
+
+
+def _render_arguments(full_request: RequestInFull) -> Iterator[str]:
+    """The arguments of the call, each value with its own lines."""
+    if full_request.arguments_state == "not_kept":
+        if full_request.request.input_digest is not None:
+            yield "arguments: not kept, because the request has ended or its input is very long"
+        return
+    yield "arguments:" if full_request.arguments else "arguments: none"
+    for each in full_request.arguments:
+        first, *more = each.value.split("\n")
+        notes = [f"{each.left_out:,} more characters"] if each.left_out else []
+        notes += ["masked"] if each.is_masked else []
+        note = f"  ({', '.join(notes)}; `--full` shows everything)" if notes else ""
+        if more:
+            yield f"  {each.name}:{note}"
+            yield from (f"    {line}" for line in (first, *more))
+        else:
+            yield f"  {each.name}: {first}{note}"
 
 
 def _render_change(widening: Widening) -> str:

@@ -88,6 +88,8 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     response: str | None = None
     """The answer: `once`, `day`, `always` or `deny`."""
     response_at: float | None = None
+    response_reason: str = ""
+    """The words of the answer, for the requester."""
     grant_id: str | None = None
     action: str | None = None
     """The only requested action; None for every action of the level."""

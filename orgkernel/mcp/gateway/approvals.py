@@ -11,16 +11,20 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, NamedTuple
 
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.decisions.evidence.state_records import PermissionRequest, grant_asked_for
-from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.explaining import write_question
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.operations.asking import file_request_for_call
+from orgkernel.operations.call_arguments import CallArgument, describe_arguments
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.runtime.utc import as_utc
 
+_MAX_ARGUMENTS, _MAX_CHARACTERS = 20, 500
+"""How many arguments a form shows, and how much of each."""
 FormAnswer = Literal["accept", "decline", "cancel"]
 FormAsker = Callable[[str, str], Awaitable[FormAnswer | None]]
 """Asks the person at the host: a message, and the id of the request. None if the host has no forms."""
@@ -68,11 +72,32 @@ async def ask_approval(
 
 
 def _build_form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest) -> str:
-    """Build the message of the form."""
+    """Build the message of the form: the call with its arguments, and how to answer."""
     text = f"{clean_sentence(write_question(request))} needs an approval (request {made.request_id}, for this call only, once)."
+    text += _write_arguments(request)
     if caller.approver:
         return f"{text} Accept to approve it as {caller.approver}, or decline to deny it."
     return f"{text} Approve it with: orgkernel request approve {made.request_id}. Then accept to go on."
+
+
+def _write_arguments(request: AccessRequest) -> str:
+    """The arguments of the call, one in a line, with secrets masked and long values cut."""
+    arguments = describe_arguments(encode_input(request.context.input or {}))
+    if not arguments:
+        return " It has no arguments."
+    lines = [f"{clean_sentence(each.name)}: {_cut(each)}" for each in arguments[:_MAX_ARGUMENTS]]
+    left_out = len(arguments) - len(lines)
+    lines += [f"and {left_out} more arguments, which `orgkernel request show` lists"] if left_out else []
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def _cut(argument: CallArgument) -> str:
+    text = clean(argument.value)
+    if len(text) > _MAX_CHARACTERS:
+        return (
+            f"{text[:_MAX_CHARACTERS]} … ({len(text) - _MAX_CHARACTERS + argument.left_out} more characters)"
+        )
+    return text
 
 
 def _describe_waiting(made: PermissionRequest, able: tuple[str, ...]) -> str:
