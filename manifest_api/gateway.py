@@ -204,6 +204,7 @@ class HttpCaller(HttpAsker, GatewayCaller):
     ) -> None:
         super().__init__(request, caller, org_id, subject, read_delegation(request, subject))
         self.actor_name = caller.credential
+        self.has_self_service = gateway.gateway.has_self_service
         self._gateway = gateway
         self._state_at = time.monotonic()
 

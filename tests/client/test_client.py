@@ -154,7 +154,7 @@ def test_waiting_has_a_limit(server: Server, connect: Callable[..., Any]) -> Non
     with pytest.raises(Refused) as error:
         admin.approve(ORG, asked.request_id)
     assert error.value.code == "NOT_PENDING"
-    with pytest.raises(TooManyRequests, match="denied request .*: not today"):
+    with pytest.raises(TooManyRequests, match=r"denied request .*: not today"):
         clerk.request_permission(ORG, ["tool:github"], reason="to look")
     with pytest.raises(UnknownRecord):
         clerk.wait_for_answer(ORG, "r-0123456789ab", timeout=1.0)

@@ -11,6 +11,11 @@ from orgkernel.loading.formats.names import build_server_tool_id
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.support.trees import write_tree
 
+OWN_TOOLS = [
+    f"orgkernel__{name}"
+    for name in ("can", "dispatch", "report", "request_access", "what_can", "who_am_i", "who_can", "why")
+]
+"""The tools of orgkernel itself, which every role has."""
 PROGRAM = Path(__file__).with_name("box.py")
 ORG = """
 _schema: orgkernel:organization

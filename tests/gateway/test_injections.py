@@ -17,7 +17,7 @@ from orgkernel.operations.upkeep import read_audit
 from tests.api.keys import location_of, opened
 from tests.faults.test_secrets_everywhere import SHAPES, everything_in, inside
 from tests.gateway.gateways import Wire, on_wire, over_http, text_of
-from tests.gateway.shop import LOOK, Shop
+from tests.gateway.shop import LOOK, OWN_TOOLS, Shop
 from tests.gateway.test_reviews import TELLS, accept
 
 SECRETS = SHAPES[::7]
@@ -123,7 +123,7 @@ def test_lists_write_out_what_is_not_seen(shop: Shop, wire: Wire) -> None:
     """Names are made of letters that every host takes, all are different, and no text has a character that hides."""
     listed = wire.ask("tools/list")["result"]["tools"]
     names = [each["name"] for each in listed]
-    assert len(names) == len(set(names)) == len(HOSTILE) + 3
+    assert len(names) == len(set(names)) == len(HOSTILE) + 2 + len(OWN_TOOLS)
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in names)
     for kind in ("tools", "prompts", "resources"):
         answer = wire.ask(f"{kind}/list")["result"]

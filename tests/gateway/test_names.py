@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway.names import build_exposed_name, build_prefix, map_tool_names, require_apart
 from tests.gateway.gateways import on_wire
-from tests.gateway.shop import LOOK, Box, Shop, large_shop
+from tests.gateway.shop import LOOK, OWN_TOOLS, Box, Shop, large_shop
 from tests.support.in_process import run_here
 
 ODD = (
@@ -79,3 +79,16 @@ def test_each_name_calls_its_tool_and_no_other(tmp_path: Path) -> None:
         assert "lacks the field `reason`" in wire.text("orgkernel__request_access", resource="x")
     assert len(odd[0].calls) == len(odd[1].calls) == len([name for name in ODD if name])
     assert set(json.loads(shop.lock.read_text())["servers"]["orgkernel"]["tools"]) >= set(ODD) - {""}
+
+
+def test_a_role_asks_about_itself_behind_the_gateway(tmp_path: Path) -> None:
+    """The tools of orgkernel answer for the caller; without self-service there are none, and no refusal offers one."""
+    shop = Shop(tmp_path)
+    with on_wire(shop, "--role", "clerk") as wire:
+        assert set(OWN_TOOLS) <= set(wire.tools())
+        assert "`role:clerk`" in wire.text("orgkernel__can", resource="tool:mcp__box__wipe")
+        assert "orgkernel__request_access" in wire.text("box__wipe")
+    with on_wire(shop, "--role", "clerk", "--no-self-service") as wire:
+        assert not set(OWN_TOOLS) & set(wire.tools())
+        assert wire.text("orgkernel__can", resource="tool:mcp__box__wipe").startswith("there is no tool")
+        assert "orgkernel__" not in wire.text("box__wipe")

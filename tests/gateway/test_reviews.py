@@ -16,7 +16,7 @@ from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway import pins as module
 from orgkernel.mcp.gateway.pins import Pins
 from tests.gateway.gateways import Wire, on_wire
-from tests.gateway.shop import LOOK, PAY, SEND, WIPE, Box, Shop, large_shop
+from tests.gateway.shop import LOOK, OWN_TOOLS, PAY, SEND, WIPE, Box, Shop, large_shop
 from tests.support.in_process import run_here
 
 ALL = (LOOK, SEND, PAY, WIPE)
@@ -171,9 +171,7 @@ def test_a_lock_file_that_cannot_be_read_opens_nothing(
         assert "done" not in said
         assert running.shop.box.calls == before
         listed = wire.ask("tools/list")
-        assert "error" in listed or [each["name"] for each in listed["result"]["tools"]] == [
-            "orgkernel__request_access"
-        ]
+        assert "error" in listed or [each["name"] for each in listed["result"]["tools"]] == OWN_TOOLS
     finally:
         if lock.is_dir():
             lock.rmdir()
@@ -272,7 +270,7 @@ def test_a_server_that_cannot_be_accepted_hides_no_other(tmp_path: Path) -> None
             "box__pay",
             "box__send",
             "crate__look",
-            "orgkernel__request_access",
+            *OWN_TOOLS,
         ]
         assert wire.text("box__look") == "look done"
         assert "more than 8388608 bytes" in wire.text("bad__look")
@@ -286,7 +284,7 @@ def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) 
     own = {"prompts": [{"name": "p"}], "resources": [{"uri": "box://a", "name": "a"}]}
     shop.box.says(tools=ALL, **own)
     with on_wire(shop, "--role", "clerk", "--require-review") as wire:
-        assert wire.tools() == ["orgkernel__request_access"]
+        assert wire.tools() == OWN_TOOLS
         assert wire.ask("prompts/list")["result"]["prompts"] == []
         assert wire.ask("resources/list")["result"]["resources"] == []
         assert "error" in wire.ask("prompts/get", name="box__p")
@@ -294,7 +292,7 @@ def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) 
         assert "it has not been reviewed" in wire.text("box__look")
         assert not shop.lock.exists()
         assert accept(shop, "box", "look").stdout == "+ box/look: Does look.\n"
-        assert wire.tools() == ["box__look", "orgkernel__request_access"]
+        assert wire.tools() == ["box__look", *OWN_TOOLS]
         assert wire.text("box__look") == "look done"
         assert len(wire.ask("prompts/list")["result"]["prompts"]) == 1
         assert wire.ask("resources/read", uri="box://a")["result"]["contents"][0]["text"] == "read"

@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.api.running import until
 from tests.gateway.gateways import Wire, on_wire, over_http
-from tests.gateway.shop import LOOK, Box, Shop, large_shop
+from tests.gateway.shop import LOOK, OWN_TOOLS, Box, Shop, large_shop
 from tests.support.patience import PATIENCE
 
 BOX = ["box__look", "box__pay", "box__send"]
@@ -79,7 +79,9 @@ def test_all_lists_have_a_deadline(tmp_path: Path) -> None:
         for method, field in LISTS:
             result, seconds = ask(wire, method)
             assert [*get_missing(result)] == ["crate"], method
-            assert len(result[field]) == (2 if field == "tools" else field != "resourceTemplates"), result
+            assert len(result[field]) == (
+                1 + len(OWN_TOOLS) if field == "tools" else field != "resourceTemplates"
+            ), result
             assert seconds < 0.8
         answer = wire.ask("prompts/get", name="crate__greet")
         assert "these servers do not answer: `crate`" in answer["error"]["message"]

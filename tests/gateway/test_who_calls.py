@@ -15,7 +15,7 @@ from orgkernel.kernel.stored import open_store
 from orgkernel.operations.upkeep import read_audit
 from tests.api.keys import bearer, location_of, opened
 from tests.gateway.gateways import Http, on_wire, over_http, text_of
-from tests.gateway.shop import CLERK, Shop, profile
+from tests.gateway.shop import CLERK, OWN_TOOLS, Shop, profile
 from tests.mcp.calling import ERAS
 
 OTHERS = {
@@ -60,7 +60,7 @@ def test_no_argument_and_no_metadata_names_the_caller(http: Http) -> None:
     assert http.shop.box.calls[-1] == ["look", OTHERS]
     assert {each.subject for each in rows(http.shop)[:2]} == {"agent:bob"}
     listed = http.post(key, message("tools/list", **(OTHERS | {"_meta": OTHERS})), **headers).json()
-    assert [each["name"] for each in listed["result"]["tools"]] == ["box__look", "orgkernel__request_access"]
+    assert [each["name"] for each in listed["result"]["tools"]] == ["box__look", *OWN_TOOLS]
 
 
 @pytest.mark.parametrize("query", ["?org=other", "?org=shop&org=other", "?role=lead", "?subject=role:lead"])
@@ -162,7 +162,7 @@ def test_two_keys_on_one_connection_see_their_own(http: Http) -> None:
             assert etagged.status_code == 200
             assert etagged.json()["result"] == answer.json()["result"]
     assert {"box__pay", "box__send"} <= seen[ann]
-    assert seen[bob] == {"box__look", "orgkernel__request_access"}
+    assert seen[bob] == {"box__look", *OWN_TOOLS}
 
 
 def test_no_list_comes_from_the_cache_of_another_key(http: Http) -> None:
@@ -170,9 +170,9 @@ def test_no_list_comes_from_the_cache_of_another_key(http: Http) -> None:
     with http.client(http.key("ann")) as ann, http.client(http.key("bob")) as bob:
         assert ann.client.protocol_version == "2026-07-28"
         for _ in range(2):
-            assert len(ann.do("list_tools").tools) == 5
+            assert len(ann.do("list_tools").tools) == 4 + len(OWN_TOOLS)
             listed = bob.do("list_tools")
-            assert [each.name for each in listed.tools] == ["box__look", "orgkernel__request_access"]
+            assert [each.name for each in listed.tools] == ["box__look", *OWN_TOOLS]
             assert (listed.cache_scope, listed.ttl_ms) == ("private", 60_000)
         for method in ("list_prompts", "list_resources", "list_resource_templates"):
             assert bob.do(method).cache_scope == "private"
@@ -224,7 +224,7 @@ def test_a_role_over_stdio_stays_the_one_of_the_options(tmp_path: Path) -> None:
         answer = wire.ask("tools/call", name="box__send", arguments={}, _meta=envelope | OTHERS)
         assert "error" in answer or text_of(answer).startswith("deny: `agent:bob`")
         wire.write([message(name="box__send", arguments={}), message(name="box__look", arguments={})])
-        assert wire.tools() == ["box__look", "orgkernel__request_access"]
+        assert wire.tools() == ["box__look", *OWN_TOOLS]
         for name in ("b\u043ex__look", "box__look ", "BOX__look", "box__look\u200b", "box__look\x00", "box_look", "crate__look/../look"):  # fmt: skip
             assert text_of(wire.call(name)).startswith(("there is no tool", "deny")), name
     assert shop.box.calls == []

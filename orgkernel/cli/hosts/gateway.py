@@ -71,6 +71,11 @@ _server_options = with_options(
 @click.option(
     "--approver", metavar="PERSON", help="Person at the host who approves requests in its forms: person:ID."
 )
+@click.option(
+    "--no-self-service",
+    is_flag=True,
+    help="Leave out the tools of orgkernel itself, with which an agent asks about its permissions and for more.",
+)
 @run_options
 @tls_options
 @add_path_options
@@ -89,7 +94,7 @@ def command(ctx: click.Context, /, **context_json: Any) -> None:
 
 def _run(
     org: str, role: str | None, agent: str | None, address: str | None, configs: Sequence[str], names: Sequence[str],
-    lock_file: str, require_review: bool, list_seconds: float, approver: str | None, on_behalf_of: str | None, via: Sequence[str], context_json: str,
+    lock_file: str, require_review: bool, list_seconds: float, approver: str | None, no_self_service: bool, on_behalf_of: str | None, via: Sequence[str], context_json: str,
     tls_certificate: str | None, tls_key: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
 ) -> None:  # fmt: skip
     from orgkernel.mcp.server import require_sdk
@@ -108,7 +113,9 @@ def _run(
 
     upstreams = open_upstreams(configs, names)
     pins = Pins(lock_file, require_review=require_review)
-    gateway = McpGateway(upstreams, pins, _say, ListLimits(deadline=list_seconds))
+    gateway = McpGateway(
+        upstreams, pins, _say, ListLimits(deadline=list_seconds), has_self_service=not no_self_service
+    )
     # Over HTTP all organizations are served, and ORG is the active one.
     one, active = (org, None) if address is None else (None, None if org == ACTIVE else org)
     kernel = open_kernel(paths, one, active, no_cache=no_cache)
@@ -145,11 +152,16 @@ def _serve_one(
     if approver and approver.removeprefix("person:") not in snapshot.records.people:
         raise UsageError(f"no directory declares {quote(approver)}", "name a declared person as `person:ID`")
     base = msgspec.structs.replace(base, subject=subject)
+
+    def open_caller() -> LocalCaller:
+        location = locate_current_store(store)
+        caller = LocalCaller(kernel, snapshot.org_id, subject, location, base, approver, _say_unrecorded)
+        caller.has_self_service = gateway.has_self_service
+        return caller
+
     serve_on_stdio(
         kernel,
-        lambda: LocalCaller(
-            kernel, snapshot.org_id, subject, locate_current_store(store), base, approver, _say_unrecorded
-        ),
+        open_caller,
         partial(run_gateway_stdio, gateway),
     )
 

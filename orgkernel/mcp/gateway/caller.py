@@ -32,6 +32,8 @@ class GatewayCaller(Asker):
     """The credential in the audit. Empty for a process that was started for one subject."""
     approver: str = ""
     """The person who answers forms for this caller. Empty if unknown."""
+    has_self_service: bool = True
+    """Whether it has the tools of orgkernel itself."""
 
     @abstractmethod
     async def tools(self) -> UpstreamTools:

@@ -47,11 +47,16 @@ class McpGateway:
     """The servers behind one gateway. A server is not started before it is needed."""
 
     def __init__(
-        self, upstreams: Sequence[Upstream], pins: Pins, say: Announce, limits: ListLimits | None = None
-    ) -> None:
-        """Raises `UsageError` for servers whose names cannot be distinguished."""
+        self, upstreams: Sequence[Upstream], pins: Pins, say: Announce, limits: ListLimits | None = None,
+        *, has_self_service: bool = True,
+    ) -> None:  # fmt: skip
+        """`has_self_service` is whether callers also have the tools of orgkernel itself.
+
+        Raises `UsageError` for servers whose names cannot be distinguished.
+        """
         require_apart(each.name for each in upstreams)
         self.changes = ListChanges()
+        self.has_self_service = has_self_service
         self.servers = {
             each.name: ReviewedServer(each, pins, say, on_list_change=self.changes.announce, limits=limits)
             for each in upstreams

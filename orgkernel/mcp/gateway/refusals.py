@@ -37,7 +37,7 @@ async def write_refusal(caller: GatewayCaller, request: AccessRequest, waiting: 
     explanation, grantors = await caller.ask(lambda kernel: explain_to(kernel, caller, request))
     if explanation.decision.outcome == "allow":  # the missing permission has been granted in the meantime
         return f"deny: {clean_sentence(write_question(request))}\nit is allowed now: call again"
-    asking = "" if waiting else explain_how_to_ask(caller, request, ASKING)
+    asking = "" if waiting or not caller.has_self_service else explain_how_to_ask(caller, request, ASKING)
     return write_decision(
         write_question(request),
         explanation.decision,

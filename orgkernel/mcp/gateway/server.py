@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from orgkernel import __version__
 from orgkernel.diagnostics.wording import clean
 from orgkernel.errors import OrgkernelError
-from orgkernel.mcp.arguments import read_arguments
 from orgkernel.mcp.gateway.approvals import FormAnswer, FormAsker
 from orgkernel.mcp.gateway.caller import GatewayCaller, LocalCaller
 from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
@@ -27,9 +26,9 @@ from orgkernel.mcp.gateway.passing import (
     list_templates,
 )
 from orgkernel.mcp.gateway.refusals import ASKING
+from orgkernel.mcp.gateway.self_service import call_own_tool, find_own_tools
 from orgkernel.mcp.server import describe_tool, hide_fault
-from orgkernel.mcp.tools import BY_NAME
-from orgkernel.mcp.words import clean_value, render_json, write_error
+from orgkernel.mcp.words import write_error
 
 if TYPE_CHECKING:
     from mcp import types
@@ -90,8 +89,9 @@ def build_gateway_server(
 
     async def on_call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
         caller = find_caller(ctx)
-        if params.name == ASKING:
-            return _adapt_to_protocol(ctx, await _request_access(caller, params.arguments))
+        own_tool = find_own_tools(caller).get(params.name)
+        if own_tool is not None:
+            return _adapt_to_protocol(ctx, await call_own_tool(caller, own_tool, params.arguments))
         try:
             result = await call_tool(
                 gateway,
@@ -203,11 +203,11 @@ def _install_signal_handlers(gateway: McpGateway, caller: LocalCaller) -> None:
 
 
 async def _list_tools(gateway: McpGateway, caller: GatewayCaller) -> GatewayList:
-    """The tools of a caller, and the tool for requesting a permission if the caller may request one."""
+    """The tools of a caller, and the tools with which it asks about its permissions and for more."""
     tools, missing = await list_tools(gateway, caller)
-    if caller.may("request"):
-        own = describe_tool(BY_NAME["request_access"])
-        tools.append({**own.model_dump(by_alias=True, exclude_none=True, mode="json"), "name": ASKING})
+    for name, tool in find_own_tools(caller).items():
+        own = describe_tool(tool)
+        tools.append({**own.model_dump(by_alias=True, exclude_none=True, mode="json"), "name": name})
     return GatewayList(sorted(tools, key=lambda each: str(each["name"])), missing)
 
 
@@ -225,17 +225,6 @@ def _build_list_result(ctx: Any, field: str, listing: GatewayList) -> dict[str, 
     if _is_modern(ctx):
         result["ttlMs"] = _PARTIAL_LIST_TTL
     return result
-
-
-async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Ask for a permission, as over `orgkernel mcp`."""
-    tool = BY_NAME["request_access"]
-    try:
-        answer, text = await tool.run(caller, read_arguments(tool.name, tool.arguments, arguments))
-    except OrgkernelError as error:
-        return {"content": [{"type": "text", "text": write_error(error)}], "isError": True}
-    data = clean_value(answer)
-    return {"content": [{"type": "text", "text": text or render_json(data)}], "structuredContent": data}
 
 
 def _build_form_asker(ctx: Any, params: types.CallToolRequestParams) -> FormAsker:
