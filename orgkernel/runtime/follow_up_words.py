@@ -1,0 +1,183 @@
+"""Reads a message for the signs that it belongs to the work before it: pronouns, questions about the work, thanks, a
+new subject.
+
+The words are data, by language, in `follow_up_words.json`. A short message rarely shows its language, so then the
+words of all languages count.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple
+
+from .languages import FOREIGN_STOP, begin, find_language
+from .lazy_patterns import lazy_pattern
+from .request_words import STOP_WORDS
+from .word_forms import clean, find_tokens, join_words
+
+WORDS: Final = "follow_up_words.json"
+"""File with the words, next to this module."""
+_MOST_CHARACTERS: Final = 2_000
+_SHORTEST_COMMON_PART: Final = 6
+# `inténtalo`, `hazlo`, `ponle`: Spanish writes the object and the order as one word.
+_JOINED_OBJECT: Final = lazy_pattern(
+    r"\b\w*[áéíóú]\w*?l[aeo]s?\b|\b(?:haz|pon|di|da|ve|sal|ten)(?:me|nos)?l[aeo]s?\b", re.I
+)
+_WORD: Final = lazy_pattern(r"[^\W_]+(?:['-][^\W_]+)*")
+_SENTENCE: Final = lazy_pattern(r"[.!?\n]+\s*")
+
+
+class MessageSigns(NamedTuple):
+    """What a message shows about the work before it."""
+
+    points_back: str = ""
+    """The first word that points back: `it`, `also`. Empty without one."""
+    asks_about_work: str = ""
+    """The words of a question about what was or will be done, or of a thing that every task has: `did you`, `diff`."""
+    is_question: bool = False
+    """Whether each of its sentences asks for an answer. `could you …?` is an order."""
+    is_talk: bool = False
+    """Whether it is small talk in so many words."""
+    is_thanks: bool = False
+    """Whether it contains nothing but thanks or approval."""
+    stops: bool = False
+    """Whether it only calls the task off."""
+    changes_subject: bool = False
+    """Whether it announces another subject."""
+    content: tuple[str, ...] = ()
+    """Stems of its words that carry meaning, except those that people use in any task."""
+
+
+def read_signs(message: str) -> MessageSigns:
+    """Read the signs of a message. Never raises, and takes bounded time for any text."""
+    message = message[:_MOST_CHARACTERS]
+    text = clean(message, _MOST_CHARACTERS).lower()
+    words = _WORD.findall(text)
+    language = find_language(text)
+    vocabulary = _get_vocabulary(language)
+    talk, closing = vocabulary.find("talk", text), vocabulary.find("closing", text)
+    points = vocabulary.find("points", text)
+    if not points and language in (None, "Spanish"):
+        joined = _JOINED_OBJECT.search(message)
+        points = joined.group().lower() if joined else ""
+    about = vocabulary.find("work_questions", text)
+    nouns = vocabulary.words("work_nouns")
+    about = about or next((word for word in words if word in nouns), "")
+    rest = vocabulary.remove("closing", text) if closing else ""
+    stop, change = vocabulary.find("stop", text), vocabulary.find("change", text)
+    sentences = [part for part in _SENTENCE.split(text) if _WORD.search(part)]
+    return MessageSigns(
+        points,
+        about,
+        bool(sentences) and all(_is_question(part, vocabulary, "?" in text) for part in sentences),
+        bool(talk) and len(words) <= 2 * len(talk.split()) + 8,
+        bool(closing) and "?" not in text and set(_WORD.findall(rest)) <= vocabulary.words("polite"),
+        bool(stop) and set(_WORD.findall(text.replace(stop, " "))) <= vocabulary.words("polite"),
+        bool(change) and text.find(change) < 40,
+        extract_objects(vocabulary.remove("talk", text) if talk else message),
+    )
+
+
+@lru_cache(maxsize=2_048)
+def extract_objects(text: str) -> tuple[str, ...]:
+    """The stems of the words that say what a text is about, each once: without words that occur in any task."""
+    text = join_words(clean(text.replace("_", " "), _MOST_CHARACTERS))
+    language = find_language(text)
+    general = _get_vocabulary(language).words("general") | _get_vocabulary(language).words("work_nouns")
+    stems = (
+        begin(token.stem) if language is not None else token.stem
+        for token in find_tokens(text)
+        if token.text.replace("'", "") not in STOP_WORDS
+        and token.text not in general
+        and not (token.text in FOREIGN_STOP and language is not None)
+        and not token.text.isdigit()
+        and len(token.text) > 1
+    )
+    return tuple(dict.fromkeys(stems))
+
+
+def is_general(word: str) -> bool:
+    """Whether people use a word in any task, so it does not show which role should work."""
+    return word in _get_vocabulary(None).words("general")
+
+
+def find_common(one: Iterable[str], other: Iterable[str]) -> str:
+    """The first stem that both have, or that begins like one of the other. Empty without one."""
+    others = set(other)
+    beginnings = {stem[:_SHORTEST_COMMON_PART] for stem in others if len(stem) >= _SHORTEST_COMMON_PART}
+    return next(
+        (
+            stem
+            for stem in one
+            if stem in others
+            or (len(stem) >= _SHORTEST_COMMON_PART and stem[:_SHORTEST_COMMON_PART] in beginnings)
+        ),
+        "",
+    )
+
+
+class _Vocabulary:
+    """The words of one language, or of all."""
+
+    def __init__(self, languages: Iterable[Mapping[str, str]]) -> None:
+        self._phrases: dict[str, tuple[str, ...]] = {}
+        for language in languages:
+            for kind, joined in language.items():
+                known = self._phrases.get(kind, ())
+                self._phrases[kind] = (*known, *(phrase.strip() for phrase in joined.split("|")))
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._words = {kind: frozenset(phrases) for kind, phrases in self._phrases.items()}
+
+    def words(self, kind: str) -> frozenset[str]:
+        """The words of a kind."""
+        return self._words.get(kind, frozenset())
+
+    def find(self, kind: str, text: str) -> str:
+        """The first phrase of a kind in a text. Empty without one."""
+        match = self._get_pattern(kind).search(text)
+        return match.group() if match else ""
+
+    def remove(self, kind: str, text: str) -> str:
+        """The text without the phrases of a kind."""
+        return self._get_pattern(kind).sub(" ", text)
+
+    def _get_pattern(self, kind: str) -> re.Pattern[str]:
+        pattern = self._patterns.get(kind)
+        if pattern is None:
+            # The longest phrase first, so `that is all` is not read as `that`.
+            ordered = sorted(self._words.get(kind, ()), key=lambda phrase: (-len(phrase), phrase))
+            choices = "|".join(map(re.escape, ordered)) or "(?!)"
+            pattern = self._patterns[kind] = re.compile(rf"(?<![\w'])(?:{choices})(?![\w'])")
+        return pattern
+
+
+@cache
+def _get_vocabulary(language: str | None) -> _Vocabulary:
+    languages = _read_words()
+    known = languages.get(language or "")
+    return _Vocabulary(languages.values() if known is None else [known])
+
+
+@cache
+def _read_words() -> Mapping[str, Any]:
+    """The words by language. Empty if the file is missing or damaged. Then a message without clear work still belongs
+    to the task.
+    """
+    try:
+        return dict(json.loads(pkgutil.get_data(__package__, WORDS) or b"")["languages"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _is_question(sentence: str, vocabulary: _Vocabulary, marked: bool) -> bool:
+    words = _WORD.findall(sentence)
+    polite = vocabulary.words("polite")
+    while len(words) > 1 and words[0] in polite and words[0] not in vocabulary.words("asks"):
+        words = words[1:]
+    return words[0] in vocabulary.words("asks") and (marked or words[0] not in ("is", "a", "y", "por"))

@@ -1,0 +1,259 @@
+"""Decides whether a message belongs to the task before it: a task begins, is followed up, pauses, and ends.
+
+`RULES` is the whole decision: the first rule that applies decides. A task begins with a message that names work. It
+ends when the user calls it done, when another task begins, or after `SILENCE`. A message without clear work of another
+role belongs to it, because a wrong change of role withholds tools, and a lost role opens the gate.
+
+Hosts, `dispatch` with `context.previous`, and the Agent-Zero extension use this module.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from .follow_up_words import MessageSigns, extract_objects, find_common, is_general, read_signs
+from .request_text import read_request
+from .text_index import Ranked, Ranking, TextIndex, say_why
+from .utc import as_utc
+
+OPEN, PAUSED, ENDED = "open", "paused", "ended"
+STATES: Final = (OPEN, PAUSED, ENDED)
+SILENCE: Final = 8 * 3600.0
+"""Seconds without a message after which a task is over: a working day."""
+MAX_TEXTS: Final = 6
+"""Texts that a task remembers: its first message and the latest ones."""
+MAX_TEXT_LENGTH: Final = 400
+_CLEAR_EVIDENCE: Final = 0.3
+"""The least weight of a word that shows clearly which role should work."""
+_CLEAR_SCORE: Final = 0.5
+"""The least score at which one clear word, with an object of its own, begins another task."""
+_CERTAIN_SCORE: Final = 0.6
+"""The least score at which one clear word moves a task on its own object."""
+_OWN_OBJECTS: Final = 2
+"""Words about something that the task was not about, which make a message stand alone."""
+
+
+class Task(NamedTuple):
+    """A task that a role works on for one person."""
+
+    role_id: str
+    texts: tuple[str, ...]
+    """The message that began it, then the latest messages, each cut."""
+    started: float
+    """Seconds since 1970."""
+    last: float
+    """When its latest message came."""
+    domain: str | None = None
+    state: str = OPEN
+    """`open`, `paused` by small talk, or `ended` by the user."""
+
+
+class Verdict(NamedTuple):
+    """What a message does to the task before it."""
+
+    rule: str
+    """The code of the rule that decided."""
+    effect: str
+    """`begin` another task, `keep`, `move` to another role, `pause`, `end`, or `leave`: no task, and the message by itself
+    chooses no role."""
+    role_id: str | None
+    """The role that works on the message. None if no role does."""
+    reason: str
+    task: Task | None
+    """The task after the message."""
+
+
+@dataclass(frozen=True)
+class _Situation:
+    """A message, and the task before it. What only some rules ask is computed on first use."""
+
+    index: TextIndex
+    message: str
+    ranking: Ranking
+    task: Task | None
+    now: float
+    find_refusal: Callable[[str, str], str | None]
+
+    @cached_property
+    def signs(self) -> MessageSigns:
+        return read_signs(self.message)
+
+    @property
+    def best(self) -> Ranked | None:
+        """The role that clearly fits best, without regard to the task."""
+        return self.ranking.ranked[0] if self.ranking.outcome == "role" else None
+
+    @property
+    def best_id(self) -> str | None:
+        return self.index.roles[self.best.role] if self.best is not None else None
+
+    @property
+    def is_other(self) -> bool:
+        """Whether another role than that of the task fits best."""
+        return self.task is not None and self.best_id is not None and self.best_id != self.task.role_id
+
+    @property
+    def is_named(self) -> bool:
+        return self.best is not None and any(
+            each.kind in ("name", "example") for each in self.best.evidence
+        )
+
+    @cached_property
+    def clear_words(self) -> frozenset[str]:
+        """Words that clearly support the best role and do not occur in any task."""
+        words = (
+            word
+            for each in (self.best.evidence if self.best is not None else ())
+            if each.kind in ("word", "alike") and each.amount >= _CLEAR_EVIDENCE
+            for word in each.word.split()
+        )
+        return frozenset(word for word in words if not is_general(word) and len(word) > 2)
+
+    @cached_property
+    def shared(self) -> str:
+        """A word of the message that the task is about."""
+        if self.task is None:
+            return ""
+        return find_common(
+            self.signs.content, [stem for text in self.task.texts for stem in extract_objects(text)]
+        )
+
+    @cached_property
+    def own_objects(self) -> tuple[str, ...]:
+        """What the message is about, and the task was not."""
+        known = [stem for text in (self.task.texts if self.task else ()) for stem in extract_objects(text)]
+        return tuple(stem for stem in self.signs.content if not find_common((stem,), known))
+
+    @property
+    def refers(self) -> str:
+        """The sign that the message is about the task. Empty without one."""
+        return self.signs.points_back or self.shared or self.signs.asks_about_work
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the message names the work of another role: a clear word of its domain, and an object."""
+        if not self.is_other or self.best is None:
+            return False
+        if self.signs.is_question and self.refers:
+            return len(self.clear_words) >= 3
+        if len(self.clear_words) >= 2:
+            return True
+        if self.signs.points_back or self.shared:
+            return bool(self.clear_words) and self.best.score >= _CERTAIN_SCORE
+        return self.best.score >= _CLEAR_SCORE and len(self.own_objects) >= _OWN_OBJECTS
+
+    @property
+    def is_same_object(self) -> bool:
+        """Whether the message hands on what the task made, and does not begin something else."""
+        return bool(self.shared) or (bool(self.signs.points_back) and len(self.own_objects) <= _OWN_OBJECTS + 1)
+
+    @property
+    def is_other_matter(self) -> bool:
+        """Whether the message orders something that is the work of no role here."""
+        if self.ranking.outcome == "role" or self.signs.points_back or self.shared:
+            return False
+        if len(self.own_objects) < _OWN_OBJECTS:
+            return False
+        return bool(read_request(self.message, self.index.names, self.index.terms).private)
+
+    @property
+    def is_over(self) -> bool:
+        return self.task is not None and (
+            self.task.state == ENDED or self.now - self.task.last > SILENCE
+        )
+
+
+class Rule(NamedTuple):
+    """A rule about a message after a task."""
+
+    code: str
+    effect: str
+    """The effect, as in `Verdict`."""
+    applies: Callable[[_Situation], bool]
+    explain: Callable[[_Situation], str]
+
+
+def _say_work(situation: _Situation) -> str:
+    return say_why(situation.best) if situation.best is not None else "the message names no work"
+
+
+def _say_refers(situation: _Situation) -> str:
+    return f"`{situation.refers}` refers to it"
+
+
+RULES: Final[Sequence[Rule]] = (
+    Rule("ROLE_NAMED", "begin", lambda s: s.is_named, _say_work),
+    Rule("SMALL_TALK", "pause", lambda s: s.signs.is_talk and not s.is_clear and not s.is_over and not s.shared, lambda _: "the message is small talk"),
+    Rule("TASK_CLOSED", "end", lambda s: s.signs.is_thanks and not s.is_over, lambda _: "the user is done with it"),
+    Rule("TASK_STOPPED", "end", lambda s: s.signs.stops and not s.is_over, lambda _: "the user called it off"),
+    Rule("SUBJECT_CHANGED", "begin", lambda s: s.signs.changes_subject and s.best is not None, _say_work),
+    Rule("SUBJECT_CHANGED", "leave", lambda s: s.signs.changes_subject, lambda _: "the message announces another subject, and fits no role"),
+    Rule("TASK_OVER", "begin", lambda s: s.is_over and s.best is not None and (not s.is_other or s.is_clear), _say_work),
+    Rule("TASK_RESUMED", "keep", lambda s: s.is_over and not s.signs.is_thanks and not s.signs.is_talk and bool(s.refers), _say_refers),
+    Rule("TASK_OVER", "leave", lambda s: s.is_over, lambda _: "the last task is over, and the message names no work"),
+    Rule("SAME_ROLE", "keep", lambda s: s.best_id is not None and not s.is_other, lambda _: "the message is work of its role"),
+    Rule("HANDED_ON", "move", lambda s: s.is_clear and s.is_same_object, _say_work),
+    Rule("OTHER_WORK", "begin", lambda s: s.is_clear, _say_work),
+    Rule("OTHER_MATTER", "leave", lambda s: s.is_other_matter, lambda _: "the message is about something that no role does"),
+    Rule("ABOUT_THE_WORK", "keep", lambda s: bool(s.refers), _say_refers),
+    Rule("SMALL_TALK", "pause", lambda s: s.ranking.outcome == "small_talk", lambda _: "the message is small talk or a general question"),
+    Rule("NOTHING_NEW", "keep", lambda _: True, lambda _: "the message names no other work"),
+)  # fmt: skip
+"""The rules about a message after a task. The first one that applies decides."""
+
+
+def judge_message(
+    index: TextIndex,
+    message: str,
+    ranking: Ranking,
+    task: Task,
+    now: float,
+    find_refusal: Callable[[str, str], str | None] = lambda _old, _new: None,
+) -> Verdict:
+    """Decide what a message does to the task before it. Never raises.
+
+    `ranking` is the ranking of the message by itself. `find_refusal` tells why the commander may not move a task from one role
+    to another, None if the commander may.
+    """
+    situation = _Situation(index, message, ranking, task, now, find_refusal)
+    rule = next(rule for rule in RULES if rule.applies(situation))
+    because = rule.explain(situation)
+    effect, role_id = rule.effect, situation.best_id
+    if effect == "move":
+        assert role_id is not None
+        refusal = find_refusal(task.role_id, role_id)
+        if refusal is not None:
+            return _keep(task, message, now, "MOVE_REFUSED", f"{refusal}, although {because}")
+        return Verdict(rule.code, effect, role_id, f"{because}, on what the task of {_say_time(task.started)} made", begin_task(role_id, message, now)._replace(texts=_keep(task, message, now, '', '').task.texts))
+    if effect == "keep":
+        return _keep(task, message, now, rule.code, because)
+    if effect == "begin":
+        assert role_id is not None
+        return Verdict(rule.code, effect, role_id, because, begin_task(role_id, message, now))
+    if effect == "pause":
+        text = f"{because}, and the task of {_say_time(task.started)} waits"
+        return Verdict(rule.code, effect, None, text, task._replace(state=PAUSED, last=now))
+    if effect == "end":
+        text = f"the task of {_say_time(task.started)} is over, because {because}"
+        return Verdict(rule.code, effect, None, text, task._replace(state=ENDED, last=now))
+    return Verdict(rule.code, effect, None, because, task._replace(state=ENDED))
+
+
+def begin_task(role_id: str, message: str, now: float, domain: str | None = None) -> Task:
+    """The task that a message begins."""
+    return Task(role_id, (message[:MAX_TEXT_LENGTH],), now, now, domain)
+
+
+def _keep(task: Task, message: str, now: float, code: str, because: str) -> Verdict:
+    texts = (task.texts[0], *(*task.texts[1:], message[:MAX_TEXT_LENGTH])[1 - MAX_TEXTS :])
+    reason = f"still the task of {_say_time(task.started)}, because {because}"
+    return Verdict(code, "keep", task.role_id, reason, task._replace(texts=texts, last=now, state=OPEN))
+
+
+def _say_time(seconds: float) -> str:
+    return f"{(as_utc(seconds) or '')[11:16]} UTC"
