@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import pkgutil
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -50,6 +50,8 @@ class MessageSigns(NamedTuple):
     """Whether it only calls the task off."""
     changes_subject: bool = False
     """Whether it announces another subject."""
+    is_statement: bool = False
+    """Whether it only states something, and orders and asks nothing."""
     content: tuple[str, ...] = ()
     """Stems of its words that carry meaning, except those that people use in any task."""
 
@@ -62,7 +64,7 @@ def read_signs(message: str) -> MessageSigns:
     language = find_language(text)
     vocabulary = _get_vocabulary(language)
     talk, closing = vocabulary.find("talk", text), vocabulary.find("closing", text)
-    points = vocabulary.find("points", text)
+    points = _find_pointer(vocabulary, text, words)
     if not points and language in (None, "Spanish"):
         joined = _JOINED_OBJECT.search(message)
         points = joined.group().lower() if joined else ""
@@ -80,6 +82,7 @@ def read_signs(message: str) -> MessageSigns:
         bool(closing) and "?" not in text and set(_WORD.findall(rest)) <= vocabulary.words("polite"),
         bool(stop) and set(_WORD.findall(text.replace(stop, " "))) <= vocabulary.words("polite"),
         bool(change) and text.find(change) < 40,
+        _is_statement(text, words, vocabulary),
         extract_objects(vocabulary.remove("talk", text) if talk else message),
     )
 
@@ -104,7 +107,8 @@ def extract_objects(text: str) -> tuple[str, ...]:
 
 def is_general(word: str) -> bool:
     """Whether people use a word in any task, so it does not show which role should work."""
-    return word in _get_vocabulary(None).words("general")
+    vocabulary = _get_vocabulary(None)
+    return word in STOP_WORDS or word in vocabulary.words("general") or word in vocabulary.words("work_nouns")
 
 
 def find_common(one: Iterable[str], other: Iterable[str]) -> str:
@@ -143,6 +147,10 @@ class _Vocabulary:
         match = self._get_pattern(kind).search(text)
         return match.group() if match else ""
 
+    def iterate(self, kind: str, text: str) -> Iterator[re.Match[str]]:
+        """The phrases of a kind in a text, in order."""
+        return self._get_pattern(kind).finditer(text)
+
     def remove(self, kind: str, text: str) -> str:
         """The text without the phrases of a kind."""
         return self._get_pattern(kind).sub(" ", text)
@@ -173,6 +181,26 @@ def _read_words() -> Mapping[str, Any]:
         return dict(json.loads(pkgutil.get_data(__package__, WORDS) or b"")["languages"])
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+
+
+def _find_pointer(vocabulary: _Vocabulary, text: str, words: list[str]) -> str:
+    """The first word that points back. Some do so only at the beginning of a message, or not after a comma, where they
+    begin a relative clause: `a script, das …`.
+    """
+    if words and words[0] in vocabulary.words("openers"):
+        return words[0]
+    relative = vocabulary.words("relative")
+    for match in vocabulary.iterate("points", text):
+        if match.group() not in relative or not text[: match.start()].rstrip().endswith(","):
+            return match.group()
+    return ""
+
+
+def _is_statement(text: str, words: list[str], vocabulary: _Vocabulary) -> bool:
+    if not words or "?" in text or words[0] not in vocabulary.words("statement_openers"):
+        return False
+    orders = vocabulary.words("general") - vocabulary.words("work_nouns")
+    return not vocabulary.find("please", text) and not orders.intersection(words)
 
 
 def _is_question(sentence: str, vocabulary: _Vocabulary, marked: bool) -> bool:

@@ -28,13 +28,16 @@ SILENCE: Final = 8 * 3600.0
 MAX_TEXTS: Final = 6
 """Texts that a task remembers: its first message and the latest ones."""
 MAX_TEXT_LENGTH: Final = 400
-_CLEAR_EVIDENCE: Final = 0.3
+_CLEAR_EVIDENCE: Final = 0.45
 """The least weight of a word that shows clearly which role should work."""
 _CLEAR_SCORE: Final = 0.5
 """The least score at which one clear word, with an object of its own, begins another task."""
-_CERTAIN_SCORE: Final = 0.6
+_CERTAIN_SCORE: Final = 0.7
 """The least score at which one clear word moves a task on its own object."""
-_OWN_OBJECTS: Final = 2
+_STRONG_SCORE, _STRONG_SCORE_OF_REFERENCE = 0.8, 0.85
+"""The least score at which a message with many objects of its own begins another task, without and with a word that could
+refer to the task."""
+_OWN_OBJECTS, _MANY_OBJECTS = 2, 3
 """Words about something that the task was not about, which make a message stand alone."""
 
 
@@ -141,11 +144,17 @@ class _Situation:
             return False
         if self.signs.is_question and self.refers:
             return len(self.clear_words) >= 3
-        if len(self.clear_words) >= 2:
+        stands_alone = len(self.own_objects) >= _MANY_OBJECTS and self.best.score >= (
+            _STRONG_SCORE_OF_REFERENCE if self.refers else _STRONG_SCORE
+        )
+        if len(self.clear_words) >= 2 or stands_alone:
             return True
+        if self.signs.is_statement:  # a fault in what was just made is reported like any other
+            return False
         if self.signs.points_back or self.shared:
             return bool(self.clear_words) and self.best.score >= _CERTAIN_SCORE
-        return self.best.score >= _CLEAR_SCORE and len(self.own_objects) >= _OWN_OBJECTS
+        names_work = bool(self.clear_words) or not self.refers
+        return names_work and self.best.score >= _CLEAR_SCORE and len(self.own_objects) >= _OWN_OBJECTS
 
     @property
     def is_same_object(self) -> bool:
