@@ -33,10 +33,10 @@ def begin_task(active: Active, memory: AgentMemory, agent: Any) -> bool:
 def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice) -> None:
     """Activate the chosen role, and log it if it is another role than before."""
     role, before = choice.role, memory.role_id
-    _start_or_go_on(memory, role, choice.domain)
+    _start_or_go_on(memory, role, choice)
     memory.domain = choice.domain
     memory.role_id = role.role_id if role is not None else None
-    if role is None:
+    if role is None and choice.effect != "pause":
         memory.roles.clear()
     if active.settings.enforcement == "observe":
         _hide(memory, agent)
@@ -55,15 +55,18 @@ def switch_off(memory: AgentMemory, agent: Any) -> None:
     _hide(memory, agent)
 
 
-def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, domain: str | None) -> None:
+def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, choice: Choice) -> None:
     """Reset the counters for a new task. A message about the same domain continues the task while failures are open."""
     if role is None:
         return
+    domain = choice.domain
     own = memory.roles.get(role.role_id)
     if own is None:
         memory.roles[role.role_id] = RoleMemory(task_started=time.time())
     elif memory.new_task:
-        if memory.role_id == role.role_id and memory.domain == domain and own.consecutive_failures:
+        if choice.effect == "keep" or (
+            memory.role_id == role.role_id and memory.domain == domain and own.consecutive_failures
+        ):
             own.turns_without_progress = 0  # a message from the user is progress
             memory.new_task = False
         else:

@@ -376,6 +376,16 @@ def find_role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bu
     return superior, f"{superior.role_name} delegated this, and it fits no role below"
 
 
+def explain_no_right(bundle: bundles.Bundle, old: str, new: str) -> str | None:
+    """Why a task may not move from one role to another. None if the role, or a commander above it, may hand work to the
+    other one, or if it moves up to a commander.
+    """
+    above = [bundle.roles[each] for each in (old, *bundle.roles[old].chain) if each in bundle.roles]
+    if any(new == each.role_id or new in each.delegates_to for each in above):
+        return None
+    return f"{above[-1].role_name} may not hand work to {bundle.roles[new].role_name}"
+
+
 def _find_memory(agent: Any) -> AgentMemory:
     """Find the record of an agent, without creating one."""
     memory = agent.data.get(KEY)

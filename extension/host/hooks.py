@@ -10,7 +10,7 @@ from .calls import error_format, tool_execute_after, tool_execute_before
 from .guarding import find_role_in_force, run_guarded
 from .memory import AgentMemory
 from .organization import Active, find_active
-from .runtime import text_index
+from .runtime import task_life, text_index
 
 __all__ = [
     "agent_init",
@@ -40,7 +40,10 @@ def agent_init(agent: Any, **_: Any) -> None:
         active = find_active(look=False)[0]
         if active is not None and active.words is not None and not any(each is active for each in _ready):
             _ready[:] = [active]
-            text_index.rank_roles(active.words, _FIRST_WORDS)  # builds its tables of words
+            # Both build their tables of words.
+            ranking = text_index.rank_roles(active.words, _FIRST_WORDS)
+            begun = task_life.begin_task(active.words.roles[0], _FIRST_WORDS, 0.0)
+            task_life.judge_message(active.words, _FIRST_WORDS, ranking, begun, 0.0)
 
 
 def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
@@ -172,6 +175,8 @@ def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     if choice.remark is not None:
         saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     memory.heard = None
+    if new and choice.effect == "keep" and choice.role is not None and memory.role_id == choice.role.role_id:
+        saying.say(agent, f"Same task: {choice.role.role_name}", content=choice.reason)
     activation.put_in_force(active, memory, agent, choice)
     memory.message, memory.prepared = message, True
     role_and_memory = find_role_in_force(active, memory)

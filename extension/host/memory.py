@@ -77,6 +77,8 @@ class AgentMemory:
     reason: str = ""
     """Why this role was chosen, or none."""
     task: str = ""
+    life: Any = None
+    """The runtime's `Task`: the work that the user's messages are about. None before the first."""
     message: Any = NOTHING_YET
     """The message that the role was settled for."""
     unsettled: bool = False

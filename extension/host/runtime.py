@@ -17,6 +17,7 @@ from orgkernel.runtime import secret_shapes as secret_shapes
 from orgkernel.runtime import signals as signals
 from orgkernel.runtime import steering_words as steering_words
 from orgkernel.runtime import supervisor as supervisor
+from orgkernel.runtime import task_life as task_life
 from orgkernel.runtime import text_index as text_index
 from orgkernel.runtime import tiers as tiers
 from orgkernel.runtime import trigger_parser as trigger_parser

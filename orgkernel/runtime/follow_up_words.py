@@ -80,7 +80,7 @@ def read_signs(message: str) -> MessageSigns:
         bool(sentences) and all(_is_question(part, vocabulary, "?" in text) for part in sentences),
         bool(talk) and len(words) <= 2 * len(talk.split()) + 8,
         bool(closing) and "?" not in text and set(_WORD.findall(rest)) <= vocabulary.words("polite"),
-        bool(stop) and set(_WORD.findall(text.replace(stop, " "))) <= vocabulary.words("polite"),
+        bool(stop) and set(_WORD.findall(vocabulary.remove("stop", text))) <= vocabulary.words("polite"),
         bool(change) and text.find(change) < 40,
         _is_statement(text, words, vocabulary),
         extract_objects(vocabulary.remove("talk", text) if talk else message),
@@ -172,7 +172,6 @@ def _get_vocabulary(language: str | None) -> _Vocabulary:
     return _Vocabulary(languages.values() if known is None else [known])
 
 
-@cache
 def _read_words() -> Mapping[str, Any]:
     """The words by language. Empty if the file is missing or damaged. Then a message without clear work still belongs
     to the task.

@@ -11,13 +11,14 @@ Standard library only: this module also runs inside hosts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from .follow_up_words import MessageSigns, extract_objects, find_common, is_general, read_signs
 from .request_text import read_request
+from .request_words import STOP_WORDS
 from .text_index import Ranked, Ranking, TextIndex, say_why
 from .utc import as_utc
 
@@ -67,7 +68,7 @@ class Verdict(NamedTuple):
     role_id: str | None
     """The role that works on the message. None if no role does."""
     reason: str
-    task: Task | None
+    task: Task
     """The task after the message."""
 
 
@@ -78,9 +79,9 @@ class _Situation:
     index: TextIndex
     message: str
     ranking: Ranking
-    task: Task | None
+    task: Task
     now: float
-    find_refusal: Callable[[str, str], str | None]
+    believed: str | None = None
 
     @cached_property
     def signs(self) -> MessageSigns:
@@ -98,30 +99,31 @@ class _Situation:
     @property
     def is_other(self) -> bool:
         """Whether another role than that of the task fits best."""
-        return self.task is not None and self.best_id is not None and self.best_id != self.task.role_id
+        return self.best_id is not None and self.best_id != self.task.role_id
 
     @property
     def is_named(self) -> bool:
-        return self.best is not None and any(
-            each.kind in ("name", "example") for each in self.best.evidence
-        )
+        return self.best is not None and any(each.kind in ("name", "example") for each in self.best.evidence)
 
     @cached_property
     def clear_words(self) -> frozenset[str]:
         """Words that clearly support the best role and do not occur in any task."""
-        words = (
+        return frozenset(word for word in self.supporting_words if not is_general(word))
+
+    @cached_property
+    def supporting_words(self) -> frozenset[str]:
+        """Words that clearly support the best role."""
+        return frozenset(
             word
             for each in (self.best.evidence if self.best is not None else ())
             if each.kind in ("word", "alike") and each.amount >= _CLEAR_EVIDENCE
             for word in each.word.split()
+            if len(word) > 2 and word not in STOP_WORDS
         )
-        return frozenset(word for word in words if not is_general(word) and len(word) > 2)
 
     @cached_property
     def shared(self) -> str:
         """A word of the message that the task is about."""
-        if self.task is None:
-            return ""
         return find_common(
             self.signs.content, [stem for text in self.task.texts for stem in extract_objects(text)]
         )
@@ -129,7 +131,7 @@ class _Situation:
     @cached_property
     def own_objects(self) -> tuple[str, ...]:
         """What the message is about, and the task was not."""
-        known = [stem for text in (self.task.texts if self.task else ()) for stem in extract_objects(text)]
+        known = [stem for text in self.task.texts for stem in extract_objects(text)]
         return tuple(stem for stem in self.signs.content if not find_common((stem,), known))
 
     @property
@@ -151,15 +153,30 @@ class _Situation:
             return True
         if self.signs.is_statement:  # a fault in what was just made is reported like any other
             return False
+        # `Fix the bug in parser.py` names its work and its object in full, although both are words of any task.
+        in_full = not self.signs.points_back and len(self.supporting_words) >= 2
+        if in_full and self.signs.content and self.best.score >= _STRONG_SCORE_OF_REFERENCE:
+            return True
         if self.signs.points_back or self.shared:
             return bool(self.clear_words) and self.best.score >= _CERTAIN_SCORE
         names_work = bool(self.clear_words) or not self.refers
         return names_work and self.best.score >= _CLEAR_SCORE and len(self.own_objects) >= _OWN_OBJECTS
 
     @property
+    def is_next(self) -> bool:
+        """Whether the message names other work of the same role."""
+        if self.best is None or self.is_other or self.signs.is_question or self.signs.is_statement:
+            return False
+        if self.signs.points_back or self.shared or len(self.own_objects) < _MANY_OBJECTS:
+            return False
+        return len(self.clear_words) >= 2 or self.best.score >= _STRONG_SCORE
+
+    @property
     def is_same_object(self) -> bool:
         """Whether the message hands on what the task made, and does not begin something else."""
-        return bool(self.shared) or (bool(self.signs.points_back) and len(self.own_objects) <= _OWN_OBJECTS + 1)
+        return bool(self.shared) or (
+            bool(self.signs.points_back) and len(self.own_objects) <= _OWN_OBJECTS + 1
+        )
 
     @property
     def is_other_matter(self) -> bool:
@@ -171,10 +188,31 @@ class _Situation:
         return bool(read_request(self.message, self.index.names, self.index.terms).private)
 
     @property
+    def is_resumed(self) -> bool:
+        """Whether the message refers to a task that is over, and begins nothing else."""
+        signs = self.signs
+        if (
+            not self.is_over
+            or self.is_clear
+            or self.is_next
+            or signs.is_thanks
+            or signs.is_talk
+            or signs.stops
+        ):
+            return False
+        return bool(self.refers)
+
+    @property
     def is_over(self) -> bool:
-        return self.task is not None and (
-            self.task.state == ENDED or self.now - self.task.last > SILENCE
-        )
+        return is_over(self.task, self.now)
+
+    @property
+    def is_believed_other(self) -> bool:
+        """Whether a tracker takes the message for work of another role, and nothing in it refers to the task."""
+        if self.believed in (None, self.task.role_id) or self.best_id is not None:
+            return False
+        alone = len(self.own_objects) >= _MANY_OBJECTS and not self.refers
+        return alone and not self.signs.is_statement and not self.signs.is_question
 
 
 class Rule(NamedTuple):
@@ -202,15 +240,17 @@ RULES: Final[Sequence[Rule]] = (
     Rule("TASK_STOPPED", "end", lambda s: s.signs.stops and not s.is_over, lambda _: "the user called it off"),
     Rule("SUBJECT_CHANGED", "begin", lambda s: s.signs.changes_subject and s.best is not None, _say_work),
     Rule("SUBJECT_CHANGED", "leave", lambda s: s.signs.changes_subject, lambda _: "the message announces another subject, and fits no role"),
+    Rule("TASK_RESUMED", "keep", lambda s: s.is_resumed, _say_refers),
     Rule("TASK_OVER", "begin", lambda s: s.is_over and s.best is not None and (not s.is_other or s.is_clear), _say_work),
-    Rule("TASK_RESUMED", "keep", lambda s: s.is_over and not s.signs.is_thanks and not s.signs.is_talk and bool(s.refers), _say_refers),
     Rule("TASK_OVER", "leave", lambda s: s.is_over, lambda _: "the last task is over, and the message names no work"),
+    Rule("NEXT_TASK", "begin", lambda s: s.is_next, _say_work),
     Rule("SAME_ROLE", "keep", lambda s: s.best_id is not None and not s.is_other, lambda _: "the message is work of its role"),
     Rule("HANDED_ON", "move", lambda s: s.is_clear and s.is_same_object, _say_work),
     Rule("OTHER_WORK", "begin", lambda s: s.is_clear, _say_work),
     Rule("OTHER_MATTER", "leave", lambda s: s.is_other_matter, lambda _: "the message is about something that no role does"),
     Rule("ABOUT_THE_WORK", "keep", lambda s: bool(s.refers), _say_refers),
     Rule("SMALL_TALK", "pause", lambda s: s.ranking.outcome == "small_talk", lambda _: "the message is small talk or a general question"),
+    Rule("TRACKER_BELIEVES", "begin", lambda s: s.is_believed_other, lambda s: f"the host's tracker takes it for work of {s.believed}"),
     Rule("NOTHING_NEW", "keep", lambda _: True, lambda _: "the message names no other work"),
 )  # fmt: skip
 """The rules about a message after a task. The first one that applies decides."""
@@ -223,22 +263,29 @@ def judge_message(
     task: Task,
     now: float,
     find_refusal: Callable[[str, str], str | None] = lambda _old, _new: None,
+    believed: str | None = None,
 ) -> Verdict:
     """Decide what a message does to the task before it. Never raises.
 
     `ranking` is the ranking of the message by itself. `find_refusal` tells why the commander may not move a task from one role
-    to another, None if the commander may.
+    to another, None if the commander may. `believed` is the role that the host's tracker takes the message for.
     """
-    situation = _Situation(index, message, ranking, task, now, find_refusal)
+    situation = _Situation(index, message, ranking, task, now, believed)
     rule = next(rule for rule in RULES if rule.applies(situation))
     because = rule.explain(situation)
-    effect, role_id = rule.effect, situation.best_id
+    effect, role_id = rule.effect, situation.best_id or believed
     if effect == "move":
         assert role_id is not None
         refusal = find_refusal(task.role_id, role_id)
         if refusal is not None:
             return _keep(task, message, now, "MOVE_REFUSED", f"{refusal}, although {because}")
-        return Verdict(rule.code, effect, role_id, f"{because}, on what the task of {_say_time(task.started)} made", begin_task(role_id, message, now)._replace(texts=_keep(task, message, now, '', '').task.texts))
+        return Verdict(
+            rule.code,
+            effect,
+            role_id,
+            f"{because}, on what the task of {_say_time(task.started)} made",
+            begin_task(role_id, message, now)._replace(texts=_keep(task, message, now, "", "").task.texts),
+        )
     if effect == "keep":
         return _keep(task, message, now, rule.code, because)
     if effect == "begin":
@@ -251,6 +298,11 @@ def judge_message(
         text = f"the task of {_say_time(task.started)} is over, because {because}"
         return Verdict(rule.code, effect, None, text, task._replace(state=ENDED, last=now))
     return Verdict(rule.code, effect, None, because, task._replace(state=ENDED))
+
+
+def is_over(task: Task, now: float) -> bool:
+    """Whether a task has ended, by the user's word or by silence."""
+    return task.state == ENDED or now - task.last > SILENCE
 
 
 def begin_task(role_id: str, message: str, now: float, domain: str | None = None) -> Task:

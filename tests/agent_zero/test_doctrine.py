@@ -123,13 +123,15 @@ def test_a_tier_that_a_plan_of_a_neighbor_raises_counts(started):
 
 
 def test_each_role_has_counters_of_its_own_and_no_role_has_none(started):
-    """They are forgotten when no role is active."""
+    """Small talk pauses the task and its counters. They are forgotten when the task ends."""
     activate(started.root)
     agent = started.host.open_chat()
     failing(started.host, *[MISSING] * 4)
     started.host.say(agent, BUG, [*cats(4), answer()])
     assert set(agent.data["_orgkernel"].roles) == {"bugfix_specialist"}
     started.host.say(agent, "what time is it")
+    assert agent._org_active_role is None
+    started.host.say(agent, "thanks, that is all")
     assert agent.data["_orgkernel"].roles == {}
     assert agent._org_pace_level == "primary"
 

@@ -262,7 +262,7 @@ def test_without_the_hook_before_the_prompt_the_role_is_settled_at_once(started)
         hooks.before_main_llm_call(agent, loop_data=agent.loop_data)
         assert role_of(agent) == "bugfix_specialist"
         agent._bst_store = {"__bst_belief_state__": {"domain": "git_ops"}}
-    agent.hist_add_user_message(BUG)
+    agent.hist_add_user_message(GIT)
     hooks.before_main_llm_call(agent, loop_data=agent.loop_data)
     assert role_of(agent) == "devops_specialist"
 
