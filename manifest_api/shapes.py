@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from orgkernel.decisions.dispatch.task_state import DispatchContext
 from orgkernel.manifest.v1 import Coverage, Named
 from orgkernel.operations.permissions import Name
 
@@ -215,3 +216,5 @@ class TaskQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     all_considered: bool = False
     as_documents: bool = False
     """Whether the stored state is ignored. The answer then names no agents."""
+    context: DispatchContext = DispatchContext()
+    """What came before `text`: the `task` of the answer to the message before it."""

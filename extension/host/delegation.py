@@ -19,7 +19,7 @@ from . import host_tools, reading
 from .memory import KEY, AgentMemory
 from .organization import Active
 from .runtime import bundle as bundles
-from .runtime import text_index
+from .runtime import task_life, text_index
 
 TOOL = "call_subordinate"
 PROFILE_ARGUMENTS = ("profile", "agent_profile", "prompt_profile")
@@ -377,13 +377,20 @@ def find_role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bu
 
 
 def explain_no_right(bundle: bundles.Bundle, old: str, new: str) -> str | None:
-    """Why a task may not move from one role to another. None if the role, or a commander above it, may hand work to the
-    other one, or if it moves up to a commander.
-    """
-    above = [bundle.roles[each] for each in (old, *bundle.roles[old].chain) if each in bundle.roles]
-    if any(new == each.role_id or new in each.delegates_to for each in above):
-        return None
-    return f"{above[-1].role_name} may not hand work to {bundle.roles[new].role_name}"
+    """Why a task may not move from one role to another. None if a commander above may hand it on."""
+    roles = bundle.roles
+
+    def list_superiors(role_id: str) -> list[str]:
+        return [each for each in roles[role_id].chain if each in roles]
+
+    commander = task_life.find_move_refusal(
+        old, new, list_superiors, lambda sender, receiver: receiver in roles[sender].delegates_to
+    )
+    return (
+        None
+        if commander is None
+        else f"{roles[commander].role_name} may not hand work to {roles[new].role_name}"
+    )
 
 
 def _find_memory(agent: Any) -> AgentMemory:

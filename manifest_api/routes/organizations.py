@@ -110,6 +110,10 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
             where="body", message="does not have exactly one of `domain`, `intent` and `text`"
         )
         raise RequestRefused(INVALID_REQUEST, say_invalid(quote("body")), "see `/docs`", [wrong])
+    previous = question.context.previous
+    if previous is not None and "text" not in task:
+        wrong = InvalidValue(where="body/context/previous", message="is only for `text`")
+        raise RequestRefused(INVALID_REQUEST, say_invalid(quote("body")), "see `/docs`", [wrong])
     outcome = ""
 
     def ask(kernel: Kernel) -> DispatchDecision:
@@ -122,6 +126,7 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
             needs=question.needs,
             all_considered=question.all_considered,
             as_documents=question.as_documents,
+            previous=previous,
         )
         outcome = decision.outcome
         return decision

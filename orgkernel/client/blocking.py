@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
+    from orgkernel.decisions.dispatch.task_state import PreviousTask
     from orgkernel.decisions.evidence.state_records import (
         Approval,
         PermissionRequest,
@@ -119,9 +120,12 @@ class Client:
         needs: Sequence[str] = (),
         all_considered: bool = False,
         as_documents: bool = False,
+        previous: PreviousTask | None = None,
     ) -> DispatchDecision:
         """Choose the role that takes a task: of a domain, of an intent, or described in plain words. As `Kernel.dispatch`."""
-        return self._send(calls.dispatch(org, domain, intent, text, needs, all_considered, as_documents))
+        return self._send(
+            calls.dispatch(org, domain, intent, text, needs, all_considered, as_documents, previous)
+        )
 
     def manifest(self, org: str, role: str) -> RoleManifest:
         """Get everything known about a role. As `Kernel.manifest`."""

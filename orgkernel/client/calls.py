@@ -22,6 +22,7 @@ from orgkernel.prepared_types import prepared
 
 if TYPE_CHECKING:
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
+    from orgkernel.decisions.dispatch.task_state import PreviousTask
     from orgkernel.manifest.v1 import RoleManifest
 
 T = TypeVar("T")
@@ -121,6 +122,7 @@ def dispatch(
     needs: Sequence[str],
     all_considered: bool,
     as_documents: bool,
+    previous: PreviousTask | None = None,
 ) -> HttpCall[DispatchDecision]:
     """The role that takes a task."""
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
@@ -133,6 +135,8 @@ def dispatch(
     if len(task) != 1:
         raise TypeError("dispatch takes exactly one of `domain`, `intent` and `text`")
     body = {**task, "needs": list(needs), "all_considered": all_considered, "as_documents": as_documents}
+    if previous is not None:
+        body["context"] = {"previous": previous}
     return HttpCall("POST", _in_org(org, "dispatch"), _reader(DispatchDecision), body)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
+    from orgkernel.decisions.dispatch.task_state import PreviousTask
     from orgkernel.decisions.evidence.state_records import (
         Approval,
         PermissionRequest,
@@ -114,10 +115,11 @@ class AsyncClient:
         needs: Sequence[str] = (),
         all_considered: bool = False,
         as_documents: bool = False,
+        previous: PreviousTask | None = None,
     ) -> DispatchDecision:
         """Choose the role that takes a task: of a domain, of an intent, or described in plain words. As `Kernel.dispatch`."""
         return await self._send(
-            calls.dispatch(org, domain, intent, text, needs, all_considered, as_documents)
+            calls.dispatch(org, domain, intent, text, needs, all_considered, as_documents, previous)
         )
 
     async def manifest(self, org: str, role: str) -> RoleManifest:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.crew.vacancies import VacancyAnswer
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
     from orgkernel.decisions.dispatch.embedding import Embedder
+    from orgkernel.decisions.dispatch.task_state import PreviousTask
     from orgkernel.decisions.evidence.qualifications import QualificationRecord
     from orgkernel.decisions.evidence.service_record import PersonalityDrift
     from orgkernel.decisions.handoff.briefs import HandoffBriefs
@@ -161,12 +162,15 @@ class Kernel(Registry):
         all_considered: bool = False,
         as_documents: bool = False,
         embedder: Embedder | None = None,
+        previous: PreviousTask | None = None,
     ) -> DispatchDecision:
         """The role that takes a task, and why. The task is stated as exactly one of a domain, an intent, or plain text.
 
         With a store, the answer also has the agents who can take the task now, unless `as_documents` is set. With an
-        `embedder`, the meaning of a text has the same weight as its words. Raises `UnknownOrganization` or `NotServed`,
-        and `TypeError` unless exactly one of `domain`, `intent` and `text` is given.
+        `embedder`, the meaning of a text has the same weight as its words. With `previous`, a text that names no other work
+        keeps the role of the task before it; `task` of the answer is the `previous` for the next text. Raises
+        `UnknownOrganization` or `NotServed`, and `TypeError` unless exactly one of `domain`, `intent` and `text` is given, or
+        if `previous` is given without `text`.
 
         >>> kernel = Kernel.open()
         >>> decision = kernel.dispatch("software_dev", "coding", needs=["text_editor"])
@@ -177,6 +181,8 @@ class Kernel(Registry):
         """
         if sum(each is not None for each in (domain, intent, text)) != 1:
             raise TypeError("dispatch takes exactly one of `domain`, `intent` and `text`")
+        if previous is not None and (text is None or embedder is not None):
+            raise TypeError("dispatch takes `previous` only with `text`, and without an `embedder`")
         index = self.organization(org).snapshot.index
         if domain is not None:
             decision = _import_domain_dispatch()(index, domain, needs=needs, all_considered=all_considered)
@@ -184,6 +190,8 @@ class Kernel(Registry):
             from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 
             decision = decide_by_intent(index, intent, needs=needs, all_considered=all_considered)
+        elif previous is not None and text is not None:
+            decision = self._follow_up(org, text, previous, needs, all_considered)
         else:
             from orgkernel.decisions.dispatch.by_text import decide_by_text
 
@@ -198,6 +206,29 @@ class Kernel(Registry):
         desk = self.access(org)
         context = desk.build_current_context()
         return choose_agents(desk.view, desk.state, decision, needs, context, all_considered=all_considered)
+
+    def _follow_up(
+        self, org: str, text: str, previous: PreviousTask, needs: Sequence[str], all_considered: bool
+    ) -> DispatchDecision:
+        from orgkernel.decisions.access.request import AccessRequest
+        from orgkernel.decisions.dispatch.follow_up import decide_follow_up
+
+        desk = self.access(org)
+
+        def may_hand_off(sender: str, receiver: str) -> bool:
+            return (
+                desk.decide(AccessRequest(f"role:{sender}", "handoff", f"role:{receiver}")).outcome == "allow"
+            )
+
+        return decide_follow_up(
+            desk.view,
+            text,
+            previous,
+            desk.clock()[0],
+            may_hand_off,
+            needs=needs,
+            all_considered=all_considered,
+        )
 
     def graph(self, org: str) -> MultiDiGraph[str]:
         """The organization as a new networkx graph, which you can change. Its form is described on the page

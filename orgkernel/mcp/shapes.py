@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.dispatch.task_state import DispatchContext, PreviousTask
 from orgkernel.decisions.evidence.state_view import PaceTierName
 from orgkernel.decisions.reasons import Reason
 from orgkernel.documents.records import ToolLevel
@@ -70,6 +71,10 @@ class DispatchArguments(Arguments, frozen=True, kw_only=True):
     domain: Name | None = None
     intent: Name | None = None
     needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=20, description="tools that it needs")] = ()
+    context: Annotated[
+        DispatchContext,
+        msgspec.Meta(description="for a follow-up in words: `previous`, the `work` of the last answer"),
+    ] = DispatchContext()
 
 
 class RequestArguments(Arguments, frozen=True, kw_only=True):
@@ -216,6 +221,8 @@ class DispatchAnswer(ToolAnswer, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
     considered: tuple[str, ...] = ()
     snapshot: str
+    work: PreviousTask | None = None
+    """After a follow-up: the `context.previous` of the next question."""
 
 
 class RequestAnswer(ToolAnswer, frozen=True, kw_only=True):

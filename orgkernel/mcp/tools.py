@@ -248,6 +248,9 @@ async def _answer_who_can(asker: Asker, arguments: shapes.WhoCanArguments) -> To
 async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolReply:
     if sum(each is not None for each in (arguments.task, arguments.domain, arguments.intent)) != 1:
         raise UsageError("exactly one of `task`, `domain` and `intent` is required", "name one of them")
+    previous = arguments.context.previous
+    if previous is not None and arguments.task is None:
+        raise UsageError("`context.previous` is only for `task`", "leave it out, or state the task in words")
 
     def look(kernel: Kernel) -> shapes.DispatchAnswer:
         dispatch = kernel.dispatch(
@@ -256,6 +259,7 @@ async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolRe
             intent=arguments.intent,
             text=arguments.task,
             needs=arguments.needs,
+            previous=previous,
         )
         may, crew = None, dispatch.crew
         if dispatch.role_id is not None:
@@ -269,7 +273,7 @@ async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolRe
             acting_role=(crew.acting_role or "") if crew and crew.acting_role != dispatch.role_id else "",
             unavailable=tuple(_write_unavailable(crew)) if crew else (),
             plans=dispatch.plans, reasons=tuple(write_reasons(dispatch.reasons)), considered=_list_each(each.role_id for each in dispatch.considered),
-            snapshot=dispatch.snapshot,
+            snapshot=dispatch.snapshot, work=dispatch.task,
         )  # fmt: skip
 
     return await asker.ask(look), ""

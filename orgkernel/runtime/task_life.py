@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from itertools import pairwise
+from typing import Final, Literal, NamedTuple
 
 from .follow_up_words import MessageSigns, extract_objects, find_common, is_general, read_signs
 from .request_text import read_request
@@ -22,8 +23,10 @@ from .request_words import STOP_WORDS
 from .text_index import Ranked, Ranking, TextIndex, say_why
 from .utc import as_utc
 
-OPEN, PAUSED, ENDED = "open", "paused", "ended"
-STATES: Final = (OPEN, PAUSED, ENDED)
+State = Literal["open", "paused", "ended"]
+OPEN: Final = "open"
+PAUSED: Final = "paused"
+ENDED: Final = "ended"
 SILENCE: Final = 8 * 3600.0
 """Seconds without a message after which a task is over: a working day."""
 MAX_TEXTS: Final = 6
@@ -48,12 +51,12 @@ class Task(NamedTuple):
     role_id: str
     texts: tuple[str, ...]
     """The message that began it, then the latest messages, each cut."""
-    started: float
-    """Seconds since 1970."""
-    last: float
-    """When its latest message came."""
+    started: float | None = None
+    """Seconds since 1970. None if the caller does not know."""
+    last: float | None = None
+    """When its latest message came. Without it, silence does not end the task."""
     domain: str | None = None
-    state: str = OPEN
+    state: State = OPEN
     """`open`, `paused` by small talk, or `ended` by the user."""
 
 
@@ -283,7 +286,7 @@ def judge_message(
             rule.code,
             effect,
             role_id,
-            f"{because}, on what the task of {_say_time(task.started)} made",
+            f"{because}, on what {_name(task)} made",
             begin_task(role_id, message, now)._replace(texts=_keep(task, message, now, "", "").task.texts),
         )
     if effect == "keep":
@@ -292,17 +295,39 @@ def judge_message(
         assert role_id is not None
         return Verdict(rule.code, effect, role_id, because, begin_task(role_id, message, now))
     if effect == "pause":
-        text = f"{because}, and the task of {_say_time(task.started)} waits"
+        text = f"{because}, and {_name(task)} waits"
         return Verdict(rule.code, effect, None, text, task._replace(state=PAUSED, last=now))
     if effect == "end":
-        text = f"the task of {_say_time(task.started)} is over, because {because}"
+        text = f"{_name(task)} is over, because {because}"
         return Verdict(rule.code, effect, None, text, task._replace(state=ENDED, last=now))
     return Verdict(rule.code, effect, None, because, task._replace(state=ENDED))
 
 
+def find_move_refusal(
+    old: str,
+    new: str,
+    list_superiors: Callable[[str], Sequence[str]],
+    may_hand_off: Callable[[str, str], bool],
+) -> str | None:
+    """The commander who may not hand a task of one role to another. None if one may, directly or through the superiors of the
+    other role, or if the task moves up. `list_superiors` lists the superiors of a role, nearest first.
+    """
+    above = [old, *list_superiors(old)]
+    if new in above:
+        return None
+    below = [new]
+    for superior in list_superiors(new):
+        if superior in above:
+            path = [superior, *reversed(below)]
+            handed = may_hand_off(superior, new) or all(may_hand_off(*hop) for hop in pairwise(path))
+            return None if handed else superior
+        below.append(superior)
+    return above[-1]
+
+
 def is_over(task: Task, now: float) -> bool:
     """Whether a task has ended, by the user's word or by silence."""
-    return task.state == ENDED or now - task.last > SILENCE
+    return task.state == ENDED or (task.last is not None and now - task.last > SILENCE)
 
 
 def begin_task(role_id: str, message: str, now: float, domain: str | None = None) -> Task:
@@ -312,9 +337,10 @@ def begin_task(role_id: str, message: str, now: float, domain: str | None = None
 
 def _keep(task: Task, message: str, now: float, code: str, because: str) -> Verdict:
     texts = (task.texts[0], *(*task.texts[1:], message[:MAX_TEXT_LENGTH])[1 - MAX_TEXTS :])
-    reason = f"still the task of {_say_time(task.started)}, because {because}"
+    reason = f"this is still {_name(task)}, because {because}"
     return Verdict(code, "keep", task.role_id, reason, task._replace(texts=texts, last=now, state=OPEN))
 
 
-def _say_time(seconds: float) -> str:
-    return f"{(as_utc(seconds) or '')[11:16]} UTC"
+def _name(task: Task) -> str:
+    started = as_utc(task.started)
+    return "the previous task" if started is None else f"the task of {started[11:16]} UTC"

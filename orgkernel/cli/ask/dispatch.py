@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
+import msgspec
 
 from orgkernel.cli import completing
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
 from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.dispatch.by_domain import DispatchDecision
+from orgkernel.decisions.dispatch.task_state import PreviousTask
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+
+_MAX_BYTES = 1_000_000
+_WRITE_PREVIOUS = "write it with `orgkernel dispatch --text SENTENCE --format json`"
 
 
 @click.command("dispatch")
@@ -31,6 +39,11 @@ from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 @click.option(
     "--as-documents", is_flag=True, help="Ignore the stored state, and name only the role, not its agents."
 )
+@click.option(
+    "--previous",
+    metavar="FILE",
+    help="JSON file (`-` is the standard input) with the previous answer, whose role a follow-up keeps.",
+)
 @store_option
 @cache_option
 @format_option("text", "json")
@@ -42,6 +55,7 @@ def command(
     needs: tuple[str, ...],
     all_considered: bool,
     as_documents: bool,
+    previous: str | None,
     store: str | None,
     form: str,
     **where: Any,
@@ -52,9 +66,12 @@ def command(
     """
     if sum(each is not None for each in (domain, intent, text)) != 1:
         raise click.UsageError("`orgkernel dispatch` takes exactly one of DOMAIN, `--intent` and `--text`")
+    if previous is not None and text is None:
+        raise click.UsageError("`--previous` is only for `--text`")
+    before = _read_previous(previous) if previous is not None else None
     kernel = open_kernel(org=org, **where) if as_documents else open_with_state(org=org, store=store, **where)
     decision = kernel.dispatch(
-        org, domain, intent=intent, text=text, needs=needs, all_considered=all_considered
+        org, domain, intent=intent, text=text, needs=needs, all_considered=all_considered, previous=before
     )
     echo_answer(form, decision, lambda: _render(decision))
     if domain is not None and decision.outcome != "role" and " " in domain.strip():
@@ -62,6 +79,29 @@ def command(
             "help: this is a sentence, and DOMAIN is one word; ask `orgkernel dispatch --text SENTENCE`",
             err=True,
         )
+
+
+def _read_previous(file: str) -> PreviousTask | None:
+    """The task of the previous answer. None if no role took it. Raises `UsageError` for a file that is not such an answer."""
+    try:
+        data = sys.stdin.buffer.read(_MAX_BYTES) if file == "-" else _read_file(file)
+        answer = msgspec.json.decode(data, type=dict[str, Any])
+        if "asked" not in answer:
+            return msgspec.convert(answer, PreviousTask)
+        if answer.get("task") is not None:
+            return msgspec.convert(answer["task"], PreviousTask)
+        if answer.get("role_id") is None:
+            return None
+        first = {"role_id": answer["role_id"], "texts": [answer["asked"]], "domain": answer.get("domain")}
+        return msgspec.convert(first, PreviousTask)
+    except (OSError, msgspec.MsgspecError) as error:
+        problem = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{quote(file)} has no previous task: {problem}", _WRITE_PREVIOUS) from None
+
+
+def _read_file(file: str) -> bytes:
+    with open(file, "rb") as opened:
+        return opened.read(_MAX_BYTES)
 
 
 def _render(decision: DispatchDecision) -> str:

@@ -22,6 +22,7 @@ from orgkernel.decisions.dispatch.order import (
     get_handling_edge,
     rank_candidates,
 )
+from orgkernel.decisions.dispatch.task_state import PreviousTask
 from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import NO_RIVAL, say_unequipped
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -97,6 +98,8 @@ class DispatchDecision(msgspec.Struct, frozen=True):
     """The agents who can take the task now. None without a role, without agents in the documents, or if the question was
     about the documents alone.
     """
+    task: PreviousTask | None = None
+    """For a sentence that was asked with a previous task: the task to pass with the next one."""
 
 
 def decide_dispatch(

@@ -64,7 +64,7 @@ def decide_by_text(
     query = text[:MOST_CHARACTERS]
     shown = len(index.roles) if all_considered else SHOWN_CANDIDATES + 1
     similar = None if embedder is None else find_similar(view, query, embedder)
-    lacking = _find_lacking(view, index, needs)
+    lacking = find_lacking(view, index, needs)
     without = frozenset(number for number, role_id in enumerate(index.roles) if lacking.get(role_id))
     ranking = rank_roles(index, query, shown, without, similar)
     passed = [
@@ -106,7 +106,8 @@ def decide_by_text(
     )
 
 
-def _find_lacking(view: OrgView, index: TextIndex, needs: Sequence[str]) -> dict[str, list[str]]:
+def find_lacking(view: OrgView, index: TextIndex, needs: Sequence[str]) -> dict[str, list[str]]:
+    """The needed tools that each role lacks."""
     if not needs:
         return {}
     holders = {}

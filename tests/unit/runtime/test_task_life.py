@@ -110,7 +110,7 @@ def test_the_reason_names_the_task_by_its_time(indexes):
     """And what shows that the message belongs to it."""
     assert (
         judge(indexes, "show me the diff").reason
-        == "still the task of 12:00 UTC, because `diff` refers to it"
+        == "this is still the task of 12:00 UTC, because `diff` refers to it"
     )
 
 
