@@ -212,6 +212,9 @@ BAD_CURSOR = ProblemCode("BAD_CURSOR", 409, "The cursor does not continue this l
     "A cursor is the `next` of an earlier page of the same list. If the list has changed, start again without a cursor.")
 CONTRACT_UNSOUND = ProblemCode("CONTRACT_UNSOUND", 409, "The contract is not valid",
     "Nothing was stored. `POST /v1/orgs/{org}/contracts/check` gives all findings with their places.")
+CONTRACT_UNBOUND = ProblemCode("CONTRACT_UNBOUND", 409, "The contract does not fit the log of hand-offs",
+    "Its session, its brief or its mission was handed down to another agent, or is not in the log. Nothing was stored. "
+    "`GET /v1/orgs/{org}/handoffs` lists the log.")
 DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session already has a result",
     "A session has exactly one result. Store a correction that names it.")
 CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is already stored",

@@ -893,6 +893,7 @@ class DecisionEntry(Contract, frozen=True, kw_only=True):
     answers: str | None = None
     written_by: Literal['intake', 'planner', 'worker'] | None = None
     agent: str | None = None
+    session: str | None = None
     corrects_premise: str | None = None
 AgentName = Annotated[str, msgspec.Meta(min_length=1)]
 

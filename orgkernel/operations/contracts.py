@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orgkernel.decisions.evidence.state_records import AuditEntry, ContractRecord
+from orgkernel.decisions.evidence.state_records import AuditEntry, ContractRecord, HandoffRecord
 from orgkernel.decisions.work.contracts.check import check_contract, get_contract_kind
 from orgkernel.decisions.work.contracts.coherence import find_incoherence, find_open_blockers
 from orgkernel.decisions.work.contracts.findings import ContractFinding
 from orgkernel.decisions.work.contracts.handover import draft_brief
-from orgkernel.decisions.work.contracts.reading import CheckedContract
+from orgkernel.decisions.work.contracts.reading import CheckedContract, ReadContract
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import (
@@ -26,6 +26,7 @@ from orgkernel.documents.records import (
     SessionReport,
 )
 from orgkernel.errors import Refused, UnknownRecord
+from orgkernel.operations.bindings import UNBOUND, bind_contract, complete_position, find_writer, open_log
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.reports.submission import OTHER_REPORTER
@@ -44,8 +45,9 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
     contracts.
 
     It is compared with its brief, a correction with its original, a log entry with the one it supersedes, a result with the
-    open blockers of its session, and a close with the results of its workers. The audit records refused reports.
-    Raises `Refused` (`CONTRACT_UNSOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
+    open blockers of its session, a close with the results of its workers, and each with the hand-off that it belongs to. The
+    audit records refused reports, and every contract that is refused because of its hand-off.
+    Raises `Refused` (`CONTRACT_UNSOUND`, `CONTRACT_UNBOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
     """
     contract = checked.contract
     try:
@@ -53,9 +55,10 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
             errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
             error_summary = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
             raise Refused(_say_unsound(error_summary), "correct it and check it again", UNSOUND)
-        return _store(context, contract, org)
+        return _store(context, contract, org, checked.read)
     except Refused as refused:
-        if refused.code == UNSOUND and isinstance(contract, SessionReport):
+        is_report = refused.code == UNSOUND and isinstance(contract, SessionReport)
+        if contract is not None and (is_report or refused.code == UNBOUND):
             _note_refused(context, contract, choose_contract_organization(context, org), refused.message)
         raise
 
@@ -64,8 +67,12 @@ def add_decision(context: Context, entry: DecisionEntry, *, org: str | None = No
     """Add an entry to the decision log. An entry without a time gets the current time. Raises as `record_contract`."""
     if entry.timestamp is None:
         entry = msgspec.structs.replace(entry, timestamp=as_utc(context.store.context.clock()))
-    _require_sound(entry, None)
-    return _store(context, entry, org)
+    try:
+        return _store(context, entry, org)
+    except Refused as refused:
+        if refused.code == UNBOUND:
+            _note_refused(context, entry, choose_contract_organization(context, org), refused.message)
+        raise
 
 
 def read_decision_log(context: Context, org: str | None = None) -> tuple[DecisionEntry, ...]:
@@ -132,15 +139,21 @@ def choose_contract_organization(context: Context, org: str | None) -> str:
     return org_id if context.kernel is None else context.kernel.organization(org_id).snapshot.org_id
 
 
-def _store(context: Context, contract: Contract, org: str | None) -> ContractRecord:
+def _store(
+    context: Context, contract: Contract, org: str | None, read: ReadContract | None = None
+) -> ContractRecord:
     org_id = choose_contract_organization(context, org)
+    writer = find_writer(context, org_id)
     agent_id = context.actor.agent_id
     if agent_id and isinstance(contract, Blocker | DecisionEntry) and contract.agent is None:
         contract = msgspec.structs.replace(contract, agent=agent_id)
-    writer = getattr(contract, "agent", None)
-    if agent_id and writer is not None and writer != agent_id:
-        message = f"the credential belongs to agent {quote(agent_id)}, but the contract is of {quote(writer)}"
+    agent = getattr(contract, "agent", None)
+    if agent_id and agent is not None and agent != agent_id:
+        message = f"the credential belongs to agent {quote(agent_id)}, but the contract is of {quote(agent)}"
         raise Refused(message, "write the contract as the agent of the credential", OTHER_REPORTER)
+    if isinstance(contract, DecisionEntry):
+        contract = complete_position(context, org_id, contract)
+        _require_sound(contract, None)
     if isinstance(contract, SessionReport) and contract.session is None:
         raise Refused("the contract names no session", "write the name of the session in `session`", UNSOUND)
 
@@ -148,26 +161,40 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
         terms = context.kernel.contract_terms(org_id)
         _refuse_errors(check_contract(contract, terms=terms))
 
-    def require(rows: ContractRows) -> None:
+    def bind(rows: ContractRows) -> HandoffRecord | None:
         for other in _find_companions(contract, rows):
             _require_sound(contract, other)
+        handoff = bind_contract(context, org_id, contract, rows, writer, read)
+        if isinstance(contract, SessionReport) and handoff is not None:
+            _require_own_brief(contract, rows, handoff)
         if isinstance(contract, MissionClose) or (
             isinstance(contract, Correction) and _does_correct_close(contract, rows)
         ):
-            _refuse_errors(find_incoherence(contract, rows.all()))
+            handoffs = open_log(rows, org_id)
+            below = () if contract.brief is None else handoffs.list_below(contract.brief)
+            _refuse_errors(find_incoherence(contract, rows.all(), below, handoffs.find_running(below)))
+        return handoff
 
     body = encode_body(contract)
     kind = str(body["_schema"]).rpartition(":")[2]
-    return context.store.contracts.record(org_id, kind, body, require, actor=context.actor.name)
+    return context.store.contracts.record(org_id, kind, body, bind, actor=context.actor.name)
 
 
-def _note_refused(context: Context, report: SessionReport, org_id: str, message: str) -> None:
-    """Audit a refused report of a session, so a later reader of the mission sees the claim."""
+def _require_own_brief(report: SessionReport, rows: ContractRows, handoff: HandoffRecord) -> None:
+    """Compare a report that names no brief with the brief of its hand-off."""
+    brief = None if handoff.brief is None else rows.find(handoff.brief, "brief")
+    if report.brief is None and brief is not None:
+        _require_sound(report, decode_contract(brief))
+
+
+def _note_refused(context: Context, contract: Contract, org_id: str, message: str) -> None:
+    """Audit a refused contract, so a later reader of the mission sees the claim."""
+    detail = {name: getattr(contract, name, None) for name in ("agent", "status")}
     context.store.audit.write(
         AuditEntry(
-            "contract", context.store.context.clock(), "refused", subject=f"contract:{get_contract_kind(report)}",
-            actor=context.actor.name, org_id=org_id, session=report.session or "", reason=message,
-            detail={"agent": report.agent, "status": report.status},
+            "contract", context.store.context.clock(), "refused", subject=f"contract:{get_contract_kind(contract)}",
+            actor=context.actor.name, org_id=org_id, session=getattr(contract, "session", None) or "", reason=message,
+            detail={name: value for name, value in detail.items() if value is not None},
         )
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.case_rows import CASE_ROWS
 from orgkernel.diagnostics.catalog import ROWS, Row
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
+from orgkernel.diagnostics.handoff_rows import HANDOFF_ROWS
 from orgkernel.rules.catalog import get_page, list_rules
 from orgkernel.rules.rule import Rule
 
@@ -30,7 +31,7 @@ class Page:
 
 def build_all_pages() -> dict[str, Page]:
     """All pages, keyed by code and sorted by code."""
-    rows = {**ROWS, **CASE_ROWS, **CONTRACT_ROWS}
+    rows = {**ROWS, **CASE_ROWS, **CONTRACT_ROWS, **HANDOFF_ROWS}
     pages = [_build_row_page(row) for row in rows.values()] + [
         _build_rule_page(rule) for rule in list_rules()
     ]

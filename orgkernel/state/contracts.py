@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select, insert, select
 
-from orgkernel.decisions.evidence.state_records import AuditEntry, ContractRecord
+from orgkernel.decisions.evidence.state_records import AuditEntry, ContractRecord, HandoffRecord
 from orgkernel.decisions.work.contracts.coherence import find_open_blockers, is_about_blockers
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
@@ -50,11 +50,15 @@ class WantedContract:
         return record.kind == self.kind and _canonical(record.body) == _canonical(self.body)
 
     def store(
-        self, transaction: Transaction, org_id: str, require: Callable[[ContractRows], None], actor: str
+        self,
+        transaction: Transaction,
+        org_id: str,
+        bind: Callable[[ContractRows], HandoffRecord | None],
+        actor: str,
     ) -> ContractRecord:
-        """Within a change: store it. Raises `Conflict`, and what `require` raises."""
+        """Within a change: store it. Raises `Conflict`, and what `bind` raises."""
         rows, kind, session, record_id = (
-            ContractRows(transaction.connection, org_id),
+            ContractRows(transaction, org_id),
             self.kind,
             self.session,
             self.record_id,
@@ -72,14 +76,15 @@ class WantedContract:
                 "contracts are never changed",
                 code="CONTRACT_EXISTS",
             )
-        require(rows)
+        handoff = bind(rows)
         last = rows.last()
         sequence = 1 if last is None else last.sequence + 1
         previous = GENESIS if last is None else last.digest
-        brief_id = self.body.get("brief")
+        brief_id = self.body.get("brief") or (None if handoff is None else handoff.brief)
         record = ContractRecord(
             org_id=org_id, sequence=sequence, kind=kind, record_id=record_id, brief_id=brief_id,
             session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=self.body,
+            handoff_id=None if handoff is None else handoff.handoff_id,
         )  # fmt: skip
         record = msgspec.structs.replace(record, digest=_compute_digest(record))
         version = transaction.touch() if is_about_blockers(record) else 0
@@ -109,18 +114,18 @@ class Contracts:
         org_id: str,
         kind: str,
         body: Mapping[str, Any],
-        require: Callable[[ContractRows], None] = lambda rows: None,
+        bind: Callable[[ContractRows], HandoffRecord | None] = lambda rows: None,
         *,
         actor: str,
     ) -> ContractRecord:
         """Store a contract. A report that is `done_clean` releases what its agent claimed in the session.
 
-        `require` raises if stored contracts forbid it, and runs in the same change. Raises `Conflict`
-        (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
+        `bind` returns the hand-off that the contract belongs to, or raises if stored rows forbid the contract.
+        It runs in the same change. Raises `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
         wanted = WantedContract(kind, body, self.new_id)
-        return self._context.change(lambda transaction: wanted.store(transaction, org_id, require, actor))
+        return self._context.change(lambda transaction: wanted.store(transaction, org_id, bind, actor))
 
     def new_id(self) -> str:
         """A new unique id."""
@@ -158,8 +163,9 @@ class Contracts:
 class ContractRows:
     """Stored contracts of an organization, while a contract is being stored."""
 
-    def __init__(self, connection: Any, org_id: str) -> None:
-        self._connection = connection
+    def __init__(self, transaction: Transaction, org_id: str) -> None:
+        self.transaction = transaction
+        self._connection = transaction.connection
         self._org_id = org_id
 
     def find(self, record_id: str, kind: str | None = None) -> ContractRecord | None:
@@ -217,6 +223,8 @@ def _compute_digest(record: ContractRecord) -> str:
         record.at,
         record.actor,
         record.body,
+        # Rows of versions before 0016 belong to no hand-off, and keep their digests.
+        *([] if record.handoff_id is None else [record.handoff_id]),
     ]
     return link(record.previous, record.org_id, _CHAIN, record.sequence, _canonical(fields).decode())
 

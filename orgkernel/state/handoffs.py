@@ -7,7 +7,7 @@ session has a result, or when the claim for its brief has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 from sqlalchemy import ColumnElement, and_, exists, func, insert, not_, or_, select
@@ -134,15 +134,54 @@ class HandoffRows:
     def __init__(self, transaction: Transaction, org_id: str) -> None:
         self._transaction = transaction
         self._org_id = org_id
-        self.contracts = ContractRows(transaction.connection, org_id)
+        self.contracts = ContractRows(transaction, org_id)
 
     def find_brief(self, brief: str) -> HandoffRecord | None:
         """The latest hand-off of a brief."""
         return self._find_last(handoffs.c.brief == brief)
 
     def find_session(self, session: str) -> HandoffRecord | None:
-        """The latest hand-off into a session."""
-        return self._find_last(handoffs.c.session == session)
+        """The latest hand-off into a session. One with a brief decides, because a message does not change its work."""
+        into = handoffs.c.session == session
+        return self._find_last(and_(into, handoffs.c.brief.is_not(None))) or self._find_last(into)
+
+    def list_under(self, brief: str) -> tuple[HandoffRecord, ...]:
+        """The hand-offs of the briefs that are derived from a brief, oldest first."""
+        return self._list(handoffs.c.mission == brief)
+
+    def list_below(self, brief: str) -> tuple[HandoffRecord, ...]:
+        """The hand-offs under a brief, and under their briefs, at any depth."""
+        below: dict[int, HandoffRecord] = {}
+        briefs = {brief}
+        while briefs:
+            new = [each for each in self._list(handoffs.c.mission.in_(briefs)) if each.number not in below]
+            below.update((each.number, each) for each in new)
+            briefs = {each.brief for each in new if each.brief is not None}
+        return tuple(below[number] for number in sorted(below))
+
+    def list_above(self, record: HandoffRecord) -> tuple[HandoffRecord, ...]:
+        """The hand-offs that led to one, nearest first."""
+        above = [record]
+        while (sender := self._find_sender_work(above[-1])) is not None and sender.number < above[-1].number:
+            above.append(sender)
+        return tuple(above[1:])
+
+    def _find_sender_work(self, record: HandoffRecord) -> HandoffRecord | None:
+        """The hand-off that the sender of another one got its own work by."""
+        own = None if record.mission is None else self.find_brief(record.mission)
+        if own is None and record.from_session is not None:
+            own = self.find_session(record.from_session)
+        return own
+
+    def find_running(self, records: Iterable[HandoffRecord]) -> frozenset[str]:
+        """The ids of the hand-offs whose work has not ended."""
+        numbers = [each.number for each in records]
+        query = select(handoffs.c.handoff_id).where(
+            handoffs.c.org_id == self._org_id,
+            handoffs.c.number.in_(numbers),
+            _select_running(self._transaction.now),
+        )
+        return frozenset(self._transaction.connection.scalars(query)) if numbers else frozenset()
 
     def is_running(self, record: HandoffRecord) -> bool:
         """Whether the work of a hand-off has not ended."""
@@ -176,6 +215,10 @@ class HandoffRows:
             query.where(_select_running(self._transaction.now))
         ).scalar_one()
         return count
+
+    def _list(self, which: ColumnElement[bool]) -> tuple[HandoffRecord, ...]:
+        query = select(handoffs).where(handoffs.c.org_id == self._org_id, which).order_by(handoffs.c.number)
+        return tuple(decode_record(HandoffRecord, row) for row in self._transaction.connection.execute(query))
 
     def _find_last(self, which: ColumnElement[bool]) -> HandoffRecord | None:
         query = select(handoffs).where(handoffs.c.org_id == self._org_id, which)

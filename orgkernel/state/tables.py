@@ -400,13 +400,15 @@ contract_records = Table(
     Column("digest", _WORDS, nullable=False),
     Column("body", _WORDS, nullable=False),
     Column("version", BigInteger, nullable=False, server_default="0"),
+    Column("dispatch_id", _WORDS, key="handoff_id"),
     Index("ix_contract_records_version", "version"),
     Index("ix_contract_records_record", "org_id", "record_id", unique=True),
     Index("ix_contract_records_ends", "org_id", "ends", unique=True),
     Index("ix_contract_records_kind", "org_id", "kind", "sequence"),
     Index("ix_contract_records_session", "org_id", "session"),
 )
-"""Rows are only ever added. `ends` is the session whose one result a row is. `digest` chains the rows of an organization."""
+"""Rows are only ever added. `ends` is the session whose one result a row is, and `dispatch_id` the hand-off that it belongs
+to. `digest` chains the rows of an organization."""
 
 file_claims = Table(
     "file_claims",
@@ -459,6 +461,7 @@ handoffs = Table(
     Column("digest", _WORDS, nullable=False),
     Index("ix_dispatches_dispatch", "org_id", "handoff_id", unique=True),
     Index("ix_dispatches_brief", "org_id", "brief"),
+    Index("ix_dispatches_mission", "org_id", "mission"),
     Index("ix_dispatches_session", "org_id", "session"),
     Index("ix_dispatches_sender", "org_id", "sender", "number"),
 )

@@ -42,7 +42,9 @@ from orgkernel.operations.permissions import GrantDraft, RequestDraft, Restricti
 from orgkernel.operations.reports import submission as reports
 from orgkernel.runtime.salute_format import read_report
 from orgkernel.state.audit import read_rows
+from orgkernel.state.contracts import WantedContract
 from orgkernel.state.crew import CommissionDraft
+from orgkernel.state.handoffs import WantedHandoff
 from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.store import Store
 from tests.api.running import until
@@ -84,6 +86,9 @@ def prepare(store: Store, before: list[list[Any]]) -> list[str]:
         with_ids = _filled(given, ids)
         if "terms" in with_ids:
             with_ids["terms"] = SkillTerms(with_ids["terms"], 14)
+        if "decide" in with_ids:
+            wanted = handed_down(**with_ids["decide"])
+            with_ids["decide"] = lambda rows, wanted=wanted: wanted
         if "drafts" in with_ids:
             with_ids["drafts"] = msgspec.convert(with_ids["drafts"], list[CommissionDraft])
         done = getattr(getattr(store, part), method)(**with_ids)
@@ -91,6 +96,17 @@ def prepare(store: Store, before: list[list[Any]]) -> list[str]:
         if method in ("issue", "create"):
             ids.append(getattr(record, record.__struct_fields__[0]))
     return ids
+
+
+def handed_down(brief: dict[str, Any] | None = None, **said: Any) -> WantedHandoff:
+    """A hand-off as the operation would permit it; its brief is stored with it."""
+    stored = None if brief is None else WantedContract("brief", brief, lambda: "unused")
+    known: dict[str, Any] = {
+        "sender": "person:owner", "receiver": f"role:{said.get('holder', '')}", "queue_mode": "queue", "session_key": "k",
+        "code": "CHAIN_OF_COMMAND", "snapshot": "sha256:" + "0" * 64, "seconds": 3_600.0,
+        "mission": None if brief is None else brief.get("parent"),
+    }  # fmt: skip
+    return WantedHandoff(**{**known, **said}, brief=stored)
 
 
 def run_operation(world: World, who: str, write: str, said: Said) -> Happened:
@@ -370,6 +386,13 @@ _OF_DECISIONS = {
 _BRIEFS = TemporaryDirectory()
 
 
+def _contract_command(said: Said) -> list[str]:
+    """With the contract in a file that is called as the text in a request."""
+    file = Path(_BRIEFS.name, "contract")
+    file.write_text(as_text(said["contract"]), encoding="utf-8")
+    return _command("task record {contract}")({**said, "contract": str(file)}) or []
+
+
 def _handoff_command(said: Said) -> list[str] | None:
     """With its brief in a file, and the agent who hands work down as FROM."""
     words = {name.replace("_", "-"): value for name, value in said.items()}
@@ -419,6 +442,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "claim.extend": _command("claim extend {org} {token} {holder}"),
     "claim.release": _command("claim release {org} {token} {holder}"),
     "claim.transfer": _command("claim transfer {org} {token} {holder} {to}"),
+    "contract.record": _contract_command,
     "handoff.record": _handoff_command,
     "decision.add": lambda said: _command("task log add {title}")(
         {_OF_DECISIONS.get(name, name): value for name, value in said.items()}
@@ -429,7 +453,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
 }
 
 _TABLES: dict[str, Callable[[Any], Any]] = {
-    "contracts": lambda store: store.contracts.list("household"),
+    "contracts": lambda store: [*store.contracts.list("household"), *store.contracts.list("omega")],
     "handoffs": lambda store: store.handoffs.list(),
     "agents": lambda store: store.agents.list(),
     "grants": lambda store: store.grants.list(),
@@ -532,6 +556,7 @@ class _Alike:
         if name in ("issued_by", "actor", "responder", "created_by", "credential") and value == self._actor:
             return "WHO"
         if isinstance(value, str):
+            value = re.sub(r"[^\s(]*\bcontract:\d+:\d+", "PLACE", value)
             value = re.sub(r"\b[0-9a-f]{12}:decision:\d+", "DECISION", value)
             value = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID", value)
             return re.sub(r"\b[grxk]-[0-9a-f]{12}\b", self._number, value)

@@ -50,6 +50,7 @@ def command() -> None:
 @click.option(
     "--corrects-premise", metavar="TEXT", help="The wrong premise. A worker can add an entry only with it."
 )
+@click.option("--session", metavar="SESSION", help="Session of the writer. A worker must name it.")
 @org_of_documents_option
 @change_options
 def add(
@@ -63,6 +64,7 @@ def add(
     answers: str | None,
     written_by: Literal["intake", "planner", "worker"] | None,
     corrects_premise: str | None,
+    session: str | None,
     org: str | None,
     reason: str,
     form: str,
@@ -72,7 +74,7 @@ def add(
     entry = DecisionEntry(
         title=title, task=task, classification=classification, decision=decision, rationale=rationale,
         falsifier=falsifier, supersedes=supersedes, answers=answers, written_by=written_by,
-        corrects_premise=corrects_premise,
+        corrects_premise=corrects_premise, session=session,
     )  # fmt: skip
     with open_operation_here(**where, create=True) as context:
         record = add_decision(context, entry, org=org)

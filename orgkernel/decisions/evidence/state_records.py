@@ -336,6 +336,8 @@ class ContractRecord(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     body: dict[str, Any]
     """The contract."""
+    handoff_id: str | None = None
+    """The hand-off that the contract belongs to; null if it belongs to none, or was stored by an earlier version."""
 
 
 class HandoffRecord(msgspec.Struct, frozen=True, kw_only=True):

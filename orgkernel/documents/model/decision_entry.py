@@ -50,5 +50,7 @@ class DecisionEntry(Contract):
     """Position of the writer."""
     agent: str | None = None
     """The agent that decided."""
+    session: str | None = None
+    """Session of the agent. A worker must name it."""
     corrects_premise: str | None = None
     """The premise of its brief that a worker found wrong. Only then may a worker write to the log."""

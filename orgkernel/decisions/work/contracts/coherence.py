@@ -4,14 +4,20 @@ results.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from orgkernel.decisions.evidence.state_records import ContractRecord
+import msgspec
+
+from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
 from orgkernel.decisions.work.contracts.findings import ContractFinding, is_same_id, is_same_name
+from orgkernel.decisions.work.contracts.results import find_brief_mismatch
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.documents.records import ClosedWorker, MissionClose, SessionReport
+from orgkernel.documents.records import RECORDS, Brief, ClosedWorker, MissionClose, SessionReport
+from orgkernel.prepared_types import prepared
+
+_REPORTS: Final = ("result", "correction", "mission_close")
 
 
 def is_about_blockers(record: ContractRecord) -> bool:
@@ -29,12 +35,19 @@ def find_open_blockers(records: Iterable[ContractRecord]) -> tuple[ContractRecor
     return tuple(each for each in records if each.kind == "blocker" and each.record_id not in answered)
 
 
-def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -> Iterator[ContractFinding]:
+def find_incoherence(
+    report: SessionReport,
+    records: Sequence[ContractRecord],
+    below: Sequence[HandoffRecord] = (),
+    running: Collection[str] = (),
+) -> Iterator[ContractFinding]:
     """CLOSE_COHERENCE_MISSING: a close, or the correction of one, contradicts the stored results.
 
-    Each listed worker must have the listed status. A `done_clean` close must cover all briefs and leave no blocker open.
+    Each listed worker must have the listed status. A `done_clean` close must cover all briefs and leave no blocker open,
+    and each hand-off `below` the mission must have one result that agrees with its brief. `running` are the ids of the
+    hand-offs whose work has not ended.
     """
-    mission = _Mission(report.brief, records)
+    mission = _Mission(report.brief, records, below, running)
     if report.brief is None:
         yield _build_finding(
             ("brief",), "the close of the mission names no brief, so its workers are not known"
@@ -65,7 +78,13 @@ def _build_finding(route: tuple[str | int, ...], message: str) -> ContractFindin
 class _Mission:
     """The briefs below that of a mission, the last report of each session, and the open blockers."""
 
-    def __init__(self, brief_id: str | None, records: Sequence[ContractRecord]) -> None:
+    def __init__(
+        self,
+        brief_id: str | None,
+        records: Sequence[ContractRecord],
+        handoffs: Sequence[HandoffRecord],
+        running: Collection[str],
+    ) -> None:
         below = [
             each for each in records if each.kind == "brief" and is_same_id(each.body.get("parent"), brief_id)
         ]
@@ -74,8 +93,12 @@ class _Mission:
         self._ends: dict[str | None, ContractRecord] = {
             each.session: each
             for each in records
-            if each.kind in ("result", "correction") and _fold(each.brief_id) in self._briefs
+            if each.kind in _REPORTS and _fold(each.brief_id) in self._briefs
         }
+        self._handoffs, self._running = handoffs, running
+        self._records = {_fold(each.record_id): each for each in records if each.kind == "brief"}
+        self._reports = {each.session: each for each in records if each.kind in _REPORTS}
+        self._all_replaced = {_fold(each.body.get("replaces")) for each in self._records.values()}
         self._names: Mapping[str, str | None] = {
             each.record_id: each.session for each in records if each.session in self._ends
         }
@@ -109,8 +132,41 @@ class _Mission:
                 yield f"the last report about brief {quote(brief_id)} is {quote(last.body['status'])}"
             elif listed_workers is not None and last.session not in listed_workers:
                 yield f"it leaves out session {quote(last.session or '')}"
+        yield from self._list_unconfirmed()
         for blocker in self._open:
             yield f"blocker {quote(blocker.record_id)} of session {quote(blocker.session or '')} is open"
+
+    def _list_unconfirmed(self) -> Iterator[str]:
+        """Reasons why a hand-off below the mission has not ended with a result that agrees with its brief."""
+        last_of_brief = {_fold(each.brief): each for each in self._handoffs}
+        for handoff in self._handoffs:
+            into = f"session {quote(handoff.session)}, hand-off {handoff.number} to {quote(handoff.holder)},"
+            is_replaced = _fold(handoff.brief) in self._all_replaced
+            if is_replaced or last_of_brief[_fold(handoff.brief)] is not handoff:
+                if handoff.handoff_id in self._running:
+                    yield f"{into} still works, although its brief was replaced"
+                continue
+            report = self._reports.get(handoff.session)
+            if report is None:
+                if any(_fold(each.brief_id) == _fold(handoff.brief) for each in self._ends.values()):
+                    yield f"the result about brief {quote(handoff.brief or '')} is of another session than {into[:-1]}"
+                elif _fold(handoff.brief) not in self._briefs:
+                    yield f"{into} has no result"
+                continue
+            if report.body.get("status") != "done_clean" and _fold(handoff.brief) not in self._briefs:
+                yield f"the last report of {into} is {quote(report.body.get('status'))}"
+            brief = self._records.get(_fold(handoff.brief))
+            if brief is not None:
+                for each in _find_other_slice(report, brief):
+                    yield f"the result of {into} does not match its brief: {each.message}"
+
+
+def _find_other_slice(report: ContractRecord, brief: ContractRecord) -> Iterator[ContractFinding]:
+    """The differences between a stored report and the brief that was handed down."""
+    made = msgspec.convert(report.body, prepared(RECORDS[report.kind]))
+    order = msgspec.convert(brief.body, prepared(Brief))
+    assert isinstance(made, SessionReport)
+    return find_brief_mismatch(made, order)
 
 
 def _fold(name: str | None) -> str:

@@ -56,6 +56,8 @@ class CheckedContract:
     kind: str | None
     contract: Contract | None
     diagnostics: tuple[Diagnostic, ...]
+    read: ReadContract
+    """The text of the contract, for places of later findings."""
 
     @property
     def outcome(self) -> Literal["sound", "unsound", "cannot_tell"]:
@@ -140,7 +142,7 @@ def check_read_contract(
         other = None if against is None else against.contract
         for each in check_contract(read.contract, other, terms):
             diagnostics.append(_build_rule_diagnostic(each, read, against))
-    return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics))
+    return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics), read)
 
 
 def expect_readable(read: ReadContract, record: type[AnyContract]) -> AnyContract:

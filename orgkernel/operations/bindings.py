@@ -1,0 +1,202 @@
+"""Bind a contract to the hand-off that it belongs to. A contract that does not fit the log is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from orgkernel.decisions.access.identity import identify
+from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
+from orgkernel.decisions.handoff.edges import get_layer
+from orgkernel.decisions.handoff.pairs import list_words_for
+from orgkernel.decisions.work.contracts.bindings import HandoffFacts, Names, find_unbound, get_handoff
+from orgkernel.decisions.work.contracts.findings import ContractFinding
+from orgkernel.decisions.work.contracts.reading import ReadContract
+from orgkernel.diagnostics.wording import listing
+from orgkernel.documents.records import (
+    Brief,
+    Contract,
+    Correction,
+    DecisionEntry,
+    LmcRecord,
+    MissionClose,
+    Preflight,
+)
+from orgkernel.errors import Refused
+from orgkernel.graph.governance import read_governance
+from orgkernel.graph.questions import OrgView
+from orgkernel.operations.context import Context
+from orgkernel.operations.rights import find_member
+
+if TYPE_CHECKING:
+    from orgkernel.state.contracts import ContractRows
+    from orgkernel.state.handoffs import HandoffRows
+
+UNBOUND = "CONTRACT_UNBOUND"
+_POSITIONS = frozenset(("intake", "planner", "worker"))
+
+
+def find_writer(context: Context, org_id: str) -> Names | None:
+    """The names of the subject that stores a contract; None for an operator or an owner, whom no hand-off limits.
+
+    Raises `Refused` (`UNKNOWN_NAME`, `AGENT_INACTIVE`).
+    """
+    member = find_member(context.kernel, context.actor)
+    if member is None or member.is_owner_of(org_id):
+        return None
+    return _list_names(context, org_id, member.subject)
+
+
+def complete_position(context: Context, org_id: str, entry: DecisionEntry) -> DecisionEntry:
+    """A decision with the position of its agent, if it names none and the agent fills only roles of workers."""
+    if entry.written_by is None and _list_positions(context, org_id, entry.agent) == {"worker"}:
+        return msgspec.structs.replace(entry, written_by="worker")
+    return entry
+
+
+def bind_contract(
+    context: Context,
+    org_id: str,
+    contract: Contract,
+    rows: ContractRows,
+    writer: Names | None,
+    read: ReadContract | None = None,
+) -> HandoffRecord | None:
+    """The hand-off that a contract belongs to; None for a contract that belongs to none.
+
+    `read` is the text of the contract, for the places in the message. Raises `Refused` (`CONTRACT_UNBOUND`).
+    """
+    facts = _collect_facts(context, org_id, contract, rows, writer)
+    findings = tuple(find_unbound(contract, facts))
+    if findings:
+        text = "; ".join(_describe(each, read) for each in findings)
+        raise Refused(
+            f"the contract does not fit the log of hand-offs: {text}",
+            f"see the rules {listing({each.row.code: 0 for each in findings})}; `orgkernel task handoff list` shows the log",
+            UNBOUND,
+        )
+    if isinstance(contract, Brief):
+        return None
+    return facts.of_brief if isinstance(contract, MissionClose) else get_handoff(facts)
+
+
+def open_log(rows: ContractRows, org_id: str) -> HandoffRows:
+    """The log of hand-offs, within the change that stores a contract."""
+    from orgkernel.state.handoffs import HandoffRows  # slow to import: a check of a contract needs no store
+
+    return HandoffRows(rows.transaction, org_id)
+
+
+def _collect_facts(
+    context: Context, org_id: str, contract: Contract, rows: ContractRows, writer: Names | None
+) -> HandoffFacts:
+    log = open_log(rows, org_id)
+    original = _find_original(contract, rows)
+    session = _find_session(contract, rows, original)
+    of_session = None if session is None else log.find_session(session)
+    brief = _get_brief(contract, of_session)
+    of_brief = None if brief is None else log.find_brief(brief)
+    work = of_session or of_brief
+    agent = contract.lead if isinstance(contract, LmcRecord) else getattr(contract, "agent", None)
+    return HandoffFacts(
+        agent=frozenset() if agent is None else _list_agent_names(context, org_id, agent),
+        writer=writer,
+        of_session=of_session,
+        of_brief=of_brief,
+        handed_on=() if brief is None else log.list_under(brief),
+        above=() if work is None else log.list_above(work),
+        original=original,
+        positions=_list_positions(context, org_id, agent),
+        other_writers=_list_other_writers(context, org_id, agent),
+    )
+
+
+def _find_original(contract: Contract, rows: ContractRows) -> ContractRecord | None:
+    name = contract.original if isinstance(contract, Correction) else None
+    return None if name is None else rows.get_end(name) or rows.find(name)
+
+
+def _find_session(contract: Contract, rows: ContractRows, original: ContractRecord | None) -> str | None:
+    """The session of a contract: its own, that of the result it corrects, or that of the blocker it answers."""
+    if isinstance(contract, DecisionEntry) and contract.answers is not None:
+        blocker = rows.find(contract.answers, "blocker")
+        return None if blocker is None else blocker.session
+    if original is not None:
+        return original.session
+    session: str | None = getattr(contract, "session", None)
+    return session
+
+
+def _get_brief(contract: Contract, work: HandoffRecord | None) -> str | None:
+    """The brief of a contract: the one that it names, or the one that its session works by."""
+    if isinstance(contract, Brief):
+        return contract.parent
+    if isinstance(contract, Preflight):
+        named = None if contract.authorization is None else contract.authorization.brief
+    else:
+        named = getattr(contract, "brief", None)
+    if named is not None or isinstance(contract, MissionClose | LmcRecord | DecisionEntry):
+        return named
+    return None if work is None else work.brief
+
+
+def _list_names(context: Context, org_id: str, subject: str) -> Names:
+    if context.kernel is None:
+        return frozenset((subject,))
+    identity = identify(context.kernel.access(org_id).view, subject)
+    return frozenset((subject,)) if identity is None else list_words_for(identity)
+
+
+def _list_agent_names(context: Context, org_id: str, agent: str) -> Names:
+    """The names of the agent in a contract. A role may report under its own name."""
+    name = agent.strip().removeprefix("agent:")
+    view = None if context.kernel is None else context.kernel.access(org_id).view
+    role = f"role:{name.removeprefix('role:')}"
+    if view is not None and name not in view.records.agents and identify(view, role) is not None:
+        return frozenset((role,))
+    return _list_names(context, org_id, f"agent:{name}")
+
+
+def _list_roles(context: Context, org_id: str, agent: str | None) -> tuple[OrgView, tuple[str, ...]] | None:
+    """The organization and the roles of an agent in it; None if they are not known."""
+    if context.kernel is None or agent is None:
+        return None
+    view = context.kernel.access(org_id).view
+    identity = identify(view, f"agent:{agent.strip().removeprefix('agent:')}")
+    return None if identity is None or not identity.roles else (view, identity.roles)
+
+
+def _list_positions(context: Context, org_id: str, agent: str | None) -> frozenset[str]:
+    known = _list_roles(context, org_id, agent)
+    if known is None:
+        return frozenset()
+    view, roles = known
+    return frozenset(view.records.posts[role_id].profile.position or "" for role_id in roles)
+
+
+def _list_other_writers(context: Context, org_id: str, agent: str | None) -> frozenset[str]:
+    """The positions of the decision log that name a role or a layer of the organization that the agent is not in."""
+    known = _list_roles(context, org_id, agent)
+    if known is None:
+        return frozenset()
+    view, roles = known
+    records = view.records
+    governance = read_governance(records.governance)
+    names = {} if governance is None else {each: layer.name for each, layer in governance.layers.items()}
+    layers = (get_layer(records, role_id) for role_id in roles)
+    own = _fold([*roles, *(word for layer in layers if layer for word in (layer, names.get(layer, "")))])
+    declared = _fold([*records.posts, *names, *names.values()])
+    return (_POSITIONS & declared) - own
+
+
+def _fold(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word.casefold() for word in words)
+
+
+def _describe(finding: ContractFinding, read: ReadContract | None) -> str:
+    """A finding with the line of the contract and the entry of the log."""
+    lines = [*([] if read is None else [str(read.place(finding.route))]), finding.related_text]
+    shown = ", ".join(filter(None, lines))
+    return f"{finding.row.code} {finding.message}" + (f" ({shown})" if shown else "")
