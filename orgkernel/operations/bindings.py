@@ -11,7 +11,7 @@ from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
 from orgkernel.decisions.handoff.edges import get_layer
 from orgkernel.decisions.handoff.pairs import list_words_for
-from orgkernel.decisions.work.contracts.bindings import HandoffFacts, Names, find_unbound, get_handoff
+from orgkernel.decisions.work.contracts.bindings import HandoffFacts, SubjectNames, find_unbound, get_handoff
 from orgkernel.decisions.work.contracts.findings import ContractFinding
 from orgkernel.decisions.work.contracts.reading import ReadContract
 from orgkernel.diagnostics.wording import listing
@@ -38,7 +38,7 @@ UNBOUND = "CONTRACT_UNBOUND"
 _POSITIONS = frozenset(("intake", "planner", "worker"))
 
 
-def find_writer(context: Context, org_id: str) -> Names | None:
+def find_writer(context: Context, org_id: str) -> SubjectNames | None:
     """The names of the subject that stores a contract; None for an operator or an owner, whom no hand-off limits.
 
     Raises `Refused` (`UNKNOWN_NAME`, `AGENT_INACTIVE`).
@@ -61,7 +61,7 @@ def bind_contract(
     org_id: str,
     contract: Contract,
     rows: ContractRows,
-    writer: Names | None,
+    writer: SubjectNames | None,
     read: ReadContract | None = None,
 ) -> HandoffRecord | None:
     """The hand-off that a contract belongs to; None for a contract that belongs to none.
@@ -90,21 +90,23 @@ def open_log(rows: ContractRows, org_id: str) -> HandoffRows:
 
 
 def _collect_facts(
-    context: Context, org_id: str, contract: Contract, rows: ContractRows, writer: Names | None
+    context: Context, org_id: str, contract: Contract, rows: ContractRows, writer: SubjectNames | None
 ) -> HandoffFacts:
     log = open_log(rows, org_id)
     original = _find_original(contract, rows)
-    session = _find_session(contract, rows, original)
+    session = getattr(contract, "session", None) if original is None else original.session
     of_session = None if session is None else log.find_session(session)
     brief = _get_brief(contract, of_session)
     of_brief = None if brief is None else log.find_brief(brief)
-    work = of_session or of_brief
+    of_answered = _find_answered(contract, rows, log)
+    work = of_answered or of_session or of_brief
     agent = contract.lead if isinstance(contract, LmcRecord) else getattr(contract, "agent", None)
     return HandoffFacts(
         agent=frozenset() if agent is None else _list_agent_names(context, org_id, agent),
         writer=writer,
         of_session=of_session,
         of_brief=of_brief,
+        of_answered=of_answered,
         handed_on=() if brief is None else log.list_under(brief),
         above=() if work is None else log.list_above(work),
         original=original,
@@ -118,15 +120,11 @@ def _find_original(contract: Contract, rows: ContractRows) -> ContractRecord | N
     return None if name is None else rows.get_end(name) or rows.find(name)
 
 
-def _find_session(contract: Contract, rows: ContractRows, original: ContractRecord | None) -> str | None:
-    """The session of a contract: its own, that of the result it corrects, or that of the blocker it answers."""
-    if isinstance(contract, DecisionEntry) and contract.answers is not None:
-        blocker = rows.find(contract.answers, "blocker")
-        return None if blocker is None else blocker.session
-    if original is not None:
-        return original.session
-    session: str | None = getattr(contract, "session", None)
-    return session
+def _find_answered(contract: Contract, rows: ContractRows, log: HandoffRows) -> HandoffRecord | None:
+    """The hand-off into the session of the blocker that a decision answers."""
+    answers = contract.answers if isinstance(contract, DecisionEntry) else None
+    blocker = None if answers is None else rows.find(answers, "blocker")
+    return None if blocker is None or blocker.session is None else log.find_session(blocker.session)
 
 
 def _get_brief(contract: Contract, work: HandoffRecord | None) -> str | None:
@@ -142,14 +140,14 @@ def _get_brief(contract: Contract, work: HandoffRecord | None) -> str | None:
     return None if work is None else work.brief
 
 
-def _list_names(context: Context, org_id: str, subject: str) -> Names:
+def _list_names(context: Context, org_id: str, subject: str) -> SubjectNames:
     if context.kernel is None:
         return frozenset((subject,))
     identity = identify(context.kernel.access(org_id).view, subject)
     return frozenset((subject,)) if identity is None else list_words_for(identity)
 
 
-def _list_agent_names(context: Context, org_id: str, agent: str) -> Names:
+def _list_agent_names(context: Context, org_id: str, agent: str) -> SubjectNames:
     """The names of the agent in a contract. A role may report under its own name."""
     name = agent.strip().removeprefix("agent:")
     view = None if context.kernel is None else context.kernel.access(org_id).view

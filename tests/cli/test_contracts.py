@@ -44,13 +44,26 @@ def test_contracts_are_recorded_and_listed(folder: Path) -> None:
         0,
         "brief 0b8f6f3e-52b6-4c0a-9d0c-6a1f6c1f7a55 is contract 1 of software_dev\n",
     )
-    assert record(folder, "result")[0] == 0
+    code, said = record(folder, "result", agent="co")
+    assert (code, said.partition(" (")[0]) == (
+        2,
+        "error: the contract does not fit the log of hand-offs: ORG788 no work was handed down into session "
+        "`shop-worker-1`",
+    )
+    (folder.parent / "brief").write_text(as_text(changed("brief", {})), encoding="utf-8")
+    words = ("--brief", str(folder.parent / "brief"), "--session", "shop-worker-1", "--depth", "0")
+    handed = run_here("task", "handoff", "record", "person:user", "co", *words, cwd=folder)
+    assert handed.returncode == 0, handed.stderr
+    assert record(folder, "result", agent="co") == (
+        0,
+        "result 6f1d2c3b-9a4e-4f5d-8b7c-0d1e2f3a4b5c is contract 2 of software_dev\n",
+    )
     code, said = record(folder, "result", id=None)
     assert code == 2
     assert said.startswith(
         "error: session `shop-worker-1` has the result `6f1d2c3b-9a4e-4f5d-8b7c-0d1e2f3a4b5c`\n"
     )
-    assert record(folder, "correction")[0] == 0
+    assert record(folder, "correction", agent="co")[0] == 0
     listed = json.loads(run_here("task", "list", "--format", "json", cwd=folder).stdout)
     assert [(each["sequence"], each["kind"]) for each in listed] == [
         (1, "brief"),

@@ -1366,6 +1366,7 @@ export interface components {
             body: {
                 [key: string]: unknown;
             };
+            handoff_id: string | null;
         };
         /**
          * Coverage
@@ -1399,6 +1400,7 @@ export interface components {
             answers?: string | null;
             written_by?: ("intake" | "planner" | "worker") | null;
             agent?: string | null;
+            session?: string | null;
             corrects_premise?: string | null;
         };
         /**

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
-from orgkernel.decisions.work.contracts.findings import ContractFinding, Route
+from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_same_name
 from orgkernel.diagnostics import contract_rows, handoff_rows
 from orgkernel.diagnostics.catalog import Row
 from orgkernel.diagnostics.wording import listing, quote
@@ -27,25 +27,27 @@ from orgkernel.documents.records import (
     SessionReport,
 )
 
-Names = frozenset[str]
+SubjectNames = frozenset[str]
 """The names by which a hand-off can refer to one subject: the subject itself and its roles."""
 
 
 class HandoffFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the documents and the log of hand-offs contain about a contract and its writer."""
 
-    agent: Names = frozenset()
+    agent: SubjectNames = frozenset()
     """The names of the agent in the contract; empty if it names none."""
-    writer: Names | None = None
+    writer: SubjectNames | None = None
     """The names of the subject that stores the contract; None for an operator or the owner."""
     of_session: HandoffRecord | None = None
-    """The last hand-off into the session of the contract, or of the contract that it answers or corrects."""
+    """The last hand-off into the session of the contract, or of the result that it corrects."""
+    of_answered: HandoffRecord | None = None
+    """The last hand-off into the session of the blocker that a decision answers."""
     of_brief: HandoffRecord | None = None
     """The last hand-off of the brief of the contract, or of its parent if the contract is a brief."""
     handed_on: tuple[HandoffRecord, ...] = ()
     """The hand-offs of briefs that are derived from the brief of the contract."""
     above: tuple[HandoffRecord, ...] = ()
-    """The hand-offs that led to the one of the session or brief, nearest first."""
+    """The hand-offs that led to the one that the contract belongs to, nearest first."""
     original: ContractRecord | None = None
     """The result that a correction corrects."""
     positions: frozenset[str] = frozenset()
@@ -55,8 +57,8 @@ class HandoffFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def get_handoff(facts: HandoffFacts) -> HandoffRecord | None:
-    """The hand-off that a contract belongs to: that of its session, or else that of its brief."""
-    return facts.of_session or facts.of_brief
+    """The hand-off that a contract belongs to: that of the blocker it answers, of its session, or of its brief."""
+    return facts.of_answered or facts.of_session or facts.of_brief
 
 
 def find_unbound(contract: Contract, facts: HandoffFacts) -> Iterator[ContractFinding]:
@@ -89,10 +91,10 @@ def _find_unbound_report(report: SessionReport, facts: HandoffFacts) -> Iterator
     original = facts.original
     if isinstance(report, Correction) and original is not None and facts.of_session is None:
         # A result that was stored before hand-offs were compared can only be corrected by its own agent.
-        if f"agent:{original.body.get('agent')}" not in facts.agent:
-            message = (
-                f"the result is of {quote(str(original.body.get('agent')))}, not of {quote(report.agent)}"
-            )
+        author = str(original.body.get("agent"))
+        is_writer = facts.writer is None or bool(facts.writer & facts.agent)
+        if not (is_same_name(author, report.agent) and is_writer):
+            message = f"the result is of {quote(author)}, not of {quote(report.agent)}"
             yield ContractFinding(handoff_rows.WORK_OF_ANOTHER, ("original",), message)
         return
     yield from _find_unbound_session(report.session or "", facts)
@@ -214,10 +216,9 @@ def _find_unbound_decision(entry: DecisionEntry, facts: HandoffFacts) -> Iterato
     elif position in facts.other_writers:
         message = f"the entry is written as {quote(position)}, which {quote(entry.agent or '')} is not"
         yield ContractFinding(handoff_rows.WRITER_OUTSIDE_MISSION, ("written_by",), message)
-    if entry.answers is not None:
-        if facts.of_session is not None:
-            yield from _find_stranger(("answers",), facts.of_session, facts, is_holder_enough=False)
-    elif entry.session is not None:
+    if facts.of_answered is not None:
+        yield from _find_stranger(("answers",), facts.of_answered, facts, is_holder_enough=False)
+    if entry.session is not None:
         yield from _find_unbound_session(entry.session, facts)
         yield from _find_other_holder(facts.of_session, "session", entry.agent, facts)
     elif facts.positions == {"worker"}:

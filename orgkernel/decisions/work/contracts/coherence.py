@@ -140,7 +140,7 @@ class _Mission:
         """Reasons why a hand-off below the mission has not ended with a result that agrees with its brief."""
         last_of_brief = {_fold(each.brief): each for each in self._handoffs}
         for handoff in self._handoffs:
-            into = f"session {quote(handoff.session)}, hand-off {handoff.number} to {quote(handoff.holder)},"
+            into = f"session {quote(handoff.session)} (hand-off {handoff.number} to {quote(handoff.holder)})"
             is_replaced = _fold(handoff.brief) in self._all_replaced
             if is_replaced or last_of_brief[_fold(handoff.brief)] is not handoff:
                 if handoff.handoff_id in self._running:
@@ -149,7 +149,7 @@ class _Mission:
             report = self._reports.get(handoff.session)
             if report is None:
                 if any(_fold(each.brief_id) == _fold(handoff.brief) for each in self._ends.values()):
-                    yield f"the result about brief {quote(handoff.brief or '')} is of another session than {into[:-1]}"
+                    yield f"the result about brief {quote(handoff.brief or '')} is of another session than {into}"
                 elif _fold(handoff.brief) not in self._briefs:
                     yield f"{into} has no result"
                 continue
