@@ -3,8 +3,10 @@ one.
 
 - Two paths overlap if they are equal or one is a folder above the other.
 - A path and a glob overlap if the glob matches the path, a folder above it or something below it.
-- Two globs overlap unless their fixed beginnings lead to different folders.
-- A glob without a slash overlaps with everything: git reads it at any depth.
+- Two globs overlap if they could match one file, or if one matches a folder above a file of the other.
+- A glob without a slash matches at any depth, as git reads it.
+- A glob with other wildcards than `*`, `?`, `[…]` and `**`, or with other letters than those of ASCII, overlaps unless its
+  fixed beginning leads to another folder.
 - A path that cannot be parsed overlaps with everything.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from orgkernel.decisions.ownership.glob_intersection import do_globs_intersect, read_simple_glob
 from orgkernel.decisions.ownership.paths import BadPath, Key, do_keys_overlap, read_file_path
 from orgkernel.runtime.paths import ANYWHERE, may_globs_meet, may_touch
 
@@ -55,7 +58,7 @@ def read_owned_path(text: str) -> OwnedPath | BadPath:
 def do_owned_paths_overlap(one: str, other: str) -> bool:
     """Whether two paths or globs could match one file.
 
-    >>> do_owned_paths_overlap("src/**", "SRC/a.py"), do_owned_paths_overlap("src/*.py", "src/a.md"), do_owned_paths_overlap("src/*", "docs/*")
+    >>> do_owned_paths_overlap("src/**", "SRC/a.py"), do_owned_paths_overlap("src/*.py", "src/a.md"), do_owned_paths_overlap("src/*.py", "src/*.md")
     (True, False, False)
     """
     return do_parsed_paths_overlap(read_owned_path(one), read_owned_path(other))
@@ -72,6 +75,9 @@ def do_parsed_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadP
         return True
     if first.key is not None and second.key is not None:
         return False
+    one, other = read_simple_glob(first.text), read_simple_glob(second.text)
+    if one is not None and other is not None:
+        return do_globs_intersect(one, other)
     globs = [each for each in (first, second) if each.key is None]
     if any(map(_may_be_anywhere, globs)):
         return True
