@@ -95,6 +95,11 @@ CLAIM_CONFLICT = ProblemCode("CLAIM_CONFLICT", 409, "Another holder has claimed 
     "The detail names the path and its holder, and the help says when the claim ends. Nothing was claimed.")
 BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
     "`errors` lists what is wrong. `orgkernel schema salute_report` prints the JSON Schema of a report.")
+CLAIM_WITHOUT_HANDOFF = ProblemCode("CLAIM_WITHOUT_HANDOFF", 403, "No brief covers the claimed files",
+    "An agent can claim files of a brief that was handed down to it and is still being worked on. A governance document can name "
+    "roles that may claim without a hand-off.")
+CLAIM_LIMIT = ProblemCode("CLAIM_LIMIT", 409, "The claim is larger than the organization allows",
+    "The detail names the limit: how broad a path is, how many claims a holder has, or how long a claim lasts.")
 OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to another reporter",
     "The credential of an agent can report for the roles of that agent only.")
 WRONG_ORGANIZATION = ProblemCode("WRONG_ORGANIZATION", 403, "The credential belongs to another organization",

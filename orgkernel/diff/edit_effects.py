@@ -213,6 +213,7 @@ _DIRECTIONS: Mapping[tuple[str, str], EditDirection] = {
     (GOVERNANCE, "batch_size"): _grow,
     (GOVERNANCE, "lmc_modes"): _climb("full", "lite", "direct"),
     (GOVERNANCE, "limits"): _grow,
+    (GOVERNANCE, "claims"): lambda before, after: "unclear",
     (GOVERNANCE, "dispatch_edges"): lambda before, after: _INVERSE[_require(before, after)],
 }
 

@@ -42,7 +42,7 @@ _ORGANIZATION_WITHOUT_ACCESS = frozenset({"mission", "communication_channels", "
                                           "domain_routing", "defaults", "domains", "limits", "separations", "authzen",
                                           "procedure_proposals", "sources", "departments", "_version"})  # fmt: skip
 _GOVERNANCE_WITHOUT_ACCESS = frozenset({"limits", "sacred_scopes", "destructive_operations", "quality_gates", "lmc_modes", "phrases",
-                                        "batch_size", "_version"})  # fmt: skip
+                                        "batch_size", "claims", "_version"})  # fmt: skip
 _WITHOUT_ROUTING = frozenset({"policies", "people", "webhooks", "system_origins", "agents", "ranks", "matrices", "promotions",
                               "qualifications", "bills", "orders", "settings"})  # fmt: skip
 _ROLE_WITHOUT_ROUTING = frozenset({"credentials", "data", "file_scope", "may_grant", "pace_plan", "doctrine", "requirements",

@@ -27,7 +27,7 @@ _ORGANIZATION_WITHOUT_ROLES = frozenset({"org_name", "description", "mission", "
                                          "defaults", "separations", "authzen", "procedure_proposals", "sources", "departments",
                                          "limits", "domains", "alerts", "watches", "_version"})  # fmt: skip
 _GOVERNANCE_WITHOUT_ROLES = frozenset({"description", "sacred_scopes", "destructive_operations", "quality_gates", "phrases",
-                                       "batch_size", "limits", "_version"})  # fmt: skip
+                                       "batch_size", "limits", "claims", "_version"})  # fmt: skip
 
 
 def find_touched_roles(edit: DeclaredEdit, sides: Sides) -> frozenset[str]:

@@ -1595,6 +1595,14 @@ class HandoffLimits(Record, frozen=True, kw_only=True):
     max_concurrent: int | None = None
 
 
+class ClaimRules(Record, frozen=True, kw_only=True):
+    """Limits on claims of files, so that no agent locks a project."""
+    without_handoff: tuple[RoleId, ...] = ()
+    max_seconds: float | None = None
+    max_claims: int | None = None
+    min_fixed_names: int | None = None
+
+
 class Governance(Document, frozen=True, kw_only=True):
     """Rules for hand-offs in an organization."""
     kind: "Literal['orgkernel:governance']" = msgspec.field(default='orgkernel:governance', name='_schema')
@@ -1602,6 +1610,7 @@ class Governance(Document, frozen=True, kw_only=True):
     layers: dict[Id, GovernedLayer] = msgspec.field(default_factory=dict)
     dispatch_edges: tuple[GovernedEdge, ...] = ()
     limits: HandoffLimits = HandoffLimits()
+    claims: ClaimRules = ClaimRules()
     sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
     destructive_operations: tuple[Id, ...] | None = None
     quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)

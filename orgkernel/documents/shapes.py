@@ -1481,6 +1481,14 @@ class HandoffLimits(Record, frozen=True, kw_only=True):
     max_concurrent: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
+class ClaimRules(Record, frozen=True, kw_only=True):
+    """Limits on claims of files, so that no agent locks a project."""
+    without_handoff: tuple[RoleId, ...] = ()
+    max_seconds: Annotated[float, msgspec.Meta(gt=0, le=604800)] | None = None
+    max_claims: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    min_fixed_names: Annotated[int, msgspec.Meta(ge=0, le=20)] | None = None
+
+
 class Governance(Document, frozen=True, kw_only=True):
     """Rules for hand-offs in an organization."""
     kind: "Literal['orgkernel:governance']" = msgspec.field(default='orgkernel:governance', name='_schema')
@@ -1488,6 +1496,7 @@ class Governance(Document, frozen=True, kw_only=True):
     layers: dict[Id, GovernedLayer] = msgspec.field(default_factory=dict)
     dispatch_edges: tuple[GovernedEdge, ...] = ()
     limits: HandoffLimits = HandoffLimits()
+    claims: ClaimRules = ClaimRules()
     sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
     destructive_operations: tuple[Id, ...] | None = None
     quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)

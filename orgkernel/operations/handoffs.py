@@ -28,11 +28,11 @@ from orgkernel.documents.records import Brief
 from orgkernel.errors import Conflict, Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
-from orgkernel.operations.claims import LEASE_SECONDS
+from orgkernel.operations.claims import choose_lease, find_claim_terms
 from orgkernel.operations.context import Context
 from orgkernel.operations.contracts import choose_contract_organization, encode_body
 from orgkernel.operations.rights import choose_subject, find_member
-from orgkernel.state.claims import WantedClaim, require_paths, require_seconds
+from orgkernel.state.claims import WantedClaim, require_paths
 from orgkernel.state.contracts import WantedContract
 from orgkernel.state.handoffs import WantedHandoff
 from orgkernel.state.rows import require_id
@@ -87,8 +87,7 @@ def record_handoff(
     for what, name in (("the session", order.session), ("the session", order.from_session)):
         if name is not None:
             require_id(what, name)
-    seconds = LEASE_SECONDS if order.seconds is None else order.seconds
-    require_seconds(seconds)
+    seconds = choose_lease(order.seconds, find_claim_terms(context, org_id))
     kernel = context.documents.with_store(context.store)
 
     def decide(rows: HandoffRows) -> WantedHandoff:

@@ -7,7 +7,7 @@ increasing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,12 +15,14 @@ import msgspec
 from sqlalchemy import Connection, Select, func, insert, select, update
 
 from orgkernel.decisions.evidence.state_records import AuditEntry
+from orgkernel.decisions.ownership.claim_terms import MAX_CLAIM_SECONDS
 from orgkernel.decisions.ownership.claims import ClaimConflict, FileClaim
 from orgkernel.decisions.ownership.overlap import read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath
 from orgkernel.decisions.refusals import say_claim_end
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
+from orgkernel.runtime.paths import is_comparable_glob
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.chain import clean_text
 from orgkernel.state.clock_gap import measure_gap
@@ -31,8 +33,7 @@ from orgkernel.state.tables import file_claims
 from orgkernel.state.writer import Transaction
 
 MAX_PATHS = 200
-MAX_SECONDS = 7 * 86_400.0
-"""Maximum lease in seconds. A longer one would block files of a stopped worker."""
+CLAIM_LIMIT = "CLAIM_LIMIT"
 
 
 class WantedClaim(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +49,15 @@ class WantedClaim(msgspec.Struct, frozen=True, kw_only=True):
     mission: str | None = None
     within: frozenset[int] = frozenset()
     """Tokens of claims that it may overlap: those of its mission."""
+
+
+class ClaimPermit(msgspec.Struct, frozen=True):
+    """The work for which files may be claimed."""
+
+    session: str | None = None
+    """The session of the work."""
+    within: frozenset[int] = frozenset()
+    """The tokens of the claims of this work."""
 
 
 class Claims:
@@ -67,10 +77,12 @@ class Claims:
         planner: str | None = None,
         actor: str = "",
         reason: str = "",
+        permit: Callable[[Transaction], ClaimPermit] = lambda _: ClaimPermit(),
     ) -> FileClaim:
         """Claim paths and globs, all or none.
 
-        Raises `Conflict` (`CLAIM_CONFLICT`) with the holder of an overlapping claim.
+        `permit` returns the work for which they are claimed, or raises, in the same change. Raises `Conflict`
+        (`CLAIM_CONFLICT`) with the holder of an overlapping claim.
         """
         require_id("the organization", org_id)
         _require_holder(holder, session, planner)
@@ -78,20 +90,37 @@ class Claims:
         wanted = WantedClaim(
             holder=holder, paths=require_paths(paths), seconds=seconds, session=session, planner=planner, reason=reason
         )  # fmt: skip
-        return self._context.change(
-            lambda transaction: add_claim(self._context.claims, transaction, org_id, wanted, actor)
-        )
+
+        def change(transaction: Transaction) -> FileClaim:
+            work = permit(transaction)
+            permitted = msgspec.structs.replace(wanted, session=session or work.session, within=work.within)
+            return add_claim(self._context.claims, transaction, org_id, permitted, actor)
+
+        return self._context.change(change)
 
     def extend(
-        self, org_id: str, token: int, holder: str, *, seconds: float, actor: str = "", reason: str = ""
+        self,
+        org_id: str,
+        token: int,
+        holder: str,
+        *,
+        seconds: float,
+        actor: str = "",
+        reason: str = "",
+        max_total_seconds: float | None = None,
     ) -> FileClaim:
-        """Let a claim last `seconds` from now; its end is never moved back. Raises `Conflict` (`STALE_TOKEN`)."""
+        """Let a claim last `seconds` from now; its end is never moved back. Raises `Conflict` (`STALE_TOKEN`).
+
+        `max_total_seconds` counts from the begin of the claim. Raises `Refused` (`CLAIM_LIMIT`) for a later end.
+        """
         require_seconds(seconds)
 
         def change(transaction: Transaction) -> FileClaim:
             claim = _require_live(transaction, org_id, token, holder)
             # A caller whose clock or request is late must not shorten a lease that another call extended.
             until = max(claim.expires_at, transaction.now + seconds)
+            if max_total_seconds is not None and until > claim.claimed_at + max_total_seconds:
+                raise build_lease_refusal(until - claim.claimed_at, max_total_seconds)
             _update(transaction, claim, expires_at=until)
             claim = msgspec.structs.replace(claim, expires_at=until)
             _note(transaction, claim, "extended", actor, reason, {"seconds": seconds})
@@ -292,10 +321,30 @@ def _require_holder(holder: str, session: str | None, planner: str | None) -> No
 
 def require_seconds(seconds: float) -> None:
     """Raise `Refused` for an invalid or too long lease."""
-    if not 0 < seconds <= MAX_SECONDS:
+    if not 0 < seconds <= MAX_CLAIM_SECONDS:
         raise Refused(
-            f"a claim cannot last {seconds:g} seconds", f"it lasts at most {MAX_SECONDS:g}", "BAD_VALUE"
+            f"a claim cannot last {seconds:g} seconds", f"it lasts at most {MAX_CLAIM_SECONDS:g}", "BAD_VALUE"
         )
+
+
+def build_lease_refusal(seconds: float, most: float) -> Refused:
+    """The refusal of a claim that would last longer than the organization allows."""
+    return Refused(
+        f"the claim would last {seconds:.0f} seconds, more than the {most:g} that the organization allows",
+        "finish the work, or hand it down again",
+        CLAIM_LIMIT,
+    )
+
+
+def count_claims(transaction: Transaction, org_id: str, holder: str) -> int:
+    """How many claims a holder has now that no hand-off made."""
+    live = _select_live(transaction, org_id).where(
+        file_claims.c.holder == holder, file_claims.c.brief.is_(None)
+    )
+    count: int = transaction.connection.execute(
+        select(func.count()).select_from(live.subquery())
+    ).scalar_one()
+    return count
 
 
 def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
@@ -307,6 +356,12 @@ def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
             raise Refused(
                 f"{quote(path)} {owned.problem}",
                 "write a path or a glob from the root of the project",
+                "BAD_VALUE",
+            )
+        if owned.key is None and not is_comparable_glob(owned.text):
+            raise Refused(
+                f"the glob {quote(path)} cannot be compared with others",
+                "write `*`, `?`, `[…]` and `**` only, and several globs in place of `{a,b}`",
                 "BAD_VALUE",
             )
         # A path is shown to other workers as it is, so it is refused instead of being masked.

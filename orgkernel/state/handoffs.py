@@ -7,7 +7,7 @@ session has a result, or when the claim for its brief has ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import msgspec
 from sqlalchemy import ColumnElement, and_, exists, func, insert, not_, or_, select
@@ -148,6 +148,11 @@ class HandoffRows:
     def list_under(self, brief: str) -> tuple[HandoffRecord, ...]:
         """The hand-offs of the briefs that are derived from a brief, oldest first."""
         return self._list(handoffs.c.mission == brief)
+
+    def list_running_of(self, holders: Collection[str]) -> tuple[HandoffRecord, ...]:
+        """The hand-offs with a brief to one of the holders whose work has not ended, oldest first."""
+        running = _select_running(self._transaction.now)
+        return self._list(and_(handoffs.c.holder.in_(holders), running))
 
     def list_below(self, brief: str) -> tuple[HandoffRecord, ...]:
         """The hand-offs under a brief, and under their briefs, at any depth."""

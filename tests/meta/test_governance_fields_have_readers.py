@@ -13,6 +13,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.handoff.briefs import HandoffBriefs
 from orgkernel.decisions.handoff.decide import decide_handoff_permission
 from orgkernel.decisions.handoff.permission import HandoffQuestion
+from orgkernel.decisions.ownership.claim_terms import get_claim_terms
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.work.contracts.check import check_contract
 from orgkernel.decisions.work.contracts.reading import read_contract
@@ -49,6 +50,15 @@ FIELDS: dict[str, Any] = {
     "governance:destructive_operations": ["force_push"],
     "governance:quality_gates": {"secaudit": {}},
     "governance:batch_size": 1,
+    **{
+        f"governance:claims.{field}": {field: value}
+        for field, value in {
+            "without_handoff": ["worker"],
+            "max_seconds": 60,
+            "max_claims": 1,
+            "min_fixed_names": 2,
+        }.items()
+    },
     "governance:lmc_modes": {"L4": "full"},
     "governance:phrases": ["should we ask"],
 }
@@ -95,6 +105,7 @@ def observe(folder: Path, document: Any) -> list[Any]:
     view = snapshot.organizations["omega"].index
     seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
     terms = get_contract_terms(view)
+    seen.append(get_claim_terms(view))
     seen += [len(check_contract(contract, terms=terms)) for contract in (LED, ASKS)]
     layers = [f"L{number}" for number in range(6)]
     for sender in layers:
@@ -118,6 +129,8 @@ def test_another_value_changes_an_answer(field: str, value: Any, tmp_path: Path)
     if field in TOGETHER:
         change(before, *TOGETHER[field])
     after = copy.deepcopy(before)
-    change(after, field.partition(":")[2], value)
+    # The template declares no limits of claims.
+    route = "claims" if field.startswith("governance:claims.") else field.partition(":")[2]
+    change(after, route, value)
     assert before != after
     assert observe(tmp_path / "after", after) != observe(tmp_path / "before", before)

@@ -14,6 +14,7 @@ from orgkernel.decisions.handoff.briefs import (
 )
 from orgkernel.decisions.handoff.failures import Failure
 from orgkernel.decisions.handoff.governed_briefs import (
+    find_broad_files,
     find_gate_failures,
     find_sacred_files,
     find_unlisted_operations,
@@ -67,6 +68,7 @@ def _find_facts(view: OrgView, pair: HandoffPair, briefs: HandoffBriefs) -> Brie
         *find_unlisted_operations(records, briefs),
         *find_wider_permissions(briefs),
         *find_sacred_files(view, briefs),
+        *find_broad_files(view, briefs),
         *find_wider_brief(briefs, pair.file_scopes, records.organization.workspace_root),
     )
     owed = [*(pair.needs if brief is None else ()), *list_sacred_obligations(view, briefs)]

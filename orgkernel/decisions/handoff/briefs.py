@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from orgkernel.decisions.handoff.permission import HandoffFinding, HandoffStep
+from orgkernel.decisions.ownership.claim_terms import is_scope_inside
 from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.decisions.work.contracts.findings import Route
 from orgkernel.decisions.work.contracts.reading import ReadContract, check_read_contract
@@ -18,7 +19,6 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Brief
-from orgkernel.runtime.paths import is_glob_inside
 
 UNSOUND = "BRIEF_UNSOUND"
 _OF_SENDER = "the brief of the sender"
@@ -121,7 +121,7 @@ def find_wider_brief(
         bounds.insert(0, (_OF_SENDER, parent.files_owned, (line,)))
     for whose, held, why in bounds:
         for number, owned in enumerate(brief.files_owned):
-            if not any(is_glob_inside(owned, each, root) for each in held):
+            if not any(is_scope_inside(owned, each, root) for each in held):
                 text = f"the brief owns {quote(owned)}, which might be outside of {whose}"
                 here = _cite_brief(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
                 yield HandoffFinding("file scope", "BRIEF_EXCEEDS_PARENT", text, (here, *why))

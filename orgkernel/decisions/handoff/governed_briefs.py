@@ -12,6 +12,7 @@ from typing import NamedTuple
 from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
 from orgkernel.decisions.handoff.edges import EdgeFound
 from orgkernel.decisions.handoff.permission import HandoffFinding
+from orgkernel.decisions.ownership.claim_terms import explain_broad_path, get_claim_terms
 from orgkernel.decisions.ownership.sacred import describe_keys, is_unlocked
 from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -63,6 +64,20 @@ def find_unlisted_operations(records: OrgRecords, briefs: HandoffBriefs) -> Iter
             )
             text = f"the brief allows {quote(operation)}, which the organization does not allow"
             yield HandoffFinding("permissions", "DESTRUCTIVE_NOT_AUTHORISED", text, why)
+
+
+def find_broad_files(view: OrgView, briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
+    """Files of the brief that are broader than the organization lets a claim be, because a hand-off claims them."""
+    document, brief = view.records.governance, get_brief(briefs.brief)
+    if document is None or brief is None or briefs.brief is None:
+        return
+    for number, owned in enumerate(brief.files_owned):
+        if problem := explain_broad_path((owned,), get_claim_terms(view).min_owned_names):
+            why = (
+                cite_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned", number))),
+                cite_place("min_fixed_names", document.place("claims", "min_fixed_names", key=True)),
+            )
+            yield HandoffFinding("file scope", "CLAIM_LIMIT", f"the brief owns too much: {problem}", why)
 
 
 class _Reached(NamedTuple):

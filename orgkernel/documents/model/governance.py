@@ -79,6 +79,21 @@ class HandoffLimits(Record):
     """Maximum number of them that run at the same time. Default: 8."""
 
 
+class ClaimRules(Record):
+    """Limits on claims of files, so that no agent locks a project."""
+
+    without_handoff: tuple[RoleId, ...] = ()
+    """Roles that may claim files without a hand-off. Other agents can only claim files of a brief that was handed down
+    to them."""
+    max_seconds: Annotated[float, Field(gt=0, le=604_800)] | None = None
+    """Maximum number of seconds that a claim lasts, with all of its extensions. Default: seven days from each extension."""
+    max_claims: Annotated[int, Field(ge=1)] | None = None
+    """Maximum number of claims that one holder has at the same time, without those of hand-offs. Default: 20."""
+    min_fixed_names: Annotated[int, Field(ge=0, le=20)] | None = None
+    """Number of names without wildcards with which each claimed path begins: `src/**` has one, `**/*.py` has none. If it
+    is set, it also holds for the files of a brief. Default: 1, and 0 for briefs."""
+
+
 class Governance(Document):
     """Rules for hand-offs in an organization."""
 
@@ -89,6 +104,8 @@ class Governance(Document):
     dispatch_edges: tuple[GovernedEdge, ...] = ()
     """The only pairs of layers between which work may be handed down."""
     limits: HandoffLimits = HandoffLimits.model_construct()
+    claims: ClaimRules = ClaimRules.model_construct()
+    """Limits on claims of files."""
     sacred_scopes: dict[Id, SacredScope] = Field(default_factory=dict)
     """Files that briefs may not own."""
     destructive_operations: tuple[Id, ...] | None = None

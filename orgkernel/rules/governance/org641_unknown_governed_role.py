@@ -1,12 +1,13 @@
-"""A layer of a governance document lists a role that the organization does not have.
+"""A governance document names a role that the organization does not have.
 
 ## What it checks
 
-Every role under `layers` of the governance document is a role of the organization.
+Every role under `layers` and under `claims.without_handoff` of the governance document is a role of the organization.
 
 ## Why it matters
 
-The layer is smaller than it reads, and the role that was meant is not in any layer, so it cannot be handed work.
+The layer is smaller than it reads, and the role that was meant is not in any layer, so it cannot be handed work. A role that was
+meant under `claims.without_handoff` cannot claim files.
 
 ## Example
 
@@ -48,13 +49,18 @@ def check(view: OrgView) -> Iterator[Finding]:
     governance, document = read_governance(records.governance), records.governance
     if governance is None or document is None:
         return
-    for layer_id, layer in governance.layers.items():
-        for number, role_id in enumerate(layer.roles):
+    named: list[tuple[str, tuple[str | int, ...], tuple[str, ...]]] = [
+        (f"layer {quote(layer_id)}", ("layers", layer_id, "roles"), layer.roles)
+        for layer_id, layer in governance.layers.items()
+    ]
+    named.append(("`without_handoff`", ("claims", "without_handoff"), governance.claims.without_handoff))
+    for what, route, roles in named:
+        for number, role_id in enumerate(roles):
             known = role_id in records.posts or role_id in records.without_profile
             if not known and role_id not in records.excused:
                 yield Finding(
-                    document.place("layers", layer_id, "roles", number),
-                    f"layer {quote(layer_id)} lists role {quote(role_id)}, which organization {quote(view.org_id)} does not have",
+                    document.place(*route, number),
+                    f"{what} lists role {quote(role_id)}, which organization {quote(view.org_id)} does not have",
                     did_you_mean(role_id, records.posts)
                     or "list the role under `hierarchy`, or remove it here",
                     f"organization:{view.org_id}",

@@ -255,5 +255,9 @@ def _describe_work(work: HandoffRecord) -> str:
 
 
 def _name_writer(facts: HandoffFacts) -> str:
-    """The writer: its own name comes before those of its roles."""
-    return quote(min(facts.writer or {""}, key=lambda name: (name.startswith("role:"), name)))
+    return name_subject(facts.writer or frozenset(("",)))
+
+
+def name_subject(names: SubjectNames) -> str:
+    """The subject with these names: its own name comes before those of its roles."""
+    return quote(min(names, key=lambda name: (name.startswith("role:"), name)))
