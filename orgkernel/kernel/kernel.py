@@ -594,7 +594,7 @@ class Kernel(Registry):
         desk = self.access(org)
         document = _find_bill(desk.view, bill)
         return fill_bill_roles(
-            desk.view, desk.state, document, desk.build_current_context().now, frozenset(without)
+            desk.view, desk.state, document, desk.build_current_context(), frozenset(without)
         )
 
     def next_steps(

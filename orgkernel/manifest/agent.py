@@ -21,8 +21,8 @@ from orgkernel.decisions.evidence.qualifications import find_latest, has_passed
 from orgkernel.decisions.evidence.role_skills import find_skills_of_roles
 from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.members.member import find_member
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
-from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.documents.records import LEVELS, Promotion, Rank, RosterMember
 from orgkernel.graph.questions import OrgView

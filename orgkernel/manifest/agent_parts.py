@@ -16,9 +16,9 @@ from orgkernel.decisions.evidence.crew_records import OutcomeKind, Personality, 
 from orgkernel.decisions.evidence.qualifications import QualificationStanding, build_qualification_record
 from orgkernel.decisions.evidence.service_record import Trajectory, decide_drift, summarize_service
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.members.member import CrewMember
 from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.work.capability.handling import CapabilityTier, HandlingRequest, decide_handling
-from orgkernel.decisions.work.capability.holder import CrewMember
 from orgkernel.decisions.work.capability.orders import OrderSource, compose_orders
 from orgkernel.decisions.work.capability.procedures import (
     LEVEL_NAMES,

@@ -10,8 +10,8 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.handoff.edges import do_edges_forbid
+from orgkernel.decisions.members.member import find_member
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
-from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.documents.records import PacePlan, RoleProfile
 from orgkernel.documents.role_fields import ROLE_FIELDS, fields_shown_in, value_in

@@ -19,6 +19,7 @@ from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import add_input, encode_input
 from orgkernel.decisions.evidence.state_view import ToolLock
+from orgkernel.decisions.members.tool_use import WHOLE_TOOL
 from orgkernel.decisions.reasons import Why
 from orgkernel.documents.records import Tool
 from orgkernel.errors import Conflict, OrgkernelError, StoreBusy, StoreError
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store, Ticket
 
 logger = logging.getLogger("orgkernel.toolbox")
-WHOLE = ("", "use", "run")
 _HANDED_OUT = "credential:"
 GRACE = 0.5
 """Seconds that a canceled call has to clean up before the caller continues."""
@@ -90,7 +90,7 @@ async def _attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
     tool = parts.tool(tool_request.org, tool_request.tool_id)
     # A tool with one action needs no choice: a request for the whole tool means this action and is decided as such.
     actions = () if tool is None else tuple(tool.required_levels)
-    action = actions[0] if len(actions) == 1 and tool_request.action in WHOLE else tool_request.action
+    action = actions[0] if len(actions) == 1 and tool_request.action in WHOLE_TOOL else tool_request.action
     if not action and tool is not None and tool.action_argument:
         named = tool_request.tool_input.get(tool.action_argument)
         action = named if isinstance(named, str) else ""
@@ -105,7 +105,7 @@ async def _attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
     request = add_input(tool_request.request, tool_input)
     path = parts.find_path_in(tool_request.org, tool_request.tool_id, request.context.input or {})
     request = msgspec.structs.replace(
-        request, action=action or WHOLE[1], resource=who if path is None else f"{who}:{path}"
+        request, action=action or WHOLE_TOOL[1], resource=who if path is None else f"{who}:{path}"
     )
     step, reply = await call_permitted(
         parts,

@@ -1,8 +1,9 @@
-"""The cascade for an unavailable tool: other tools, the caller's own reasoning, the chain of command, the top.
+"""The cascade for an unavailable tool: other tools, the caller's own reasoning, peers, the chain of command, the top.
 
 Each tool on the way needs a decision of its own. After a failed call that may have changed something, no other tool is
-tried unless the caller allows it, so nothing happens twice by accident. In the chain of command, each superior that the
-subject may escalate to is asked, nearest first. Then a report goes to the top.
+tried unless the caller allows it, so nothing happens twice by accident. Then the peers who can use the tool now are asked, in
+the order of dispatch. In the chain of command, each superior that the subject may escalate to is asked, nearest first. Then a
+report goes to the top.
 """
 
 from __future__ import annotations
@@ -10,28 +11,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
+from orgkernel.decisions.access.layers.lock import LOCKED
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.reasons import Why, cite_edge
+from orgkernel.decisions.access.tables import get_access_tables
+from orgkernel.decisions.dispatch.by_agent import list_peers
+from orgkernel.decisions.members.tool_use import NOT_REPLACEABLE, find_replacements, match_action
+from orgkernel.decisions.reasons import cite_edge
 from orgkernel.documents.records import USER
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.permits import record_gap
 from orgkernel.toolbox import result as codes
-from orgkernel.toolbox.attempt import WHOLE, Attempt, ToolRequest, attempt
+from orgkernel.toolbox.attempt import Attempt, ToolRequest, attempt
 from orgkernel.toolbox.parts import Parts
-from orgkernel.toolbox.result import Step, ToolOutcome, ToolResult
+from orgkernel.toolbox.result import Step, StepOutcome, ToolOutcome, ToolResult
 
 # The request is invalid or the caller is unknown: another tool would not change that.
-FINAL = frozenset({
-    "UNKNOWN_PRINCIPAL", "AGENT_INACTIVE", "TOOL_UNKNOWN", "RESOURCE_UNKNOWN", "ACTION_UNKNOWN", "INPUT_INVALID",
-    "EVALUATION_ERROR", codes.ACTION_NEEDED, codes.PERMIT_REFUSED,
-})  # fmt: skip
+FINAL = NOT_REPLACEABLE | {codes.INPUT_INVALID, codes.ACTION_NEEDED, codes.PERMIT_REFUSED}
 GOES_ON = ("denied", "unavailable", "timeout")
 _ENDS: dict[str, ToolOutcome] = {
     "timeout": "timeout",
@@ -88,13 +90,14 @@ async def invoke(
         outcome = _ENDS.get(first.step.outcome, "failed")
         return _result(tool_request, outcome, steps)
     stopped = first.may_have_happened and not may_repeat
-    for other, why in _find_alternatives(parts.view(tool_request.org), tool_request.tool_id):
+    view = parts.view(tool_request.org)
+    for other, why in find_replacements(view, tool_request.tool_id):
         who = f"tool:{other}"
         if stopped:
             text = "the call might already have had an effect"
             steps.append(Step("alternative", who, "skipped", codes.MAY_HAVE_HAPPENED, text, why=(why,)))
             continue
-        action = _find_action(parts, tool_request, other)
+        action = match_action(view, other, tool_request.action)
         if action is None:
             text = f"`{other}` has several actions, and none is called `{tool_request.action}`"
             steps.append(Step("alternative", who, "skipped", codes.NO_SUCH_ACTION, text, why=(why,)))
@@ -134,7 +137,7 @@ async def _hand_back(parts: Parts, tool_request: ToolRequest, steps: list[Step])
     subject = tool_request.request.subject
     if parts.handover.reason is None:
         steps.append(Step("own_reasoning", subject, "offered"))
-        return _result(tool_request, "handed_back", steps, next=list_superiors_to_ask(parts, tool_request))
+        return _result(tool_request, "handed_back", steps, next=list_helpers_to_ask(parts, tool_request))
     try:
         answer = await _answer_of(parts.handover.reason, Gap.of(parts, tool_request, steps))
     except Exception as error:
@@ -146,29 +149,6 @@ async def _hand_back(parts: Parts, tool_request: ToolRequest, steps: list[Step])
             return _result(tool_request, "done", steps, output=answer, by=subject)
         steps.append(Step("own_reasoning", subject, "no_answer", codes.NO_ANSWER))
     return await escalate(parts, tool_request, steps)
-
-
-def _find_alternatives(view: OrgView, tool_id: str) -> Iterator[tuple[str, Why]]:
-    """The tools that can replace it, best first, then the tools that can replace those."""
-    seen, level = {tool_id}, [tool_id]
-    while level:
-        next_level = []
-        for each in level:
-            for edge in view.list_edges_from(EdgeKind.FALLS_BACK_TO, each):
-                if edge.target not in seen:
-                    seen.add(edge.target)
-                    next_level.append(edge.target)
-                    yield edge.target, cite_edge(edge)
-        level = next_level
-
-
-def _find_action(parts: Parts, tool_request: ToolRequest, other: str) -> str | None:
-    """The action of another tool: the one with the same name, or its only one."""
-    tool = parts.tool(tool_request.org, other)
-    actions = () if tool is None else tuple(tool.required_levels)
-    if tool_request.action in actions:
-        return tool_request.action
-    return WHOLE[0] if len(actions) <= 1 else None
 
 
 def _build_done(tool_request: ToolRequest, last_attempt: Attempt, steps: list[Step]) -> ToolResult:
@@ -187,12 +167,29 @@ def _result(
     )  # fmt: skip
 
 
-def list_superiors_to_ask(parts: Parts, tool_request: ToolRequest) -> tuple[str, ...]:
-    """The superiors to ask in order, and last the top."""
+def list_helpers_to_ask(parts: Parts, tool_request: ToolRequest) -> tuple[str, ...]:
+    """The peers to ask in order, then the superiors, and last the top."""
     view = parts.view(tool_request.org)
     chain = _list_chain(view, tool_request.request.subject)
     named = [f"role:{edge.target}" for edge in chain if view.is_role(edge.target)]
-    return (*named, *(top for top in [_get_top(view, chain)] if top not in named))
+    peers = (f"agent:{edge.source}" for edge in _find_peers(parts, tool_request))
+    return (*peers, *named, *(top for top in [_get_top(view, chain)] if top not in named))
+
+
+def _find_peers(parts: Parts, tool_request: ToolRequest) -> tuple[Edge, ...]:
+    """The first few peers who can use the tool now, each as the edge that assigns its role; empty if the state cannot be read."""
+    subject = get_access_tables(parts.view(tool_request.org)).find_subject(tool_request.request.subject)
+    if subject is None:
+        return ()
+    try:
+        desk = parts.kernel.access(tool_request.org)
+    except StoreError:
+        return ()
+    context = desk.add_current_state(tool_request.request).context
+    agent_id = subject.identity.id if subject.is_agent else None
+    tools = (tool_request.tool_id,)
+    peers = list_peers(desk.view, desk.state, agent_id, subject.identity.roles, tools, context)
+    return tuple(edge for edge, _ in peers[:SHOWN])
 
 
 async def go_up(parts: Parts, tool_request: ToolRequest, gap: Gap) -> tuple[Any, str, list[Step]]:
@@ -200,6 +197,12 @@ async def go_up(parts: Parts, tool_request: ToolRequest, gap: Gap) -> tuple[Any,
     view = parts.view(tool_request.org)
     chain = _list_chain(view, gap.subject)
     steps: list[Step] = []
+    for edge in await asyncio.to_thread(_find_peers, parts, tool_request):
+        answer, step = await _ask_peer(parts, tool_request, gap, edge)
+        steps.append(step)
+        if step.outcome == "done":
+            return answer, step.who, steps
+        gap = msgspec.structs.replace(gap, steps=(*gap.steps, step))
     for edge in chain:
         if not view.is_role(edge.target):
             continue
@@ -220,7 +223,7 @@ async def _ask(
     request = msgspec.structs.replace(tool_request.request, action="escalate", resource=superior)
     try:
         ruling = await asyncio.to_thread(parts.permits.decide, tool_request.org, request, b"{}", permit=False)
-        able = parts.kernel.can(tool_request.org, _ask_as_superior(tool_request.request, superior, gap))
+        able = parts.kernel.can(tool_request.org, _ask_as_helper(tool_request.request, superior, gap))
     except StoreError as error:
         return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
     if ruling.decision.outcome != "allow":
@@ -230,31 +233,52 @@ async def _ask(
     agents = [each.source for each in view.list_agents_in(superior.partition(":")[2])]
     metadata = {"may_use_the_tool": able.outcome, "agents": agents}
 
-    def step(outcome: Any, code: str = "", text: str = "") -> Step:
-        return Step(
-            "superior", superior, outcome, code, text, "escalate", why, 0.0, metadata, ruling.audit_id
-        )
+    step = Step("superior", superior, "skipped", "", "", "escalate", why, 0.0, metadata, ruling.audit_id)
+    return await _await_helper(parts, gap, step, "a superior")
+
+
+async def _ask_peer(parts: Parts, tool_request: ToolRequest, gap: Gap, edge: Edge) -> tuple[Any, Step]:
+    """Ask a peer, if it may do just this."""
+    peer, why = f"agent:{edge.source}", (cite_edge(edge),)
+    request = _ask_as_helper(tool_request.request, peer, gap)
+    try:
+        ruling = await asyncio.to_thread(parts.permits.decide, tool_request.org, request, b"{}", permit=False)
+    except StoreError as error:
+        return None, Step("peer", peer, "unavailable", error.code, error.message, gap.action, why)
+    decision = ruling.decision
+    metadata = {"may_use_the_tool": decision.outcome}
+    step = Step("peer", peer, "denied", decision.code, "", gap.action, why, 0.0, metadata, ruling.audit_id)
+    if decision.outcome == "deny" and decision.codes != (LOCKED.name,):
+        return None, step
+    return await _await_helper(parts, gap, step, "a peer")
+
+
+async def _await_helper(parts: Parts, gap: Gap, step: Step, whom: str) -> tuple[Any, Step]:
+    """The answer of a peer or superior, and the step with its outcome."""
+
+    def end(outcome: StepOutcome, code: str = "", text: str = "") -> Step:
+        return msgspec.structs.replace(step, outcome=outcome, code=code, text=text)
 
     if parts.handover.ask is None:
-        return None, step("skipped", codes.NOT_ASKED, "this toolbox has no way to ask a superior")
+        return None, end("skipped", codes.NOT_ASKED, f"this toolbox has no way to ask {whom}")
     try:
-        answer = await _answer_of(parts.handover.ask, superior, gap)
+        answer = await _answer_of(parts.handover.ask, step.who, gap)
     except Exception as error:
-        return None, step("failed", codes.NO_ANSWER, f"{type(error).__name__}: {error}")
+        return None, end("failed", codes.NO_ANSWER, f"{type(error).__name__}: {error}")
     if answer is None:
-        return None, step("no_answer", codes.NO_ANSWER)
-    return answer, step("done")
+        return None, end("no_answer", codes.NO_ANSWER)
+    return answer, end("done")
 
 
-def _ask_as_superior(request: AccessRequest, superior: str, gap: Gap) -> AccessRequest:
-    """The request of the subject, made by a superior in the same run.
+def _ask_as_helper(request: AccessRequest, helper: str, gap: Gap) -> AccessRequest:
+    """The request of the subject, made by a peer or a superior in the same run.
 
-    Limits passed on to the subject do not bind the superior.
+    Limits passed on to the subject do not bind the helper.
     """
     context = msgspec.structs.replace(
         request.context, pace=None, input=None, depth=0, children=0, concurrent=0
     )
-    return AccessRequest(superior, gap.action, f"tool:{gap.tool}", context, request.on_behalf_of)
+    return AccessRequest(helper, gap.action, f"tool:{gap.tool}", context, request.on_behalf_of)
 
 
 async def _report(parts: Parts, gap: Gap, top: str) -> Step:

@@ -38,7 +38,7 @@ class Handover:
     reason: Callable[..., Any] | None = None
     """`reason(gap)`: the caller's own reasoning. Without this callback, the result is handed back to the caller."""
     ask: Callable[..., Any] | None = None
-    """`ask(superior, gap)`: ask a superior, written `role:ID`, nearest first."""
+    """`ask(helper, gap)`: ask a peer, written `agent:ID`, or a superior, written `role:ID`, nearest first."""
     report: Callable[..., Any] | None = None
     """`report(top, gap)`: report to the top. The answer does not matter."""
 

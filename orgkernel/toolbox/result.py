@@ -10,7 +10,7 @@ import msgspec
 
 from orgkernel.decisions.reasons import Why
 
-StepKind = Literal["tool", "alternative", "own_reasoning", "superior", "top"]
+StepKind = Literal["tool", "alternative", "own_reasoning", "peer", "superior", "top"]
 StepOutcome = Literal[
     "done", "failed", "timeout", "unavailable", "denied", "ask", "skipped", "offered", "no_answer", "reported"
 ]
@@ -72,12 +72,12 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
     code: str = ""
     """The code of the first step without an output."""
     by: str = ""
-    """The source of the output: `tool:ID`, the subject itself, or `role:ID` of a superior."""
+    """The source of the output: `tool:ID`, the subject itself, `agent:ID` of a peer, or `role:ID` of a superior."""
     seconds: float = 0.0
     metadata: Mapping[str, Any] = MappingProxyType({})
     steps: tuple[Step, ...] = ()
     next: tuple[str, ...] = ()
-    """For a hand-back, the superiors to ask next, nearest first, and the top."""
+    """For a hand-back, the peers to ask next, then the superiors, nearest first, and the top."""
     input: Mapping[str, Any] = MappingProxyType({})
 
     @property

@@ -48,10 +48,9 @@ def test_what_is_stored_decides_who_may_do_what(yard: Path) -> None:
     case = next(each for each in CORPUS["fire"]["cases"] if each["name"].startswith("every branch whose"))
     (yard / "instance.json").write_text(json.dumps(case["instance"]), encoding="utf-8")
     said = ask(yard, "next", "fire", "instance.json")
-    assert (
-        "    no agent of bill role `watch` may do step `count` now\n    not cid: agent `cid` is suspended\n"
-        in said
-    )
+    assert "    no agent of bill role `watch` may do step `count` now\n" in said
+    superior = "    agents of role `chief`, which is above role `guard` in the chain of command, decide what becomes of the task\n"
+    assert f"{superior}    not cid: agent `cid` is suspended\n" in said
     before = ask(yard, "next", "fire", "instance.json", "--as-of", "1d")
     assert "  may start count: send_dm\n" in before
 

@@ -223,7 +223,9 @@ def fill_index(organization: Organization, case: Mapping[str, Any]) -> Any:
     view = organization.kernel.state.latest.organizations[organization.id].index
     state = build_state(organization.id, case.get("given", {}))
     return as_data(
-        fill_bill_roles(view, state, view.records.bills[case["bill"]], NOW, case.get("without", ()))
+        fill_bill_roles(
+            view, state, view.records.bills[case["bill"]], AccessContext(now=NOW), case.get("without", ())
+        )
     )
 
 
@@ -260,6 +262,10 @@ def shown_fill(answer: Mapping[str, Any]) -> dict[str, Any]:
         "vacancies": {
             each["bill_role"]: [each["missing"], *(reason["code"] for reason in each["reasons"])]
             for each in answer["vacancies"]
+        },
+        "blocked": {
+            step["step"]: {"because": [reason["code"] for reason in step["reasons"]], **bill_roles_of(step)}
+            for step in answer["blocked"]
         },
     }
     return {name: value for name, value in said.items() if value}

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.crew_records import OutcomeCount
-from orgkernel.decisions.evidence.state_view import AgentState, SkillRecord, StateView
+from orgkernel.decisions.evidence.state_view import AgentState, SkillRecord, StateView, ToolLock
 from orgkernel.decisions.work.capability.handling import HandlingRequest, decide_handling
 from orgkernel.decisions.work.capability.proposals import decide_proposals
 from orgkernel.decisions.work.capability.skills import activate_skill, list_skills
@@ -74,7 +74,11 @@ class Organization:
             )
             for agent, each in given.get("outcomes", {}).items()
         }
-        return StateView(1 if given else 0, agents, skills=skills, outcomes=outcomes)
+        locks = {
+            tool: ToolLock(self.id, tool, token=7, acquired_at=0.0, **each)
+            for tool, each in given.get("locks", {}).items()
+        }
+        return StateView(1 if given else 0, agents, skills=skills, outcomes=outcomes, locks=locks)
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def observe(folder: Path) -> Any:
             state = build_state("yard", case.get("given", {}))
             found = decide_next_steps(view, state, document, instance_of(case), AccessContext(now=NOW))
             seen.append(without_digests(found))
-            seen.append(without_digests(fill_bill_roles(view, state, document, NOW)))
+            seen.append(without_digests(fill_bill_roles(view, state, document, AccessContext(now=NOW))))
     return seen
 
 

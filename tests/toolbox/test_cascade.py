@@ -149,11 +149,12 @@ def test_after_the_tools_it_is_handed_back(kernel: Kernel) -> None:
     result = context.invoke_blocking("look", {"where": "x"})
     assert (result.outcome, result.ok, result.code) == ("handed_back", False, "TOOL_UNAVAILABLE")
     assert result.error.startswith("it cannot be reached")
-    assert result.next == ("role:lead", "role:chief", "person:user")
+    assert result.next == ("agent:bob", "role:lead", "role:chief", "person:user")
     assert brief(result)[-1] == ("own_reasoning", "agent:ann", "offered", "")
     up = asyncio.run(context.escalate(result))
-    assert brief(up)[-4:] == [
+    assert brief(up)[-5:] == [
         ("own_reasoning", "agent:ann", "no_answer", "NO_ANSWER"),
+        ("peer", "agent:bob", "skipped", "NOT_ASKED"),
         ("superior", "role:lead", "skipped", "NOT_ASKED"),
         ("superior", "role:chief", "skipped", "NOT_ASKED"),
         ("top", "person:user", "failed", "NOT_ASKED"),
@@ -258,6 +259,16 @@ def test_a_suspension_in_the_run_ends_the_cascade(kernel: Kernel, tmp_path: Path
         assert box.context("post", "agent:ann").invoke_blocking("look").outcome == "done"
 
 
+def test_a_peer_who_can_use_the_tool_is_asked_before_a_superior(kernel: Kernel) -> None:
+    """Its answer is the output, and the step names the line that assigns its role."""
+    handover = Handover(reason=_no_idea, ask=lambda helper, gap: f"{helper} did {gap.tool}")
+    result = asked(kernel, "agent:ann", "look", look=DOWN, handover=handover)
+    assert (result.outcome, result.by, result.output) == ("done", "agent:bob", "agent:bob did look")
+    peer = result.steps[-1]
+    assert (peer.kind, peer.metadata["may_use_the_tool"]) == ("peer", "allow")
+    assert peer.why[0].file.endswith("crew.yaml")
+
+
 def test_at_last_the_top_is_told(kernel: Kernel, tmp_path: Path) -> None:
     """Through the host and in the audit; what fails on the way is a step too."""
     reports: list[tuple[str, str]] = []
@@ -265,8 +276,9 @@ def test_at_last_the_top_is_told(kernel: Kernel, tmp_path: Path) -> None:
     with opened(sqlite_at(tmp_path)) as store:
         box = toolbox(kernel, store, look=DOWN, handover=handover)
         result = box.context("post", "agent:ann").invoke_blocking("look")
-        assert brief(result)[-4:] == [
+        assert brief(result)[-5:] == [
             ("own_reasoning", "agent:ann", "failed", "NO_ANSWER"),
+            ("peer", "agent:bob", "failed", "NO_ANSWER"),
             ("superior", "role:lead", "failed", "NO_ANSWER"),
             ("superior", "role:chief", "failed", "NO_ANSWER"),
             ("top", "person:user", "reported", ""),

@@ -196,8 +196,8 @@ def test_without_its_store_the_whole_cascade_is_still_a_result(kernel: Kernel, s
     result = context.invoke_blocking("look")
     assert {(step.kind, step.outcome, step.code) for step in result.steps} == {
         ("tool", "unavailable", "STORE_FAILED"), ("alternative", "unavailable", "STORE_FAILED"),
-        ("own_reasoning", "no_answer", "NO_ANSWER"), ("superior", "unavailable", "STORE_FAILED"),
-        ("top", "reported", ""),
+        ("own_reasoning", "no_answer", "NO_ANSWER"), ("peer", "unavailable", "STORE_FAILED"),
+        ("superior", "unavailable", "STORE_FAILED"), ("top", "reported", ""),
     }  # fmt: skip
     assert (result.outcome, told) == ("reported", ["person:user"])
 

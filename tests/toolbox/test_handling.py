@@ -33,7 +33,7 @@ def test_a_failed_step_leads_to_the_skill_and_then_up(tmp_path: Path) -> None:
     assert (way.tier, way.name) == ("cognitive_skill", "write-posts")
     way = tools.handle("create_post", failed=["executable_skill:publish_post", "cognitive_skill:write-posts"])
     assert way.tier == "reasoning"
-    assert [each.tier for each in way.fallbacks] == ["own_reasoning", "superior", "top"]
+    assert [each.tier for each in way.fallbacks] == ["own_reasoning", "peer", "superior", "top"]
     tools.refresh(pace="emergency")
     assert tools.handle("create_post").reasons[0].code == "PACE_CAP"
     tools.refresh(pace=None, via=("role:nobody",))

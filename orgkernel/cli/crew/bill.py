@@ -54,12 +54,15 @@ def show(bill: str, org: str, form: str, **where: Any) -> None:
 @_bill_argument
 @_where
 def check(bill: str, org: str, form: str, **where: Any) -> None:
-    """Check the rules of BILL, and whether the current crew can take its bill roles. Exits with 1 if not."""
+    """Check the rules of BILL, and whether the current crew can take its bill roles and do its steps.
+
+    Exits with 1 if not.
+    """
     kernel = open_with_state(org=org, **where)
     page, proposal = kernel.bill(org, bill), kernel.fill_bill(org, bill)
-    answer = {"findings": page.findings, "vacancies": proposal.vacancies}
+    answer = {"findings": page.findings, "vacancies": proposal.vacancies, "blocked": proposal.blocked}
     echo_answer(form, answer, lambda: _render_check(page, proposal))
-    if page.findings or proposal.vacancies:
+    if page.findings or proposal.outcome != "filled":
         click.get_current_context().exit(1)
 
 
@@ -164,7 +167,10 @@ def _render_check(page: BillPage, proposal: BillAssignment) -> str:
             f"bill role {each.bill_role} lacks {format_count(each.missing, 'agent')} now",
             *render_reasons(each.reasons),
         ]
-    return join_lines(lines or [f"{page.bill}: no findings, and the crew can take every bill role now"])
+    lines += _render_blocked(proposal)
+    return join_lines(
+        lines or [f"{page.bill}: no findings, and the crew can take every bill role and do every step now"]
+    )
 
 
 def _render_fill(assignment: BillAssignment) -> str:
@@ -177,7 +183,19 @@ def _render_fill(assignment: BillAssignment) -> str:
             f"  {each.bill_role} lacks {format_count(each.missing, 'agent')}",
             *render_reasons(each.reasons),
         ]
+    lines += [f"  {line}" for line in _render_blocked(assignment)]
     return join_lines(lines)
+
+
+def _render_blocked(assignment: BillAssignment) -> list[str]:
+    """The steps that no proposed agent can do, with the reasons of each agent."""
+    lines: list[str] = []
+    for step in assignment.blocked:
+        lines += [f"step {step.step} cannot be done now", *render_reasons(step.reasons)]
+        for bill_role in step.bill_roles:
+            for agent in bill_role.unfit:
+                lines += [f"  not {agent.agent}: {reason.text}" for reason in agent.reasons]
+    return lines
 
 
 def _render_next(next_steps: NextSteps) -> str:

@@ -13,6 +13,7 @@ from orgkernel.decisions.access.subject import NO_RANK, get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.skill_levels import compute_current_level
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.members.stand_ins import list_stand_ins
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import say_unassigned
 from orgkernel.diagnostics.wording import listing, quote
@@ -98,12 +99,14 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
 
 
 def _find_cover(view: OrgView, role_id: str, working: Mapping[str, bool]) -> str | None:
-    deputy = view.records.posts[role_id].profile.deputy
-    above = (edge.target for edge in view.list_chain_above(role_id))
-    for other in (*([] if deputy is None else [deputy]), *above):
-        if any(working.get(each.source) for each in view.list_agents_in(other)):
-            return other
-    return None
+    return next(
+        (
+            each.role_id
+            for each in list_stand_ins(view, role_id)
+            if any(working.get(edge.source) for edge in view.list_agents_in(each.role_id))
+        ),
+        None,
+    )
 
 
 def _compute_levels(view: OrgView, state: StateView, now: float) -> Mapping[str, Mapping[str, int]]:

@@ -16,16 +16,18 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from orgkernel.decisions.access.decide import decide_with_reasons
-from orgkernel.decisions.access.decision import AccessRow
+from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.subject import get_rank_id, get_rank_number
 from orgkernel.decisions.dispatch.agent_choice import AgentChoice, AvailableAgent, UnavailableAgent
 from orgkernel.decisions.dispatch.by_domain import SHOWN_CANDIDATES, DispatchDecision
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.members.member import CrewMember, find_member, get_held_level
+from orgkernel.decisions.members.stand_ins import list_stand_ins
+from orgkernel.decisions.members.tool_use import decide_any_tool_use
 from orgkernel.decisions.reasons import Reason, cite_edge, cite_place
 from orgkernel.decisions.refusals import NO_RANK, say_unassigned
-from orgkernel.decisions.work.capability.holder import CrewMember, find_member, get_held_level
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
@@ -93,54 +95,94 @@ def choose_agents(
     if role_id is None or not view.records.agents:
         return decision
     tools = _find_task_tools(view, decision, needs)
-    acting_role: str | None = role_id
-    reasons: tuple[Reason, ...] = ()
-    available, unavailable = _judge_agents(view, state, role_id, tools, context)
-    if not available:
-        reasons = (_explain_unavailable(view, role_id, unavailable),)
-        deputy = view.records.posts[role_id].profile.deputy
-        if deputy is not None and deputy != role_id and view.is_role(deputy):
-            acting_role, reason = deputy, _cite_deputy(view, role_id, deputy)
-            available, of_deputy = _judge_agents(view, state, deputy, tools, context)
-            unavailable += of_deputy
-            reasons += (reason,) if available else (reason, _explain_unavailable(view, deputy, of_deputy))
-    if not available:
-        acting_role, available, reason = _find_superior(view, state, role_id, context)
-        reasons += (reason,)
+    found = find_agents(view, state, role_id, tools, context)
     shown = None if all_considered else SHOWN_CANDIDATES
     choice = AgentChoice(
-        agent_id=available[0].agent_id if available else None,
-        acting_role=acting_role,
-        agents=available[:shown],
-        agent_count=len(available),
-        unavailable=unavailable[:shown],
-        unavailable_count=len(unavailable),
-        reasons=reasons,
+        agent_id=found.available[0].agent_id if found.available else None,
+        acting_role=found.acting_role,
+        agents=found.available[:shown],
+        agent_count=len(found.available),
+        unavailable=found.unavailable[:shown],
+        unavailable_count=len(found.unavailable),
+        reasons=found.reasons,
         state_version=state.version,
     )
     return replace(decision, crew=choice)
 
 
-def _cite_deputy(view: OrgView, role_id: str, deputy: str) -> Reason:
-    text = f"role {quote(deputy)} is the deputy of role {quote(role_id)}"
-    return Reason("DEPUTY_ACTS", text, (cite_place(text, view.records.posts[role_id].place("deputy")),))
+class RoleAgents(NamedTuple):
+    """The agents who can act for a role now, in order, and the others with their reasons."""
+
+    acting_role: str | None
+    """The role that they fill; None if there are none."""
+    available: tuple[AvailableAgent, ...]
+    unavailable: tuple[UnavailableAgent, ...]
+    reasons: tuple[Reason, ...]
 
 
-def _find_superior(
-    view: OrgView, state: StateView, role_id: str, context: AccessContext
-) -> tuple[str | None, tuple[AvailableAgent, ...], Reason]:
-    """The nearest superior with an agent who can act, its agents, and the line of command that leads there."""
-    chain = view.list_chain_above(role_id)
-    for edge in chain:
-        available, _ = _judge_agents(view, state, edge.target, None, context)
+def find_agents(
+    view: OrgView,
+    state: StateView,
+    role_id: str,
+    tools: Collection[str],
+    context: AccessContext,
+    without: Collection[str] = (),
+) -> RoleAgents:
+    """The agents who can act for a role now with these tools: its own, those of its deputy, or those of its nearest superior
+    with an agent who can act. The agents in `without` are left out.
+    """
+    available, unavailable = judge_agents(view, state, role_id, tools, context, without)
+    if available:
+        return RoleAgents(role_id, available, unavailable, ())
+    reasons: tuple[Reason, ...] = (_explain_unavailable(view, role_id, unavailable),)
+    for each in list_stand_ins(view, role_id):
+        # A superior decides what becomes of the task, and needs neither its skills nor its tools.
+        needed = tools if each.is_deputy else None
+        available, of_stand_in = judge_agents(view, state, each.role_id, needed, context, without)
+        if each.is_deputy:
+            unavailable += of_stand_in
+            reasons += (each.reason,)
+            if not available:
+                reasons += (_explain_unavailable(view, each.role_id, of_stand_in),)
+        elif available:
+            reasons += (each.reason,)
         if available:
-            text = (
-                f"agents of role {quote(edge.target)}, which is above role {quote(role_id)} in the chain of command, "
-                "decide what becomes of the task"
-            )
-            return edge.target, available, Reason("SUPERIOR_ACTS", text, (cite_edge(edge),))
+            return RoleAgents(each.role_id, available, unavailable, reasons)
     text = f"no superior of role {quote(role_id)} has an agent who can act now"
-    return None, (), Reason("NO_AGENT_ABOVE", text, tuple(map(cite_edge, chain)))
+    chain = tuple(map(cite_edge, view.list_chain_above(role_id)))
+    return RoleAgents(None, (), unavailable, (*reasons, Reason("NO_AGENT_ABOVE", text, chain)))
+
+
+def list_peers(
+    view: OrgView,
+    state: StateView,
+    agent_id: str | None,
+    roles: Sequence[str],
+    tools: Collection[str],
+    context: AccessContext,
+) -> tuple[tuple[Edge, AvailableAgent], ...]:
+    """The other agents who can use these tools now: of the same roles, of their deputies, and of the roles with the same
+    superior, in this order. Each with the edge that assigns its role.
+    """
+    near = [*roles]
+    near += [each.role_id for role in roles for each in list_stand_ins(view, role) if each.is_deputy]
+    near += [other for role in roles for other in _list_siblings(view, role)]
+    peers: dict[str, tuple[Edge, AvailableAgent]] = {}
+    own = () if agent_id is None else (agent_id,)
+    for role in dict.fromkeys(near):
+        edges = {edge.source: edge for edge in view.list_agents_in(role)}
+        for each in judge_agents(view, state, role, tools, context, own)[0]:
+            request = AccessRequest(f"agent:{each.agent_id}", "", "", context)
+            # An agent who has to wait for a lock can take a task, and cannot help now.
+            if all(decide_any_tool_use(view, state, request, tool).outcome != "deny" for tool in tools):
+                peers.setdefault(each.agent_id, (edges[each.agent_id], each))
+    return tuple(peers.values())
+
+
+def _list_siblings(view: OrgView, role_id: str) -> Iterator[str]:
+    superior = view.superiors.get(role_id)
+    if superior is not None and view.is_role(superior):
+        yield from (other for other in view.roles if view.superiors.get(other) == superior)
 
 
 def _explain_unavailable(view: OrgView, role_id: str, unavailable: Sequence[UnavailableAgent]) -> Reason:
@@ -161,8 +203,13 @@ def _find_task_tools(view: OrgView, decision: DispatchDecision, needs: Sequence[
     return tuple(dict.fromkeys((*needs, *(tool for tool in planned if tool in equipped))))
 
 
-def _judge_agents(
-    view: OrgView, state: StateView, role_id: str, tools: Collection[str] | None, context: AccessContext
+def judge_agents(
+    view: OrgView,
+    state: StateView,
+    role_id: str,
+    tools: Collection[str] | None,
+    context: AccessContext,
+    without: Collection[str] = (),
 ) -> tuple[tuple[AvailableAgent, ...], tuple[UnavailableAgent, ...]]:
     """The available agents of a role in order, and the others with their reasons. `tools` is None for a superior, who decides what
     becomes of the task.
@@ -170,6 +217,8 @@ def _judge_agents(
     judged: list[_Judged] = []
     unavailable: list[UnavailableAgent] = []
     for edge in view.list_agents_in(role_id):
+        if edge.source in without:
+            continue
         each = _judge(view, state, edge, tools, context)
         if isinstance(each, _Judged):
             judged.append(each)
@@ -195,17 +244,17 @@ def _judge(
     member = find_member(view, state, f"agent:{edge.source}", context)
     if isinstance(member, Reason):
         return (replace(member, why=(*member.why, cite_edge(edge))),)
-    reasons = [*_find_off_watch(view, state, edge), *_find_low_rank(view, member, edge)]
+    reasons = [*find_off_watch(view, state, edge), *_find_low_rank(view, member, edge)]
     approvals: list[str] = []
     if tools is not None:
         reasons += _find_suspended_skills(view, member, edge)
-        rows_by_tool = {tool: _list_rows(view, state, member, tool, context) for tool in tools}
+        outcomes = {tool: _decide_use(view, state, member, tool, context) for tool in tools}
         reasons += (
             _explain_closed_tool(view, state, edge, tool, context)
-            for tool, rows in rows_by_tool.items()
-            if not rows
+            for tool, outcome in outcomes.items()
+            if outcome == "deny"
         )
-        approvals = [tool for tool, rows in rows_by_tool.items() if all(row.outcome == "ask" for row in rows)]
+        approvals = [tool for tool, outcome in outcomes.items() if outcome == "ask"]
     if reasons:
         return tuple(reasons)
     levels = (_get_level(view, member, skill.target) for skill in view.list_skills(edge.target))
@@ -213,7 +262,7 @@ def _judge(
     return _Judged(edge, member, get_rank_id(view, member.rank), tuple(approvals), sum(levels), load)
 
 
-def _find_off_watch(view: OrgView, state: StateView, edge: Edge) -> Iterator[Reason]:
+def find_off_watch(view: OrgView, state: StateView, edge: Edge) -> Iterator[Reason]:
     """An agent fills its role only in the watches of its assignment. Without a recorded watch, all are on duty."""
     recorded = state.status.get("watch")
     if recorded is None or recorded.value not in view.records.organization.watches:
@@ -258,15 +307,18 @@ def _is_suspended(member: CrewMember, skill: str) -> bool:
     return record is not None and record.suspended
 
 
-def _list_rows(
+def _decide_use(
     view: OrgView, state: StateView, member: CrewMember, tool: str, context: AccessContext
-) -> tuple[AccessRow, ...]:
-    """What an agent may do with a tool, now or in other circumstances; empty if it may do nothing with it.
+) -> Outcome:
+    """Whether an agent may use a tool, or one that replaces it, now or in other circumstances.
 
     A lock that another agent holds, and a path that is not stated yet, are such circumstances.
     """
     request = AccessRequest(member.name, "", f"tool:{tool}", context)
-    return what_can(view, member.name, request=request, state=state)
+    rows = what_can(view, member.name, request=request, state=state)
+    if rows:
+        return "ask" if all(row.outcome == "ask" for row in rows) else "conditional"
+    return decide_any_tool_use(view, state, request, tool).outcome
 
 
 def _explain_closed_tool(

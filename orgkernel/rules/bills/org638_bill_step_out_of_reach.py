@@ -92,14 +92,16 @@ def _may_speak(view: OrgView, channel: str, roles: tuple[str, ...]) -> bool:
 
 
 def _may_use(view: OrgView, role_id: str, step: BillStep) -> bool:
-    from orgkernel.decisions.access.decide import decide_access
     from orgkernel.decisions.access.request import AccessRequest
+    from orgkernel.decisions.evidence.state_view import EMPTY_STATE
+    from orgkernel.decisions.members.tool_use import decide_tool_use
 
     tool = view.records.tools.get(step.tool or "")
     if tool is None or step.tool_action not in ("use", *tool.record.actions):
         return True
-    decision = decide_access(view, AccessRequest(f"role:{role_id}", step.tool_action, f"tool:{tool.id}"))
-    return decision.outcome != "deny" or LASTING.isdisjoint(decision.codes)
+    request = AccessRequest(f"role:{role_id}", "", "")
+    use = decide_tool_use(view, EMPTY_STATE, request, tool.id, step.tool_action)
+    return use.outcome != "deny" or LASTING.isdisjoint(use.codes)
 
 
 RULE = Rule("ORG638", "bill-step-out-of-reach", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -6,20 +6,23 @@ Error policy: fails closed. An undeclared condition is not met by any agent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
-from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.subject import get_rank_id, get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
+from orgkernel.decisions.dispatch.by_agent import find_off_watch, judge_agents
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
-from orgkernel.decisions.reasons import Reason, Why, cite_place
+from orgkernel.decisions.members.member import find_member
+from orgkernel.decisions.members.stand_ins import list_stand_ins
+from orgkernel.decisions.members.tool_use import ToolUse, decide_tool_use
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import NO_RANK, say_not_filling
 from orgkernel.decisions.work.bills.flow import CHIEF
-from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.decisions.work.capability.skills import find_withheld_reasons, get_skills
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Bill, BillRole, BillStep
@@ -67,6 +70,11 @@ def _find_misfits(
     if wanted.department is not None and wanted.department not in find_departments(view, roles):
         text = f"{who} fills no role in department {quote(wanted.department)}"
         yield Reason("OUTSIDE_DEPARTMENT", text, why("department"))
+    edges = [edge for edge in filled if _is_for(view, wanted, edge.target)]
+    # An agent with several fitting roles is on duty if it is in one of them.
+    off_watch = [reason for edge in edges for reason in find_off_watch(view, state, edge)]
+    if edges and len(off_watch) == len(edges):
+        yield off_watch[0]
     if wanted.min_rank is not None:
         needed, held = get_rank_number(view, wanted.min_rank), get_current_rank(view, state, subject)
         if needed < 0 or held < needed:
@@ -89,15 +97,14 @@ def find_departments(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
 
 def find_fitting_roles(view: OrgView, bill_role: BillRole) -> tuple[str, ...]:
     """The roles whose holders could take a bill role, judged by the documents of roles."""
-    return tuple(
-        role_id
-        for role_id in view.roles
-        if bill_role.role in (None, role_id)
-        and (
-            bill_role.department is None
-            or bill_role.department == view.records.posts[role_id].profile.department
-        )
-    )
+    return tuple(role_id for role_id in view.roles if _is_for(view, bill_role, role_id))
+
+
+def _is_for(view: OrgView, bill_role: BillRole, role_id: str) -> bool:
+    """Whether a bill role takes holders of a role, judged by the documents."""
+    post = view.records.posts.get(role_id)
+    department = None if post is None else post.profile.department
+    return bill_role.role in (None, role_id) and bill_role.department in (None, department)
 
 
 def find_bill_authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
@@ -149,17 +156,23 @@ def does_fill_one(view: OrgView, state: StateView, subject: str, roles: Iterable
     return not {edge.target for edge in view.list_roles_filled_by(agent_id)}.isdisjoint(roles)
 
 
-def find_obstacles(
+class StepFitness(NamedTuple):
+    """Whether an agent can do a step now, besides the conditions of its bill role."""
+
+    obstacles: tuple[Reason, ...]
+    use: ToolUse | None
+    """Its use of the tool of the step; None for a step without a tool."""
+
+
+def judge_step(
     view: OrgView,
     state: StateView,
     document: SourceDocument,
     number: int,
     agent_id: str,
     context: AccessContext,
-) -> tuple[tuple[Reason, ...], bool]:
-    """The reasons why an agent cannot do a step now, besides the conditions of its bill role, and whether it has to ask
-    for the tool.
-    """
+) -> StepFitness:
+    """The reasons why an agent cannot do a step now, and how it would use the tool of the step."""
     reasons: list[Reason] = []
     step = read_bill(document).steps[number]
     roles = [edge.target for edge in view.list_roles_filled_by(agent_id)]
@@ -177,16 +190,46 @@ def find_obstacles(
         text = f"{who} has no role that may speak in channel {quote(step.channel)}"
         place = document.place("steps", number, "channel")
         reasons.append(Reason("CHANNEL_CLOSED", text, (cite_place(f"channel of step {step.id}", place),)))
-    asking = False
+    use = None
     if step.tool is not None:
-        request = AccessRequest(f"agent:{agent_id}", step.tool_action, f"tool:{step.tool}", context)
-        decision, tool_reasons = decide_with_reasons(view, request, state)
-        asking = decision.outcome == "ask"
-        if decision.outcome not in ("allow", "ask"):
-            text = f"{who} may not {step.tool_action} tool {quote(step.tool)} now: {listing(decision.codes)}"
-            places = tuple(why for reason in tool_reasons for why in reason.why)
+        request = AccessRequest(f"agent:{agent_id}", "", "", context)
+        use = decide_tool_use(view, state, request, step.tool, step.tool_action)
+        if use.outcome == "deny":
+            text = f"{who} may not {step.tool_action} tool {quote(step.tool)} now: {listing(use.codes)}"
+            places = tuple(why for reason in use.reasons for why in reason.why)
             reasons.append(Reason("TOOL_NOT_ALLOWED", text, places))
-    return tuple(reasons), asking
+    return StepFitness(tuple(reasons), use)
+
+
+def find_helper(
+    view: OrgView,
+    state: StateView,
+    document: SourceDocument,
+    bill_role: str,
+    number: int,
+    context: AccessContext,
+    without: Collection[str],
+) -> Reason | None:
+    """Who helps if no assigned agent can do a step: another agent that fits the bill role and can do it, or else the deputy
+    or the nearest superior of the roles that the bill role takes.
+    """
+    step = read_bill(document).steps[number]
+    place = cite_place(f"step {step.id}", document.place("steps", number))
+    for agent_id in sorted(view.records.agents):
+        if agent_id in without or find_misfits(view, state, document, bill_role, agent_id, context.now):
+            continue
+        if not judge_step(view, state, document, number, agent_id, context).obstacles:
+            text = (
+                f"agent {quote(agent_id)} fits bill role {quote(bill_role)} and can do step {quote(step.id)}"
+            )
+            return Reason(
+                "PEER_CAN_DO_IT", text, (place, *map(cite_edge, view.list_roles_filled_by(agent_id)))
+            )
+    for role_id in find_fitting_roles(view, read_bill(document).roles[bill_role]):
+        for each in list_stand_ins(view, role_id):
+            if not each.is_deputy and judge_agents(view, state, each.role_id, None, context)[0]:
+                return each.reason
+    return None
 
 
 def _find_missing_skill(

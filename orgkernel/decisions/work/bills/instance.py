@@ -162,12 +162,15 @@ class FilledBillRole(msgspec.Struct, frozen=True, kw_only=True):
 class BillAssignment(msgspec.Struct, frozen=True, kw_only=True):
     """A proposal of agents for bill roles. It does not assign them."""
 
-    outcome: Literal["filled", "vacant"]
+    outcome: Literal["filled", "blocked", "vacant"]
+    """`blocked`: every bill role has its agents, and none of them can do one of its steps now."""
     bill: str
     version: str
     digest: str
     bill_roles: tuple[FilledBillRole, ...]
     vacancies: tuple[BillRoleVacancy, ...]
+    blocked: tuple[BlockedStep, ...] = ()
+    """The steps that no proposed agent can do now, whatever comes before them."""
     assignments: Mapping[str, tuple[str, ...]]
     """The agents of each bill role, in the form of an instance."""
     snapshot: str

@@ -14,14 +14,16 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.members.tool_use import ToolUse
 from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.decisions.work.bills.conditions import Value, is_true, select_known_outputs
 from orgkernel.decisions.work.bills.fitness import (
     find_bill_authorities,
+    find_helper,
     find_misfits,
-    find_obstacles,
     is_away,
     is_owner,
+    judge_step,
     may_activate,
     read_bill,
 )
@@ -82,6 +84,8 @@ class _Situation:
         self.taken: dict[tuple[str, int | None], bool | None] = {}
         """Whether each way is taken; None while it is open."""
         self.misfits: dict[tuple[str, str], tuple[Reason, ...]] = {}
+        self.uses: dict[tuple[str, str], ToolUse] = {}
+        """How an agent uses the tool of a step."""
         self.doubled = self._find_doubled_agents()
         self.stopped: list[Reason] = []
         """Reasons why no step may start."""
@@ -426,6 +430,14 @@ class _Situation:
             for bill_role in bill_roles
             if not bill_role.agents
         ]
+        for bill_role in bill_roles:
+            if not bill_role.agents and bill_role.bill_role in self.bill.roles:
+                assigned = {each for agents in self.instance.assignments.values() for each in agents}
+                helper = find_helper(
+                    self.view, self.state, self.document, bill_role.bill_role, self.flow.numbers[step_id],
+                    self.context, assigned,
+                )  # fmt: skip
+                reasons += [] if helper is None else [helper]
         if not bill_roles and step.action != APPROVAL:
             reasons.append(
                 Reason(
@@ -470,16 +482,18 @@ class _Situation:
         unfit: list[UnfitAgent] = []
         for agent in dict.fromkeys(self.instance.assignments.get(bill_role, ())):
             reasons = self._find_misfits_of(bill_role, agent) if bill_role in self.bill.roles else ()
-            obstacles, asks = find_obstacles(
+            fitness = judge_step(
                 self.view, self.state, self.document, self.flow.numbers[step.id], agent, self.context
             )
-            reasons = (*reasons, *obstacles)
+            reasons = (*reasons, *fitness.obstacles)
             if reasons or bill_role not in self.bill.roles:
                 unfit.append(UnfitAgent(agent, reasons))
             else:
                 fitting.append(agent)
-                if asks:
-                    asking.append(agent)
+                if fitness.use is not None:
+                    self.uses[step.id, agent] = fitness.use
+                    if fitness.use.outcome == "ask":
+                        asking.append(agent)
         return StepBillRole(
             bill_role=bill_role, agents=tuple(fitting), asking=tuple(asking), unfit=tuple(unfit)
         )
@@ -554,11 +568,7 @@ class _Situation:
                 )
         if not bill_roles:
             yield StepObligation("APPROVE", "the owner approves it")
-        if step.tool is not None:
-            yield StepObligation(
-                "USE_TOOL",
-                f"use tool {quote(step.tool)} with action {quote(step.tool_action)}, with a permission for each call",
-            )
+        yield from self._list_tool_obligations(step, bill_roles)
         if step.skill is not None:
             yield StepObligation("EXERCISE_SKILL", f"exercise skill {quote(step.skill)}, and record it")
         if step.channel is not None:
@@ -568,6 +578,38 @@ class _Situation:
         if step.outputs:
             yield StepObligation("REPORT", f"report {listing(output.name for output in step.outputs)}")
         yield StepObligation("FINISH_BY", f"finish within {step.timeout:g} seconds")
+
+    def _list_tool_obligations(
+        self, step: BillStep, bill_roles: tuple[StepBillRole, ...]
+    ) -> Iterator[StepObligation]:
+        """The tools that the agents of a step use: its own tool, or the one that replaces it for them."""
+        if step.tool is None:
+            return
+        agents = tuple(dict.fromkeys(agent for bill_role in bill_roles for agent in bill_role.agents))
+        replaced: dict[tuple[str, str], list[str]] = {}
+        for agent in agents:
+            use = self.uses[step.id, agent]
+            if use.replaces:
+                replaced.setdefault((use.tool, use.action), []).append(agent)
+        if sum(map(len, replaced.values())) < len(agents) or not agents:
+            yield StepObligation(
+                "USE_TOOL",
+                f"use tool {quote(step.tool)} with action {quote(step.tool_action)}, with a permission for each call",
+            )
+        for (tool, action), users in replaced.items():
+            verb = "use" if users[1:] else "uses"
+            yield StepObligation(
+                "USE_REPLACEMENT",
+                f"{listing(users)} {verb} tool {quote(tool)} with action {quote(action)} in place of {quote(step.tool)}",
+            )
+        locks = [
+            obligation.partition(":")[2]
+            for agent in agents
+            for obligation in self.uses[step.id, agent].obligations
+            if obligation.startswith("take_lock:")
+        ]
+        for tool in dict.fromkeys(locks):
+            yield StepObligation("TAKE_LOCK", f"take the lock of tool {quote(tool)} before the call")
 
     # -- places -------------------------------------------------------------------------------------------------------
 

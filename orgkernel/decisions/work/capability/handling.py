@@ -15,9 +15,10 @@ from typing import Literal
 import msgspec
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.dispatch.by_agent import list_peers
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.members.member import CrewMember, check_run, find_member
 from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
-from orgkernel.decisions.work.capability.holder import CrewMember, check_run, find_member
 from orgkernel.decisions.work.capability.procedures import (
     WITHOUT_MODEL_FROM,
     RunnableProcedure,
@@ -26,6 +27,7 @@ from orgkernel.decisions.work.capability.procedures import (
     decide_procedure,
     find_performed_procedures,
     find_procedures,
+    name_tool,
 )
 from orgkernel.decisions.work.capability.skills import (
     VisibleSkill,
@@ -87,7 +89,7 @@ class PassedOver(msgspec.Struct, frozen=True):
 class NextWay(msgspec.Struct, frozen=True):
     """The next means if the chosen one fails."""
 
-    tier: Literal["executable_skill", "cognitive_skill", "tool", "own_reasoning", "superior", "top"]
+    tier: Literal["executable_skill", "cognitive_skill", "tool", "own_reasoning", "peer", "superior", "top"]
     name: str
     why: tuple[Why, ...] = ()
 
@@ -169,7 +171,7 @@ def decide_handling(view: OrgView, state: StateView, request: HandlingRequest) -
             view, state, request, _decline(_explain_decline(view, holder, request, passed)), passed, holder
         )
     first, *others = ways
-    fallbacks = tuple(_list_fallbacks(view, holder, others))
+    fallbacks = tuple(_list_fallbacks(view, state, holder, request, others))
     return _answer(view, state, request, first, passed, holder, fallbacks)
 
 
@@ -183,7 +185,7 @@ def _answer(
     fallbacks: tuple[NextWay, ...] = (),
 ) -> HandlingDecision:
     if holder is not None and way.tier == "decline":
-        fallbacks = tuple(_list_superiors(view, holder))
+        fallbacks = tuple(_list_helpers(view, state, holder, request))
     recorded = (f"record_episode:{_EPISODES[way.tier]}:{way.name}",) if way.name else ()
     without = (way.level or 0) >= WITHOUT_MODEL_FROM
     more = (
@@ -312,12 +314,12 @@ def _try_tools(
         obligations: list[str] = []
         denied: tuple[Reason, ...] = ()
         for action in tool.record.required_levels:
-            check, owed, reasons = check_tool(view, state, _build_request(request), tool_id, action)
+            check, use = check_tool(view, state, _build_request(request), tool_id, action)
             if check.outcome == "deny":
-                denied = denied or reasons
+                denied = denied or use.reasons
             else:
                 checks.append(check)
-                obligations += owed
+                obligations += use.obligations
         if not checks:
             yield PassedOver("tool", tool_id, denied)
             continue
@@ -393,16 +395,27 @@ def _find_serving_edge(view: OrgView, role: str, intent: str) -> Edge:
 # -- fallbacks ---------------------------------------------------------------------------------------------------------
 
 
-def _list_fallbacks(view: OrgView, holder: CrewMember, others: list[_Way]) -> Iterator[NextWay]:
-    """The remaining means, then the steps of the toolbox after all tools: reasoning, the superiors, the top."""
+def _list_fallbacks(
+    view: OrgView, state: StateView, holder: CrewMember, request: HandlingRequest, others: list[_Way]
+) -> Iterator[NextWay]:
+    """The remaining means, then the steps of the toolbox after all tools: reasoning, peers, the superiors, the top."""
     for way in others:
         if way.tier in ("executable_skill", "cognitive_skill", "tool"):
             yield NextWay(way.tier, way.name, way.reason.why)
     yield NextWay("own_reasoning", holder.name)
-    yield from _list_superiors(view, holder)
+    yield from _list_helpers(view, state, holder, request)
 
 
-def _list_superiors(view: OrgView, holder: CrewMember) -> Iterator[NextWay]:
+def _list_helpers(
+    view: OrgView, state: StateView, holder: CrewMember, request: HandlingRequest
+) -> Iterator[NextWay]:
+    """The peers who can use the tools that serve the intent, then the superiors, then the top."""
+    tools = _list_serving_tools(view, holder, request.intent)
+    agent_id = holder.subject.identity.id if holder.subject.is_agent else None
+    if tools:
+        peers = list_peers(view, state, agent_id, holder.roles, tools, request.context)
+        for edge, _ in peers[:_NAMED]:
+            yield NextWay("peer", f"agent:{edge.source}", (cite_edge(edge),))
     top = f"person:{USER}"
     named: set[str] = set()
     for role in holder.roles:
@@ -413,3 +426,15 @@ def _list_superiors(view: OrgView, holder: CrewMember) -> Iterator[NextWay]:
                 named.add(edge.target)
                 yield NextWay("superior", f"role:{edge.target}", (cite_edge(edge),))
     yield NextWay("top", top)
+
+
+def _list_serving_tools(view: OrgView, holder: CrewMember, intent: str) -> tuple[str, ...]:
+    """The tools that the work needs: those of the subject's first procedure for the intent, or else the first tool that
+    serves it.
+    """
+    performed = find_performed_procedures(view, holder.roles)
+    for procedure in find_procedures(view, intent):
+        if procedure.id in performed:
+            needs = (need for step in procedure.record.steps for need in step.required_tools)
+            return tuple(dict.fromkeys(map(name_tool, needs)))
+    return _group_tools_by_intent(view).get(intent, ())[:1]

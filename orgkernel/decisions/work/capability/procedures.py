@@ -11,14 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.layers.policies import LEFT_OPEN
-from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.members.member import CrewMember
+from orgkernel.decisions.members.tool_use import ToolUse, decide_tool_use
 from orgkernel.decisions.reasons import Reason, cite_place
-from orgkernel.decisions.work.capability.holder import CrewMember
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Procedure, ToolNeed
 from orgkernel.graph.memo import PerView
@@ -41,6 +39,8 @@ class ToolCheck(msgspec.Struct, frozen=True):
     action: str
     outcome: Outcome
     code: str
+    replaces: str = ""
+    """The tool that the step names, if `tool` replaces it."""
 
 
 class RunnableProcedure(msgspec.Struct, frozen=True):
@@ -104,13 +104,14 @@ def decide_procedure(
     for number, step in enumerate(record.steps):
         for at, need in enumerate(step.required_tools):
             for action in list_needed_actions(view, need):
-                check, owed, reasons = check_tool(view, state, request, _name_tool(need), action, step.id)
+                check, use = check_tool(view, state, request, name_tool(need), action, step.id)
                 checks.append(check)
-                obligations += owed
+                obligations += use.obligations
                 if check.outcome == "deny":
-                    text = f"step {quote(step.id)} of procedure {name} needs {quote(_name_tool(need))}: {reasons[0].text}"
+                    cause = use.reasons[0]
+                    text = f"step {quote(step.id)} of procedure {name} needs {quote(name_tool(need))}: {cause.text}"
                     line = cite_place(text, procedure.place("steps", number, "required_tools", at))
-                    return Reason("PROCEDURE_TOOL_DENIED", text, (line, *reasons[0].why))
+                    return Reason("PROCEDURE_TOOL_DENIED", text, (line, *cause.why))
     if level < WITHOUT_MODEL_FROM:
         obligations.append(f"confirm:procedure:{procedure.id}")
     return RunnableProcedure(procedure, level, tuple(checks), tuple(dict.fromkeys(obligations)))
@@ -118,25 +119,14 @@ def decide_procedure(
 
 def check_tool(
     view: OrgView, state: StateView, run_request: AccessRequest, tool: str, action: str, step: str = ""
-) -> tuple[ToolCheck, tuple[str, ...], tuple[Reason, ...]]:
-    """Whether a subject gets a tool, with the obligations and reasons.
-
-    No path or command is known yet. If only some of them would be denied, the answer is conditional, and the call itself is
-    decided with its path and command.
-    """
-    context = msgspec.structs.replace(run_request.context, input=None)
-    request = msgspec.structs.replace(run_request, action=action, resource=f"tool:{tool}", context=context)
-    decision, reasons = decide_with_reasons(view, request, state)
-    outcome, obligations = decision.outcome, decision.obligations
-    if outcome == "deny" and LEFT_OPEN.issuperset(decision.codes):
-        rows = what_can(view, request.subject, request=request, state=state)
-        kinds = {word.partition(":")[0] for row in rows for word in row.conditions}
-        stated = tuple(f"state:{kind}" for kind in ("path", "command") if kind in kinds)
-        outcome, obligations = "conditional", stated or ("state:path",)
-    return ToolCheck(step, tool, action, outcome, decision.code), obligations, reasons
+) -> tuple[ToolCheck, ToolUse]:
+    """Whether a subject gets a tool, or one that replaces it. The call itself is decided with its path and command."""
+    use = decide_tool_use(view, state, run_request, tool, action)
+    return ToolCheck(step, use.tool, use.action, use.outcome, use.code, use.replaces), use
 
 
-def _name_tool(need: str | ToolNeed) -> str:
+def name_tool(need: str | ToolNeed) -> str:
+    """The tool that a step needs."""
     return need.tool if isinstance(need, ToolNeed) else need
 
 
@@ -144,7 +134,7 @@ def list_needed_actions(view: OrgView, need: str | ToolNeed) -> tuple[str, ...]:
     """The actions of a tool that a step needs: the named one, or all."""
     if isinstance(need, ToolNeed) and need.action is not None:
         return (need.action,)
-    tool = view.records.tools.get(_name_tool(need))
+    tool = view.records.tools.get(name_tool(need))
     return ("use",) if tool is None else tuple(tool.record.required_levels)
 
 

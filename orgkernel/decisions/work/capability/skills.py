@@ -14,8 +14,8 @@ import msgspec
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subject import get_rank_number
 from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.members.member import CrewMember, find_member, get_held_level
 from orgkernel.decisions.reasons import Reason, Why, cite_place
-from orgkernel.decisions.work.capability.holder import CrewMember, find_member, get_held_level
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CognitiveSkill
