@@ -28,6 +28,7 @@ from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.middleware import Faults, HeadAsGet, StandardHeaders
 from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
+from manifest_api.idempotency import IdempotentRequests
 from manifest_api.metrics import Metrics, ServerState
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.page_files import is_page
@@ -60,6 +61,8 @@ class _Application(FastAPI):
     gate: ASGIApp
     fast_path: ASGIApp | None
     framework: ASGIApp
+    once: ASGIApp
+    """The framework, which runs a request with an idempotency key once."""
     gateway: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,7 +77,7 @@ class _Application(FastAPI):
         if is_evaluation and self.fast_path is not None:
             scope[ROUTE] = EVALUATION
             return self.fast_path(scope, receive, send)
-        return self.framework(scope, receive, send)
+        return self.once(scope, receive, send)
 
 
 def create_app(
@@ -180,7 +183,7 @@ def create_app(
     _install_routes(app, answers)
     if gateway is not None:
         app.gateway = _build_http_gateway(gateway, kernel, stored, app)
-    app.framework = Faults(super(_Application, app).__call__)
+    _wrap_framework(app, super(_Application, app).__call__, stored)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if is_on("fast_path") else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
     long_bodies = {} if gateway is None else {MCP: MAX_CALL_BYTES}
@@ -188,6 +191,12 @@ def create_app(
     logged = AccessLog(gate) if access_log else gate
     app.gate = logged if telemetry is None else telemetry.traced(logged, metrics.registry)
     return app
+
+
+def _wrap_framework(app: _Application, framework: ASGIApp, stored: StoreAccess) -> None:
+    """Answer faults of the framework, and run a request with an idempotency key once."""
+    app.framework = Faults(framework)
+    app.once = IdempotentRequests(app.framework, stored)
 
 
 def _keep_in_state(app: FastAPI, **parts: object) -> None:

@@ -131,6 +131,10 @@ NOT_PENDING = ProblemCode("NOT_PENDING", 409, "The request already has an answer
     "A request has only one answer. Make a new request.")
 ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "The record is already revoked",
     "A revocation cannot be undone. Issue a new record.")
+IDEMPOTENCY_KEY_REUSED = ProblemCode("IDEMPOTENCY_KEY_REUSED", 422, "The idempotency key belongs to another request",
+    "A key stands for one request: the same method, path and body. Send each change with a key of its own.")
+IDEMPOTENCY_KEY_IN_USE = ProblemCode("IDEMPOTENCY_KEY_IN_USE", 409, "The first request with the key has no response",
+    "It is still running, or it ended without a response. Then look whether the change was made before you send it with another key.")
 ALREADY_BOUND = ProblemCode("ALREADY_BOUND", 409, "The key has an organization already",
     "The organizations of a key do not change. Create another key.")
 GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",

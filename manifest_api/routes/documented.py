@@ -98,8 +98,18 @@ def declare_change(gives: Any, takes: Any, example: object, *, made: bool = Fals
     return {
         "status_code": status,
         "responses": declare_store_responses(gives, *problems, status=status),
-        "openapi_extra": declare_body(takes, example) | {"security": WITH_CREDENTIAL},
+        "openapi_extra": declare_body(takes, example)
+        | {"security": WITH_CREDENTIAL, "parameters": [_IDEMPOTENCY_KEY]},
     }
+
+
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "Names the request. A repetition with the same key changes nothing and gets the first response.",
+}
 
 
 def declare_access_question(

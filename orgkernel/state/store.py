@@ -21,6 +21,7 @@ from orgkernel.state.database import close_engine, make_engine, translate_error
 from orgkernel.state.future_rows import count_terms_from_now
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.handoffs import Handoffs
+from orgkernel.state.idempotency_keys import IdempotencyKeys
 from orgkernel.state.keys import Keys
 from orgkernel.state.limits import CallLimits
 from orgkernel.state.location import StoreLocation
@@ -99,6 +100,7 @@ class Store:
         self.skills = Skills(context)
         self.locks = Locks(context)
         self.keys = Keys(context, self._views.version)
+        self.idempotency_keys = IdempotencyKeys(context)
 
     def act_by_right(self, right: Mapping[str, str]) -> Store:
         """The same store, whose audit records the right of each change. Only the original store must be closed."""

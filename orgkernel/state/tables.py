@@ -1,7 +1,7 @@
 """The tables for both engines. `migrations/` creates them, and a test compares the two.
 
 `version` of a row is the state version of its last change, by which a view is patched. Nothing of these tables is
-ever deleted except whole sealed segments of the audit and old reports: revoking and releasing set a column.
+ever deleted except whole sealed segments of the audit, old reports and old idempotency keys: revoking and releasing set a column.
 """
 
 from __future__ import annotations
@@ -323,6 +323,19 @@ tool_locks = Table(
     Column("version", BigInteger, nullable=False, index=True),
 )
 """One row for every tool that was ever locked: its token has to go on rising."""
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("caller", _WORDS, primary_key=True),
+    Column("key", _WORDS, primary_key=True),
+    Column("request_digest", _WORDS, nullable=False),
+    Column("created_at", Float, nullable=False, index=True),
+    Column("status", Integer),
+    Column("headers", _WORDS),
+    Column("response", _WORDS),
+)
+"""Responses to requests with an `Idempotency-Key`. They are deleted after a day."""
 
 limit_uses = Table(
     "limit_uses",
