@@ -25,10 +25,13 @@ from orgkernel.decisions.evidence.state_view import (
     Lifecycle,
     QualificationResult,
 )
+from orgkernel.decisions.evidence.tested_parts import find_part_digest, is_part
 from orgkernel.decisions.evidence.trust import DEFAULT_WEIGHT, Trust, compute_trust
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.documents.records import Qualification
 from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
@@ -159,6 +162,25 @@ def move_agent(
     return store.agents.move(agent_id, lifecycle, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
+def _fill_in_digests(
+    records: OrgRecords, declared: Qualification, digests: Mapping[str, str]
+) -> dict[str, str]:
+    """The digests of a result: an empty one becomes the current digest of the part that the qualification names.
+
+    Raises `Refused` for an empty digest whose name stands for no such part.
+    """
+    filled = {}
+    for name, digest in digests.items():
+        part = declared.digests.get(name, "")
+        current = find_part_digest(records, part) if is_part(part) else None
+        if not digest and current is None:
+            parts = [each for each, part in declared.digests.items() if is_part(part)]
+            help = f"leave out the digest only of {listing(parts)}" if parts else "write it as `NAME=DIGEST`"
+            raise Refused(f"the digest {quote(name)} has no value", help, "BAD_VALUE")
+        filled[name] = digest or current or ""
+    return filled
+
+
 def record_result(
     context: Context,
     agent_id: str,
@@ -199,6 +221,7 @@ def record_result(
                 f"`orgkernel agent qualify {agent_id} {each} --score SCORE` comes first",
                 PREREQUISITE_MISSING,
             )
+    digests = _fill_in_digests(records, declared, digests)
     passed = score >= declared.threshold
     result = QualificationResult(
         agent_id,

@@ -119,8 +119,9 @@ def move(
     "--digest",
     "digests",
     multiple=True,
-    metavar="NAME=DIGEST",
-    help="Digest of something that was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Repeatable.",
+    metavar="NAME[=DIGEST]",
+    help="Digest of something that was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Without "
+    "`=DIGEST`, the current one of a skill, standing orders or tool that the qualification names. Repeatable.",
 )
 @click.option(
     "--run",
@@ -154,8 +155,11 @@ def qualify(
 
 def _parse_named_digest(text: str) -> tuple[str, str]:
     name, equals, digest = text.partition("=")
-    if not equals or not name or not digest:
-        raise UsageError(f"{quote(text)} is not a digest", "write it as `NAME=DIGEST`")
+    if not name or (equals and not digest):
+        raise UsageError(
+            f"{quote(text)} is not a digest",
+            "write it as `NAME=DIGEST`, or as `NAME` for a part whose digest orgkernel computes",
+        )
     return name, digest
 
 

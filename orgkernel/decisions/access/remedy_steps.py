@@ -16,6 +16,7 @@ from orgkernel.decisions.access.lines import locate_in_profile
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.evidence.limit_usage import INPUT, LIMIT
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
+from orgkernel.decisions.evidence.tested_parts import is_part
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import PREFIX
@@ -130,7 +131,12 @@ def _commands(
     elif kind == "qualification" and change.subject.startswith("agent:"):
         declared = evaluation.view.records.qualifications[change.value].record
         size = ("--sample-size", str(declared.min_sample_size)) if declared.min_sample_size else ()
-        digests = (word for each in declared.digests.items() for word in ("--digest", "=".join(each)))
+        digests = (
+            word
+            for digest_name, digest in declared.digests.items()
+            # The current digest of a part is filled in when the result is recorded.
+            for word in ("--digest", digest_name if is_part(digest) else f"{digest_name}={digest}")
+        )
         score = f"{declared.threshold:g}"
         yield _get_command_line(
             "agent", "qualify", name, change.value, "--score", score, *size, *digests, "--org", org

@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from orgkernel.decisions.evidence.state_view import QualificationResult, StateView
+from orgkernel.decisions.evidence.tested_parts import is_part, list_differing_digests, resolve_digest
 from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Qualification
@@ -158,7 +159,7 @@ def build_passing_result(
     declared = Qualification() if definition is None else definition.record
     return QualificationResult(
         agent_id, qualification, 1.0, passed=True, at=at, sample_size=declared.min_sample_size,
-        digests=dict(declared.digests),
+        digests={name: resolve_digest(records, each) or "" for name, each in declared.digests.items()},
     )  # fmt: skip
 
 
@@ -180,7 +181,7 @@ def _get_standing_code(
     if declared.min_sample_size is not None and (latest.sample_size or 0) < declared.min_sample_size:
         return "SAMPLE_TOO_SMALL"
     # Another model or prompt was tested than the one that is declared now, so the result says nothing about it.
-    if any(latest.digests.get(name) != digest for name, digest in declared.digests.items()):
+    if declared.digests and list_differing_digests(records, declared, latest.digests):
         return "DIGEST_DIFFERS"
     end = compute_end(declared, latest)
     return "PASSED" if end is None or end > now else "EXPIRED"
@@ -195,7 +196,7 @@ def decide_standing(
     declared = None if definition is None else definition.record
     runs = find_valid_results(results, qualification)
     end = None if latest is None else compute_end(declared, latest)
-    text, route = _explain(code, declared, latest, results, qualification)
+    text, route = _explain(records, code, declared, latest, results, qualification)
     why = (
         ()
         if definition is None
@@ -220,6 +221,7 @@ def decide_standing(
 
 
 def _explain(
+    records: OrgRecords,
     code: StandingCode,
     declared: Qualification | None,
     latest: QualificationResult | None,
@@ -247,8 +249,15 @@ def _explain(
         )
         return f"{scored} and {size}, and {declared.min_sample_size} are required", ("min_sample_size",)
     if code == "DIGEST_DIFFERS":
-        names = [name for name, digest in declared.digests.items() if latest.digests.get(name) != digest]
-        return f"{scored}, but its digests differ from those declared now: {listing(names)}", ("digests",)
+        names = list_differing_digests(records, declared, latest.digests)
+        parts = {name: declared.digests[name] for name in names if is_part(declared.digests[name])}
+        changed = [f"{name} ({part})" for name, part in parts.items()]
+        others = [name for name in names if name not in parts]
+        texts = [
+            *([f"its digests differ from those declared now: {listing(others)}"] if others else []),
+            *([f"these parts have changed since: {listing(changed)}"] if changed else []),
+        ]
+        return f"{scored}, but {', and '.join(texts)}", ("digests",)
     if code == "EXPIRED":
         end = compute_end(declared, latest)
         assert end is not None

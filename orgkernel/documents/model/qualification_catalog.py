@@ -44,7 +44,8 @@ class Qualification(Record):
     """Minimum number of cases behind a score. A result with fewer cases, or without a number of cases, is not valid."""
     digests: dict[Id, str] = Field(default_factory=dict)
     """The current version of the test subject: the digest of the model, prompt, tool schemas, policy, test set and so
-    on, by name. A result with another digest, or without one, is not valid."""
+    on, by name. A result with another digest, or without one, is not valid. `skill:NAME`, `orders:ROLE` and `tool:TOOL` in place
+    of a digest stand for the current files, so that a change of one drops the results."""
 
     @property
     def raised_skills(self) -> dict[str, int | None]:
