@@ -48,7 +48,14 @@ def test_each_plugin_of_a_marketplace_is_a_department(tmp_path: Path) -> None:
     done = run_here("check", "market", cwd=tmp_path)
     assert done.returncode == 0
     assert "Claude Code  1 agent  market/plugins/web" in done.stderr
-    assert done.stderr.count("note: left out") == 4
+    left_out = [
+        line.partition("`: ")[2] for line in done.stderr.splitlines() if line.startswith("note: left out")
+    ]
+    assert left_out == [
+        "the plugin elsewhere is not in this tree",
+        "the folders of 2 plugins do not exist, such as that of outside",
+        "the plugin link is outside of the folder of its marketplace",
+    ]
     assert "1 organization, 2 roles" in done.stderr
     done = run_here("who-can", "use", "tool:Read", "--org", "data", "--path", "market", cwd=tmp_path)
     assert "role:reviewer" in done.stdout
@@ -162,3 +169,31 @@ def test_settings_without_rules_say_nothing(tmp_path: Path) -> None:
         assert run_here("can", "role:a", "use", "tool:Read", "--path", ".", cwd=tmp_path).returncode == 2, (
             text
         )
+
+
+def test_other_files_of_a_plugin_are_not_its_agents(tmp_path: Path) -> None:
+    """Prompts that begin like agents are named, with the way to read them; a plugin that is the whole tree is not complete."""
+    files = {
+        MARKETPLACE: json.dumps({"name": "ours", "plugins": [{"name": "web", "source": "./web"}]}),
+        f"web/{PLUGIN}": '{"name": "web"}',
+        "web/agents/reviewer.md": agent("reviewer", "Reviews pages. Use after a page changed.", "Read"),
+        "web/prompts/finder.md": agent("finder", "Finds bugs."),
+    }
+    tree = write_tree(tmp_path / "market", files)
+    done = run_here("check", "market", cwd=tmp_path)
+    assert "1 organization, 1 role" in done.stderr
+    assert (
+        "left out `market/web/prompts`: it has files that begin like agents, which the plugin web does not list; "
+        "`--from claude-code` with this folder reads them" in done.stderr
+    )
+    named = run_here("check", "web/prompts", "--from", "claude-code", cwd=tree)
+    assert "1 organization, 1 role" in named.stderr
+    whole = write_tree(
+        tmp_path / "whole",
+        {
+            PLUGIN: '{"name": "all"}',
+            "agents/a.md": agent("a", "Does a. Use it.", "Read"),
+            "departments/sales/b.md": agent("b", "Does b. Use it.", "Read"),
+        },
+    )
+    assert "1 organization, 2 roles" in run_here("check", cwd=whole).stderr

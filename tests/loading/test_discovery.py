@@ -12,6 +12,7 @@ from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.formats.discovery import MAX_LEVELS, discover
 from tests.loading.test_agent_spec import SPEC
 from tests.support.claude_trees import agent
+from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
 
@@ -97,6 +98,15 @@ STYLES: dict[str, tuple[dict[str, str], dict[str, int]]] = {
         {"one/.mcp.json": '{"mcpServers": {"a": {}}}', "two/mcp.json": '{"mcpServers": {"b": {}}}'},
         {"mcp": 2},
     ),
+    "skills in a folder of any name": (
+        {
+            "src/core-skills/look/SKILL.md": SKILL,
+            "src/core-skills/look/samples/inner/SKILL.md": SKILL.replace("look", "inner"),
+            "src/more/deep/find/SKILL.md": SKILL.replace("look", "find"),
+        },
+        {"skills": 2},
+    ),
+    "one skill": ({"SKILL.md": SKILL, "scripts/a.py": "print()\n"}, {"skills": 1}),
     "a card": ({"site/public/.well-known/agent-card.json": json.dumps(CARD)}, {"a2a": 1}),
     "specifications": ({"specs/team.yaml": SPEC}, {"agent-spec": 1}),
     "profiles": (put("a0/agents/coder", PROFILE), {"agent-zero": 1}),
@@ -169,6 +179,35 @@ def test_ignored_folders_are_left_out_with_the_reason(tmp_path: Path) -> None:
     assert discover(str(tmp_path / "sub" / "old")).sources != ()
     shown = run_here("list", cwd=tmp_path).stderr
     assert "note: left out `build`: git ignores it" in shown
+
+
+@pytest.mark.parametrize(
+    ("ignored", "path"),
+    [
+        (".gemini", "bot/.gemini/agents/worker.md"),
+        (".opencode", "bot/.opencode/agent/worker.md"),
+        ("bot", "bot/.cursor/agents/worker.md"),
+    ],
+)
+def test_ignored_agents_of_every_host_are_named_and_tracked_ones_are_read(
+    ignored: str, path: str, tmp_path: Path
+) -> None:
+    """A pattern does not ignore a file that git tracks, so its host finds it in every copy of the repository."""
+    text = "---\nname: worker\ndescription: Works. Use it for anything.\n---\nWork.\n"
+    tree = write_tree(tmp_path, {".gitignore": f"{ignored}/\n", path: text, "AGENTS.md": "Build.\n"})
+    repository = GitRepository(tree)
+    folder = path[: path.index(f"{ignored}/") + len(ignored)]
+    assert f"note: left out `{folder}`: git ignores it" in run_here("list", cwd=tree).stderr
+    repository.git("add", "--force", path)
+    rows = json.loads(run_here("list", "--format", "json", cwd=tree).stdout)["trees"]
+    assert [(each["org"], each["agents"]) for each in rows] == [("bot", 1)]
+
+
+def test_an_organization_is_never_named_after_a_hidden_folder(tmp_path: Path) -> None:
+    """Skills that are only in `.gemini` belong to the project around it."""
+    write_tree(tmp_path, {"shop/.gemini/skills/look/SKILL.md": SKILL})
+    (row,) = json.loads(run_here("list", "--format", "json", cwd=tmp_path).stdout)["trees"]
+    assert row["org"] == "shop"
 
 
 def test_rules_of_cursor_are_instructions(tmp_path: Path) -> None:
@@ -386,6 +425,8 @@ def test_code_is_named_by_the_agent_and_not_by_its_test(tmp_path: Path) -> None:
     code = "from google.adk.agents import Agent\n\nroot_agent = Agent(name='a')\n"
     write_tree(tmp_path / "both", {"app/eval/test_eval.py": code, "app/zone/agent.py": code})
     assert "the nearest is `app/zone/agent.py`" in run_here("check", cwd=tmp_path / "both").stderr
+    more = run_here("check", cwd=tmp_path / "both").stderr
+    assert "it is code of Google ADK, and agents in code cannot be read (1 more file)" in more
     write_tree(tmp_path / "tests", {"app/eval/test_eval.py": code})
     assert "the nearest is `app/eval/test_eval.py`" in run_here("check", cwd=tmp_path / "tests").stderr
 
@@ -420,6 +461,21 @@ def test_many_files_for_one_reason_are_named_once(tmp_path: Path) -> None:
     done = run_here("list", cwd=write_tree(tmp_path, files))
     (line,) = [each for each in done.stderr.splitlines() if "left out" in each]
     assert line.startswith("note: left out `.agents`: 9 files, such as `x0.md`: it begins like an agent")
+
+
+def test_files_in_many_folders_are_named_once_for_each_reason(tmp_path: Path) -> None:
+    """The nearest kind comes first: a file like an agent before instructions, commands and pages."""
+    files = {f"docs/{each}/page.md": "---\ntitle: Page\n---\n" for each in "abcdef"}
+    files |= {f"pkg/{each}/AGENTS.md": "# How to build\n" for each in "abcd"}
+    files |= {".opencode/command/go.md": "---\nname: go\ndescription: Goes.\nmodel: x\n---\n"}
+    tree = write_tree(tmp_path, files)
+    lines = [line for line in run_here("list", cwd=tree).stderr.splitlines() if "left out" in line]
+    assert lines == [
+        "note: left out `pkg`: 4 files in 4 folders, such as `a/AGENTS.md`: it has instructions for agents, and declares none",
+        "note: left out `.opencode/command/go.md`: it is a command, which a user starts, and not an agent",
+        "note: left out `docs`: 6 files in 6 folders, such as `a/page.md`: its front matter has no `name` and "
+        "`description` of an agent",
+    ]
 
 
 def test_the_schema_of_a_configuration_declares_no_servers(tmp_path: Path) -> None:

@@ -126,10 +126,12 @@ def _list_entry_texts(entry: Definition[Any], kind: str, name: str, description:
         )
 
 
+# Asked for every skill of every role: only the first role of an organization pays for the count.
+@per_view_and_key(most=100_000)
 def _do_all_know(view: OrgView, skill: str) -> bool:
     """Whether every role of a larger organization knows a skill, so it does not tell the roles apart."""
     number = len(view.records.posts)
-    return number >= _LARGER and len(view.list_edges_to(EdgeKind.KNOWS, skill)) >= number
+    return number >= _LARGER and len(view.list_ends_to(EdgeKind.KNOWS, skill)) >= number
 
 
 def _list_skill_texts(skill: Definition[CognitiveSkill]) -> Iterator[TextSource]:

@@ -26,7 +26,7 @@ from orgkernel.loading.sources import (
 )
 
 _CATALOG = "tool_catalog"
-_KNOWN_BY_FILE = frozenset({"copilot"})
+_KNOWN_BY_FILE = frozenset({"agent-framework", "copilot"})
 """Formats whose hosts tell agents apart by their files, so two of them can have the same name."""
 OURS = "orgkernel"
 """The word for orgkernel documents where a format is chosen."""

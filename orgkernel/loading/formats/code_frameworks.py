@@ -23,6 +23,8 @@ class _Framework(NamedTuple):
     """A framework, and what its code contains."""
 
     name: str
+    packages: tuple[bytes, ...]
+    """Their names, one of which the code contains: looking for these first is much faster than the expression."""
     imports: re.Pattern[bytes]
     words: tuple[bytes, ...]
     files: frozenset[str]
@@ -41,17 +43,22 @@ def _build_framework(entry: dict[str, object]) -> _Framework:
     parts.append(rf"""\bfrom\s+["'](?:{quoted})(?:/[^"']*)?["']""")
     words = tuple(str(each).encode() for each in entry.get("words", ()))  # type: ignore[attr-defined]
     files = frozenset(map(str, entry.get("files", ())))  # type: ignore[call-overload]
-    return _Framework(str(entry["name"]), re.compile("|".join(parts).encode(), re.MULTILINE), words, files)
+    imports = re.compile("|".join(parts).encode(), re.MULTILINE)
+    return _Framework(str(entry["name"]), tuple(each.encode() for each in packages), imports, words, files)
 
 
 def find_code_frameworks(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
-    """The first file of each framework whose code is in some folders. Tests come last, because they only use agents."""
-    by_framework: dict[str, LeftOut] = {}
-    for left_out in _find_in_files(folders):
-        earlier = by_framework.setdefault(left_out.reason, left_out)
-        if _is_test(earlier.place) and not _is_test(left_out.place):
-            by_framework[left_out.reason] = left_out
-    yield from by_framework.values()
+    """The first file of each framework whose code is in some folders, with the number of the others. Tests come last,
+    because they only use agents.
+    """
+    by_framework: dict[str, list[str]] = {}
+    for framework, path in _find_in_files(folders):
+        by_framework.setdefault(framework, []).append(path)
+    for framework, paths in by_framework.items():
+        first = next((each for each in paths if not _is_test(each)), paths[0])
+        others = len(paths) - 1
+        also = f" ({others:,} more {'file' if others == 1 else 'files'})" if others else ""
+        yield LeftOut(first, _WHY.format(framework) + also, "")
 
 
 def _is_test(path: str) -> bool:
@@ -64,28 +71,22 @@ def _is_test(path: str) -> bool:
     return name.startswith("test_") or os.path.basename(folder) in ("eval", "evals", "test", "tests")
 
 
-def _find_in_files(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
-    """The first file of each framework, and the first test."""
-    seen: set[str] = set()
-    tests: set[str] = set()
+def _find_in_files(folders: Iterable[FolderListing]) -> Iterator[tuple[str, str]]:
+    """The files with code or configuration of frameworks, as name of the framework and path."""
+    frameworks = _read_frameworks()
     count = 0
     for listing in folders:
         for name in listing.files:
-            for framework in _read_frameworks():
-                if name in framework.files and framework.name not in seen:
-                    seen.add(framework.name)
-                    yield LeftOut(os.path.join(listing.path, name), _WHY.format(framework.name), "")
+            path = os.path.join(listing.path, name)
+            yield from ((each.name, path) for each in frameworks if name in each.files)
             if not name.endswith(_SUFFIXES) or count >= _MAX_FILES:
                 continue
             count += 1
-            head = read_head(os.path.join(listing.path, name), _SIZE)
-            for framework in _read_frameworks():
-                if framework.name in seen or not framework.imports.search(head):
-                    continue
-                if framework.words and not any(each in head for each in framework.words):
-                    continue
-                path = os.path.join(listing.path, name)
-                known = tests if _is_test(path) else seen
-                if framework.name not in known:
-                    known.add(framework.name)
-                    yield LeftOut(path, _WHY.format(framework.name), "")
+            head = read_head(path, _SIZE)
+            for framework in frameworks:
+                if (
+                    any(each in head for each in framework.packages)
+                    and framework.imports.search(head)
+                    and (not framework.words or any(each in head for each in framework.words))
+                ):
+                    yield framework.name, path

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from orgkernel.loading.files import (
     MARKDOWN,
+    SKILL_FILE,
     SKIPPED_FOLDERS,
     Root,
     does_exist,
@@ -46,7 +47,16 @@ _ENVIRONMENT = "pyvenv.cfg"
 _IGNORE = ".gitignore"
 _IGNORE_SIZE = 64 * 1024
 # What a folder with these names holds for a host: worth naming when it is left out.
-_SHOWS_AGENTS = (os.path.join(".claude", "agents"), ".claude-plugin", os.path.join(".github", "agents"))
+_SHOWS_AGENTS = (
+    ".claude-plugin",
+    *(
+        os.path.join(host, "agents")
+        for host in (".claude", ".codex", ".cursor", ".gemini", ".github", ".opencode")
+    ),
+    os.path.join(".opencode", "agent"),
+)
+_MAX_INDEX = 64 * 1024 * 1024
+"""The size of the index of git up to which it is searched for files that are tracked although a pattern ignores them."""
 
 
 class Discovery(NamedTuple):
@@ -101,6 +111,7 @@ _MARKERS: Mapping[str, _Markers] = {
 }
 """Markers of the formats whose recognition reads files. A format without markers looks at every folder."""
 _CLAUDE = "claude-code"
+_SKILLS = "skills"
 # Formats whose sources are whole hosts: below one, nothing else is read, such as the profiles that come with it.
 _WHOLE_HOSTS = frozenset({"agent-zero"})
 _INSTRUCTIONS = frozenset({"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", "copilot-instructions.md"})
@@ -108,12 +119,18 @@ _RULES = ".mdc"
 _HEAD, _MAX_HEADS = 4 * 1024, 1_000
 _AGENT_FOLDERS = ("agents", "agent", "subagents", "sub-agents")
 _MARKDOWN_NAME = lazy_pattern(r"[^.].*\.md")
+_IGNORED = "git ignores it"
 _MAX_OPENED = 50
 _MAX_FILES_NAMED = 3
 """The number of files of a folder that are named one by one, if the same is true of them."""
 # A host that reads the files of a folder, and none below it.
 _FLAT = os.path.join(os.sep + ".gemini", "agents", "")
 _NOWHERE = "it begins like an agent, and no host looks for agents there under this name (letter case counts)"
+_ONLY_INSTRUCTIONS = "it has instructions for agents, and declares none"
+_COMMAND = "it is a command, which a user starts, and not an agent"
+_OTHER_KEYS = "its front matter has no `name` and `description` of an agent"
+_BY_NEARNESS = (_NOWHERE, _ONLY_INSTRUCTIONS, _COMMAND, _OTHER_KEYS)
+_COMMAND_FOLDERS = frozenset({"command", "commands", "prompts", "workflows"})
 
 
 def discover(top: str, only: str | None = None) -> Discovery:
@@ -175,8 +192,11 @@ def _list_folders(top: str, left_out: list[LeftOut]) -> Iterator[FolderListing]:
                 below.append(name)
             elif not reason:
                 left_out += _find_agents_of_unknown_host(path)
-            elif any(is_folder(os.path.join(path, each)) for each in _SHOWS_AGENTS):
-                left_out.append(LeftOut(path, reason, ""))
+            elif _does_show_agents(path):
+                if reason == _IGNORED and rules.is_tracked(path):
+                    below.append(name)
+                else:
+                    left_out.append(LeftOut(path, reason, ""))
         yield FolderListing(folder, tuple(files), tuple(below))
         if level < MAX_LEVELS:
             pending += ((os.path.join(folder, each), level + 1) for each in reversed(below))
@@ -188,7 +208,17 @@ def _find_reason_to_skip(name: str, path: str, rules: _IgnoreRules) -> str | Non
         return "it is a folder of dependencies"
     if name.startswith(".") and name not in HOST_FOLDERS:
         return ""
-    return "git ignores it" if rules.does_ignore(path) else None
+    return _IGNORED if rules.does_ignore(path) else None
+
+
+def _does_show_agents(path: str) -> bool:
+    """Whether a folder that is not entered, or a hidden folder of a host, has agents where the host looks for them."""
+    above, name = os.path.split(path)
+    return any(
+        is_folder(os.path.join(path, each))
+        or (each.startswith(os.path.join(name, "")) and is_folder(os.path.join(above, each)))
+        for each in _SHOWS_AGENTS
+    )
 
 
 def _find_agents_of_unknown_host(hidden: str) -> Iterator[LeftOut]:
@@ -210,6 +240,7 @@ class _IgnoreRules:
     """The `.gitignore` files between the top of the work tree and a folder."""
 
     def __init__(self, top: str) -> None:
+        self._top = top
         self._rules: list[tuple[str, object]] = []
         for folder in reversed(list(_iterate_work_tree(top))):
             if is_file(os.path.join(folder, _IGNORE)):
@@ -238,6 +269,32 @@ class _IgnoreRules:
                 return bool(result.include)
         return False
 
+    def is_tracked(self, path: str) -> bool:
+        """Whether git tracks a file below a folder. A pattern does not ignore what was added before it, or by force."""
+        work_tree = next(reversed([self._top, *_iterate_work_tree(self._top)]))
+        index = os.path.join(work_tree, ".git", "index")
+        if not is_file(index):
+            return False
+        prefix = (os.path.relpath(path, work_tree).replace(os.sep, "/") + "/").encode()
+        return has_path_below(read_head(index, _MAX_INDEX), prefix)
+
+
+def has_path_below(index: bytes, prefix: bytes) -> bool:
+    r"""Whether the index of git (versions 2 and 3, which write each path in full) has a path that begins with the prefix.
+
+    >>> entry = bytes(60) + b"\0\5a/b.c\0\0\0"
+    >>> has_path_below(entry, b"a/"), has_path_below(entry, b"b/")
+    (True, False)
+    """
+    at = index.find(prefix)
+    while at > 1:
+        # The two bytes before a path have its length, and a zero byte ends it: the prefix is not in the middle of a path.
+        length = int.from_bytes(index[at - 2 : at], "big") & 0xFFF
+        if length >= len(prefix) and index[at + length : at + length + 1] == b"\0":
+            return True
+        at = index.find(prefix, at + 1)
+    return False
+
 
 def _iterate_work_tree(top: str) -> Iterator[str]:
     """The folders above a folder, up to the top of its git work tree. Empty outside of one."""
@@ -256,15 +313,30 @@ def _find_by_folder(name: str, folders: Iterable[FolderListing]) -> Iterator[Sou
     """The sources of a format that recognizes single folders."""
     markers, form = _MARKERS.get(name), FORMATS[name]
     hosts: tuple[str, ...] = ()
+    folders = list(folders)
+    around_skills = _find_around_skills(folders) if name == _SKILLS else frozenset()
     for listing in folders:
         if listing.path.startswith(hosts):
             continue
-        if markers is None or markers.show(listing):
+        if markers is None or markers.show(listing) or listing.path in around_skills:
             layout = form.find(listing.path, is_certain=False)
             if layout is not None:
                 if name in _WHOLE_HOSTS:
                     hosts = (*hosts, os.path.join(listing.path, ""))
                 yield SourceFound(name, listing.path, layout, os.path.basename(layout.top))
+
+
+def _find_around_skills(folders: Sequence[FolderListing]) -> frozenset[str]:
+    """The folders that contain folders of skills, and the topmost folder if it is a skill itself. Skills inside of a
+    skill belong to it.
+    """
+    around: set[str] = set()
+    inside: tuple[str, ...] = ()
+    for listing in folders:
+        if SKILL_FILE in listing.files and not listing.path.startswith(inside):
+            inside = (*inside, os.path.join(listing.path, ""))
+            around.add(listing.path if listing is folders[0] else os.path.dirname(listing.path))
+    return frozenset(around)
 
 
 def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
@@ -274,28 +346,43 @@ def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
     folders = list(folders)
     yield from find_code_frameworks(folders)
     heads = 0
+    by_reason: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for listing in folders:
-        by_reason: dict[str, list[str]] = defaultdict(list)
         for name in listing.files:
             path = os.path.join(listing.path, name)
             if name in _INSTRUCTIONS or name.endswith(_RULES):
-                by_reason["it has instructions for agents, and declares none"].append(path)
+                by_reason[_ONLY_INSTRUCTIONS][listing.path].append(path)
             elif name.casefold().endswith(MARKDOWN) and heads < _MAX_HEADS and _FLAT not in path:
                 heads += 1
                 head = read_head(path, _HEAD)
-                if begins_like_agent(head):
-                    by_reason[_NOWHERE].append(path)
-                elif head.startswith(b"---"):
-                    by_reason["its front matter has no `name` and `description` of an agent"].append(path)
-        for reason, paths in by_reason.items():
-            if len(paths) > _MAX_FILES_NAMED:
-                yield LeftOut(
-                    listing.path,
-                    f"{len(paths):,} files, such as `{os.path.basename(paths[0])}`: {reason}",
-                    "",
-                )
-            else:
-                yield from (LeftOut(each, reason, "") for each in paths)
+                if not head.startswith(b"---"):
+                    continue
+                is_command = not _COMMAND_FOLDERS.isdisjoint(listing.path.split(os.sep)[-2:])
+                if is_command:
+                    by_reason[_COMMAND][listing.path].append(path)
+                else:
+                    by_reason[_NOWHERE if begins_like_agent(head) else _OTHER_KEYS][listing.path].append(path)
+    for reason in sorted(by_reason, key=_BY_NEARNESS.index):
+        yield from _group_left_out(reason, by_reason[reason])
+
+
+def _group_left_out(reason: str, paths: Mapping[str, Sequence[str]]) -> Iterator[LeftOut]:
+    """A line for each file, or one for all files of a folder or of the tree if they are more than a few."""
+    lines: list[LeftOut] = []
+    for folder, files in paths.items():
+        if len(files) > _MAX_FILES_NAMED:
+            text = f"{len(files):,} files, such as `{os.path.basename(files[0])}`: {reason}"
+            lines.append(LeftOut(folder, text, ""))
+        else:
+            lines += (LeftOut(each, reason, "") for each in files)
+    if len(lines) <= _MAX_FILES_NAMED:
+        yield from lines
+        return
+    top = os.path.commonpath(list(paths))
+    files = [each for those in paths.values() for each in those]
+    example = os.path.relpath(min(files, key=lambda each: (each.count(os.sep), each)), top)
+    where = f" in {len(paths):,} folders" if len(paths) > 1 else ""
+    yield LeftOut(top, f"{len(files):,} files{where}, such as `{example}`: {reason}", "")
 
 
 def _find_below_flat_folders(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:

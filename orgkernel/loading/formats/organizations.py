@@ -17,8 +17,13 @@ _FIRST = pack_mark(1, 1)
 
 
 def get_organization_name(root: Root) -> str:
-    """The name of a root's organization if no file states it: the requested name, or the name of the folder."""
-    return root.called or os.path.basename(root.path)
+    """The name of a root's organization if no file states it: the requested name, or the name of the folder. A hidden
+    folder, such as `.gemini`, has the name of the folder around it.
+    """
+    folder = root.path
+    while os.path.basename(folder).startswith("."):
+        folder = os.path.dirname(folder)
+    return root.called or os.path.basename(folder) or os.path.basename(root.path)
 
 
 def build_organization(

@@ -5,7 +5,7 @@ folders of Markdown files that begin like agents.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from orgkernel.loading.files import SKILL_FILE, Area, has_markdown, read_head
 from orgkernel.loading.formats.claude_code.beginnings import (
@@ -24,7 +24,7 @@ from orgkernel.loading.formats.claude_code.paths import (
     MANIFESTS,
     build_project_layout,
 )
-from orgkernel.loading.formats.claude_code.plugins import find_plugins, list_plugin_areas
+from orgkernel.loading.formats.claude_code.plugins import Plugin, find_plugins, list_plugin_areas
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFound
 from orgkernel.loading.formats.names import MCP
@@ -37,6 +37,7 @@ _OF_ANOTHER_HOST = "gemini-extension.json"
 _OTHER_HOSTS = frozenset({".codex", ".cursor", ".gemini", ".opencode"})
 _GEMINI_CLI = "gemini-cli"
 _AGENTS_LOOKED_AT = 5
+_NOT_LISTED = "it has files that begin like agents, which the plugin {} does not list; `--from claude-code` with this folder reads them"
 _GENERIC = frozenset({AGENTS, "subagents", "sub-agents"})
 
 
@@ -59,11 +60,36 @@ def find_claude_sources(
         for each in folders
         if HIDDEN in each.folders and has_markdown(os.path.join(each.path, HIDDEN, AGENTS))
     )
-    collections = list(_find_collections(top, folders, [each.layout for each in sources], is_certain))
+    complete = {} if is_certain else _list_complete_plugins(top, plugins, sources)
+    collections: list[SourceFound] = []
+    for each in _find_collections(top, folders, [each.layout for each in sources], is_certain):
+        if (plugin := _find_plugin_above(each.place, complete)) is None:
+            collections.append(each)
+        else:
+            left_out.append(LeftOut(each.place, _NOT_LISTED.format(plugin), CLAUDE_CODE))
     sources += (each for each in collections if each.format == CLAUDE_CODE)
     if any(_does_hold_agents(each.layout) for each in sources):
         yield from sources
     yield from (each for each in collections if each.format != CLAUDE_CODE)
+
+
+def _list_complete_plugins(
+    top: str, plugins: Sequence[Plugin], sources: Sequence[SourceFound]
+) -> dict[str, str]:
+    """The names of the plugins that have agents of their own, by their folder. Claude Code loads no other agents below it.
+
+    What is below a plugin that is the whole tree can also be for copying, so it is not among them.
+    """
+    with_agents = {each.place for each in sources if any(area.content == AGENT for area in each.layout.areas)}
+    return {
+        os.path.join(each.path, ""): each.name
+        for each in plugins
+        if each.path in with_agents and each.path != top and not each.is_shared
+    }
+
+
+def _find_plugin_above(folder: str, plugins: Mapping[str, str]) -> str | None:
+    return next((name for path, name in plugins.items() if folder.startswith(path)), None)
 
 
 # -- collections -------------------------------------------------------------------------------------------------------

@@ -37,6 +37,16 @@ from orgkernel.loading.json_reader import parse_json
 
 _MAX_PLUGINS = 5_000
 """Maximum number of plugins of one marketplace."""
+# Why a plugin is not read: for one, and for several.
+_ELSEWHERE = ("the plugin {name} is not in this tree", "{count} plugins are not in this tree, such as {name}")
+_OUTSIDE = (
+    "the plugin {name} is outside of the folder of its marketplace",
+    "{count} plugins are outside of the folder of their marketplace, such as {name}",
+)
+_NO_FOLDER = (
+    "the folder of the plugin {name} does not exist",
+    "the folders of {count} plugins do not exist, such as that of {name}",
+)
 
 
 class Plugin(NamedTuple):
@@ -88,6 +98,7 @@ def _list_plugins(top: str, left_out: list[LeftOut]) -> Iterator[Plugin]:
     if len(listed) > _MAX_PLUGINS:
         reason = f"it lists more than {_MAX_PLUGINS:,} plugins, and the rest is not read"
         left_out.append(LeftOut(file, reason, CLAUDE_CODE))
+    missing: dict[tuple[str, str], list[str]] = {}
     for plugin in listed[:_MAX_PLUGINS]:
         source, name = (
             (plugin.get("source"), plugin.get("name")) if isinstance(plugin, dict) else (None, None)
@@ -95,21 +106,22 @@ def _list_plugins(top: str, left_out: list[LeftOut]) -> Iterator[Plugin]:
         if not isinstance(name, str) or not name:
             continue
         if not isinstance(source, str) or "\0" in source:
-            left_out.append(LeftOut(file, f"the plugin {name} is not in this tree", CLAUDE_CODE))
+            missing.setdefault(_ELSEWHERE, []).append(name)
             continue
         below = base if isinstance(base, str) and not source.startswith("./") and "\0" not in base else ""
         path = os.path.normpath(os.path.join(top, below, source))
         if not does_stay_below(path, top):
-            left_out.append(
-                LeftOut(file, f"the plugin {name} is outside of the folder of its marketplace", CLAUDE_CODE)
-            )
+            missing.setdefault(_OUTSIDE, []).append(name)
         elif not is_folder(path):
-            left_out.append(LeftOut(file, f"the folder of the plugin {name} does not exist", CLAUDE_CODE))
+            missing.setdefault(_NO_FOLDER, []).append(name)
         else:
             manifest = _read_mapping(os.path.join(path, PLUGIN))
             yield Plugin(
                 path, name, {**manifest, **{key: each for key, each in plugin.items() if key != "source"}}
             )
+    for (one, several), names in missing.items():
+        text = one if len(names) == 1 else several
+        left_out.append(LeftOut(file, text.format(name=names[0], count=f"{len(names):,}"), CLAUDE_CODE))
 
 
 def _read_mapping(path: str) -> dict[str, Any]:
