@@ -214,6 +214,12 @@ CUT_FRONT_MATTER = Row(
     "Claude Code ends it at the first three dashes, in the middle of a value too, and OpenCode and Gemini CLI at the first line that begins with them. The host reads the fields below that point as text: an agent whose `tools` are there gets every tool. orgkernel reads such a file as its host does.",
     "Write one or two dashes instead of three.",
 )  # fmt: skip
+UNPRINTABLE_TEXT = Row(
+    "ORG727", "unprintable-text", _W,
+    "The text of an agent or a skill contains a control character, or a Unicode line separator.",
+    "Hosts load the file, so it stays in service. But people do not see the character, and a terminal obeys it.",
+    "Remove the character. It is often the rest of a symbol that was stored in a wrong encoding.",
+)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",

@@ -87,7 +87,7 @@ def find_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
 
 
 def find_closing_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
-    """The violations for which a skill is withheld. Hosts load a skill whose folder has another name."""
+    """The violations for which a skill is withheld. Hosts load a skill with any name, in any folder."""
     violations = find_violations(document)
     return tuple(each for each in violations if not (document.format and each.is_harmless_elsewhere))
 
@@ -102,6 +102,7 @@ def _find_violations(record: CognitiveSkill, name: str, folder: str) -> Iterator
             ("name",),
             "has an invalid name; only lower-case letters, digits and single hyphens are allowed",
             "write it like `write-posts`",
+            is_harmless_elsewhere=True,
         )
     elif name != folder:
         yield SkillProblem(

@@ -16,7 +16,7 @@ FAULTS = {
     "not_yaml": "---\nname: c\n- x\n---\n",
     "no_name": "---\nname: ''\ndescription: Does c.\n---\n",
     "wrong_type": "---\nname: c\ndescription: Does c.\ndisallowedTools: {a: b}\n---\n",
-    "unprintable": "---\nname: c\ndescription: Does c.\n---\nText \x04.\n",
+    "unprintable": "---\nname: c\ndescription: Does \x04 c.\n---\nText.\n",
     "no_front_matter": "# Only text\n",
     "too_large": "---\nname: c\ndescription: Does c.\n---\n" + "word " * 60_000,
     "same_name": agent("a", "Does a too.", "Bash"),

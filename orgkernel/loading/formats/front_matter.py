@@ -14,7 +14,16 @@ from orgkernel.diagnostics.wording import listing, quote, suggest
 from orgkernel.loading.files import MARKDOWN, NOTES, SourceText
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS
 from orgkernel.loading.markdown import MAX_CHARACTERS, FrontMatterParts, split_front_matter
-from orgkernel.loading.marks import LINE_BREAK, PLAIN, STYLE_MASK, Marks, pack_mark, start_of, unpack_within
+from orgkernel.loading.marks import (
+    LINE_BREAK,
+    PLAIN,
+    STYLE_MASK,
+    Marks,
+    pack_mark,
+    start_of,
+    unpack_mark,
+    unpack_within,
+)
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 from orgkernel.loading.yaml_reader import parse_yaml
@@ -23,6 +32,8 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 _FIRST = pack_mark(1, 1)
 _ITEM = lazy_pattern(r"[ \t]*-[ \t]+(.*)\Z", re.DOTALL)
 _QUOTED = lazy_pattern(r"""(["'])([^"'\\]*)\1\Z""")
+_QUOTED_WORD = lazy_pattern(r"""(["'])[^"'\\]*\1""")
+_QUOTED_LIST = lazy_pattern(r"""\[\s*(?:"[^"\\]*"|'[^'\\]*')(?:\s*,\s*(?:"[^"\\]*"|'[^'\\]*'))*\s*\]\Z""")
 # How a value begins that is more than a line of text.
 _MORE = ("[", "-", "|", ">", '"', "'")
 _LINE = lazy_pattern(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
@@ -106,7 +117,8 @@ def read_front_matter(
     `[a, b]`. If `fields` are passed, a line that begins with none of them continues the text before it. The front matter
     ends where its host ends it.
     """
-    if source.refusal is not None:
+    in_text = find_unprintable_text(source, ending)
+    if source.refusal is not None and in_text is None:
         return Front({}, {}, 0, [source.refusal])
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
@@ -123,7 +135,23 @@ def read_front_matter(
         return Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])
     front = _read_parts(parts, lists, fields)
     front.refusals.extend(early_endings)
+    front.refusals.extend(() if in_text is None else (in_text,))
     return front
+
+
+def find_unprintable_text(source: SourceText, ending: FrontMatterEnding | None) -> Refusal | None:
+    """The warning about a character of the text below the front matter that is not printable. None if there is none, or if the
+    file is refused for another reason.
+
+    The text has no effect on what an agent may do, and hosts load such a file.
+    """
+    if source.refusal is None or source.refusal.row is not row.CHARACTER:
+        return None
+    parts, _ = split_for_host(source.text, ending)
+    if parts is None or unpack_mark(source.refusal.mark)[0] < parts.body_line:
+        return None
+    message = f"in the text, {source.refusal.message.removesuffix(' is not allowed')} is not printable"
+    return Refusal(row.UNPRINTABLE_TEXT, source.refusal.mark, message, "remove it")
 
 
 def split_for_host(
@@ -221,9 +249,15 @@ def _read_loosely(
     for key in {*lists, "name"} & value.keys() - items.keys():
         written, start = _unquote(value[key], start_of(marks[key][1]))
         value[key], marks[key] = written, (marks[key][0], start)
+        at, mark = marks[key]
         if written.startswith("[") and written.endswith("]") and not set(written) & {'"', "'"}:
-            at, mark = marks[key]
             value[key], marks[key] = written[1:-1], (at, pack_mark(*unpack_within(mark, 1)))
+        elif key in lists and _QUOTED_LIST.match(written):
+            # If the host does not read these words as a list, it gives the agent less: none of them is a name of a tool.
+            words = list(_QUOTED_WORD.finditer(written))
+            value[key] = tuple(each[0][1:-1] for each in words)
+            in_list = [pack_mark(*unpack_within(mark, each.start())) for each in words]
+            marks[key] = (at, (mark, in_list))
         elif written.startswith(_MORE):
             return None  # more than a line of text: what it means would be guessed
     return (value, marks) if value else None

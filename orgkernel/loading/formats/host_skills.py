@@ -12,6 +12,7 @@ from orgkernel.loading.formats.building import add_text
 from orgkernel.loading.formats.front_matter import (
     ENDINGS,
     FrontMatterEnding,
+    find_unprintable_text,
     read_front_matter,
     split_for_host,
 )
@@ -45,9 +46,10 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
     """Read a skill. With `is_name_optional`, every field is optional, as in Claude Code: the name is that of the folder, and the
     description the first paragraph of the text.
     """
-    if source.refusal is not None:
-        return read_broken(source, _KIND, [source.refusal])
     ending = ENDINGS.get(root.format)
+    in_text = find_unprintable_text(source, ending)
+    if source.refusal is not None and in_text is None:
+        return read_broken(source, _KIND, [source.refusal])
     parts, early_endings = split_for_host(source.text, ending)
     parsed = parse_skill(source, parts)
     if parsed.value is None and parsed.refusals[0].row is row.BAD_YAML:
@@ -55,7 +57,7 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
     elif is_name_optional and parsed.value is None and parsed.refusals[0].row is row.NO_FRONT_MATTER:
         parsed = build_skill({}, (_FIRST, {}), source.text, _FIRST)
     else:
-        parsed.refusals.extend(early_endings)
+        parsed.refusals.extend((*early_endings, *(() if in_text is None else (in_text,))))
     raw: dict[str, Any] = {}
     if parsed.value is not None:
         raw = {key: [each.casefold()] for key in _OPEN_TO if isinstance(each := parsed.value.get(key), str)}

@@ -33,7 +33,7 @@ tools: Read, Grep
 ## Known limits
 
 It is only a warning, because Claude Code can be newer than the list of its tools that comes with orgkernel. Names are
-case-sensitive: `read` is not a tool. ORG753 checks the names of MCP servers.
+case-sensitive: `read` is not a tool. More than two names of a list that are similar to no tool are one finding. ORG753 checks the names of MCP servers.
 
 ## Since
 
@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words, iterate_agents
@@ -53,24 +53,40 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _EVERY = "*"
 _VERB = {"tools": "lists", "disallowedTools": "takes away"}
+_HELP = "remove it, or name a tool of an MCP server as `mcp__SERVER__TOOL`"
+_MAX_ONE_BY_ONE = 2
+"""The number of unknown tools of a list that are reported one by one."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Find names of unknown tools."""
+    """Find names of unknown tools. Several of one list that are similar to no tool, such as all those of another host, are one
+    finding.
+    """
     tools = view.records.tools
     own = [tool for tool in tools if not tool.startswith(MCP)]
     for post in iterate_agents(view, CLAUDE_CODE):
         words = get_written_words(post)
         for field, verb in _VERB.items():
+            unknown: dict[int, str] = {}
             for number, word in enumerate(words.get(field, ())):
                 name = word.partition("(")[0].strip()
-                if name in tools or name == _EVERY or name.startswith(MCP):
-                    continue
+                if name not in tools and name != _EVERY and not name.startswith(MCP):
+                    unknown[number] = name
+            helps = {number: did_you_mean(name, own) for number, name in unknown.items()}
+            others = {number: name for number, name in unknown.items() if not helps[number]}
+            is_one_finding = len(others) > _MAX_ONE_BY_ONE
+            for number, name in unknown.items():
+                if is_one_finding and number in others:
+                    if number != next(iter(others)):
+                        continue
+                    names = dict.fromkeys(others.values())
+                    text = f"the tools {listing(names)}, which Claude Code does not have"
+                else:
+                    text = f"the tool {quote(name)}, which Claude Code does not have"
                 yield Finding(
                     post.document.place(field, number),
-                    f"agent {quote(post.profile.name)} {verb} the tool {quote(name)}, which Claude Code does not have",
-                    did_you_mean(name, own)
-                    or "remove it, or name a tool of an MCP server as `mcp__SERVER__TOOL`",
+                    f"agent {quote(post.profile.name)} {verb} {text}",
+                    helps[number] or _HELP,
                     f"role:{post.role_id}",
                 )
 
