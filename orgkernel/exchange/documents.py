@@ -14,12 +14,13 @@ import msgspec
 
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import PREFIX, Document, StandingOrder
+from orgkernel.exchange.agents.names import map_names
 from orgkernel.exchange.agents.pages import At, Line, page, quote_text, render_text_lines, render_yaml_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.skill_files import list_files
-from orgkernel.loading.sources import SourceDocument, get_skill_name
+from orgkernel.loading.sources import SourceDocument
 
 _SECTIONS = {"tool_catalog": ("tools", "tools.yaml"), "procedure_catalog": ("procedures", "procedures.yaml")}
 _MARKDOWN = ("cognitive_skill", "standing_order")
@@ -48,9 +49,9 @@ def export_documents(records: OrgRecords, source: str) -> Export:
     for order in theirs:
         if isinstance(order.record, StandingOrder) and order.record.body.strip():
             files[_order_name(order.record)] = _order(order, order.record.body)
-    for skill in records.cognitive_skills.values():
-        if skill.document.format:
-            files[f"skills/{get_skill_name(skill.document.path)}/SKILL.md"] = page(_render_skill(skill))
+    skills = [each for each in records.cognitive_skills.values() if each.document.format]
+    for skill, name in zip(skills, map_names(each.id for each in skills).values(), strict=True):
+        files[f"skills/{name}/SKILL.md"] = page(_render_skill(skill, name))
     return Export(
         {name: text for name, (text, _) in files.items()},
         ("roles", "hierarchy", "tools", "standing orders", "skills"),
@@ -153,9 +154,12 @@ def _order(document: SourceDocument, body: str) -> tuple[str, tuple[Place | None
     return text, tuple(place for _, place in lines)
 
 
-def _render_skill(skill: Definition[Any]) -> Iterator[Line]:
+def _render_skill(skill: Definition[Any], name: str) -> Iterator[Line]:
+    """The file of a skill, under a name that the standard allows, which is also that of its folder."""
     document = skill.document
     fields = dict(_list_values(document))
+    if fields["name"].value != name:
+        fields["name"] = At(name, document.place("name"))
     body = fields.pop("body", At("", None)).value
     yield "---", None
     yield from render_yaml_lines(fields, document.place())

@@ -69,6 +69,11 @@ class ImportPlan:
         return not (self.written or self.removed or self.clashes)
 
 
+def has_import(folder: str) -> bool:
+    """Whether a folder contains an earlier import."""
+    return os.path.isfile(os.path.join(folder, STATE))
+
+
 def plan_import(export: Export, folder: str, format: str, source: str) -> ImportPlan:
     """Plan the changes of an import in a folder.
 

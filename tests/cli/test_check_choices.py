@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.claude_trees import agent
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
 
@@ -192,3 +193,19 @@ def test_a_repeated_warning_is_counted(tmp_path: Path) -> None:
     assert "note: 5 more ORG102: `orgkernel check --select ORG102` lists them\n" in done.stderr
     assert "9 warnings" in done.stderr
     assert run_here("check", "--select", "ORG102", cwd=tmp_path).stdout.count("is unknown") == 9
+
+
+def test_warnings_about_agents_of_another_host_are_counted(tmp_path: Path) -> None:
+    """Three of them are shown, although their words differ, and each misspelled name."""
+    files = {
+        f".claude/agents/a{number}.md": agent(
+            f"a{number}", f"Does {number}. Use it for {number}.", f"codebase{number}"
+        )
+        for number in range(8)
+    }
+    files[".claude/agents/z.md"] = agent("z", "Greps. Use it for grep.", "Greb")
+    done = run_here("check", cwd=write_tree(tmp_path, files))
+    assert done.stdout.count("warning[ORG752]") == 4
+    assert "did you mean `Grep`?" in done.stdout
+    assert "note: 5 more ORG752: `orgkernel check --select ORG752` lists them\n" in done.stderr
+    assert run_here("check", "--format", "concise", cwd=tmp_path).stdout.count("ORG752") == 9

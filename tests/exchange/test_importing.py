@@ -238,3 +238,43 @@ def test_a_limit_that_became_tools_is_no_loss(tmp_path: Path) -> None:
     assert "`is_background` (1)" in done.stderr
     assert "readonly" not in done.stderr
     assert run_here("can", "role:a", "use", "tool:edit", "--path", "out", cwd=tmp_path).returncode == 1
+
+
+def test_a_faulty_agent_is_left_out_of_the_first_import(tmp_path: Path) -> None:
+    """A later import stops instead: it would remove the documents of the agent, with what their owner added."""
+    tree = write_tree(
+        tmp_path,
+        {
+            "team/.claude/agents/a.md": agent("a", "Does a. Use it.", "Read"),
+            "team/.claude/agents/b.md": "---\nname: [\n---\n",
+            "team/.claude/agents/c.md": agent("d", "Does c. Use it.", "Read"),
+            "team/.claude/agents/d.md": agent("d", "Does d. Use it.", "Read"),
+        },
+    )
+    done = run_here("import", "claude-code", "team", "copy", cwd=tree)
+    assert done.returncode == 0, done.stderr
+    assert "error[ORG217]" in done.stdout + done.stderr
+    assert "note: agents and other files with errors are not imported" in done.stderr
+    assert sorted(each.name for each in (tree / "copy/roles").iterdir()) == ["a.yaml"]
+    again = run_here("import", "claude-code", "team", "copy", cwd=tree)
+    assert (again.returncode, "so it is not imported" in again.stderr) == (2, True)
+    assert (tree / "copy/roles/a.yaml").exists()
+
+
+def test_a_skill_is_imported_under_a_name_of_the_standard(tmp_path: Path) -> None:
+    """In a folder of this name, and skills of two plugins with one name are two files."""
+    skill = "---\nname: {}\ndescription: How to look. Use when something is lost.\n---\n{}\n"
+    tree = write_tree(
+        tmp_path,
+        {
+            "team/one/.claude/agents/a.md": agent("a", "Does a. Use it.", "Read, Skill"),
+            "team/one/.claude/skills/look/SKILL.md": skill.format("look-it-up", "One."),
+            "team/two/.claude/agents/b.md": agent("b", "Does b. Use it.", "Read, Skill"),
+            "team/two/.claude/skills/look/SKILL.md": skill.format("look-it-up", "Two."),
+            "team/two/.claude/skills/rules/SKILL.md": skill.format("Writing Rules", "Write."),
+        },
+    )
+    assert run_here("import", "claude-code", "team", "copy", cwd=tree).returncode == 0
+    skills = sorted(each.name for each in (tree / "copy/skills").iterdir())
+    assert skills == ["one-look-it-up", "two-look-it-up", "writing-rules"]
+    assert "error" not in run_here("check", "copy", cwd=tree).stdout

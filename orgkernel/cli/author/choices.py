@@ -17,6 +17,8 @@ _SHOWN_ALIKE = 3
 _MAX_ABOUT_AGENTS, _SHOWN_ABOUT_AGENTS = 2, 1
 """The same for information about agents, which a tree with many agents has for each of them."""
 _OF_AGENT = "role:"
+_OF_WHOLE_TREES = frozenset({"ORG621", "ORG752", "ORG768"})
+"""Rules with a warning for most agents or skills of some trees, each with other words."""
 _SEPARATOR = re.compile(r"[,\s]+")
 
 
@@ -102,7 +104,14 @@ def shorten(diagnostics: Sequence[Diagnostic]) -> tuple[Sequence[Diagnostic], di
 def _get_kind(diagnostic: Diagnostic) -> tuple[str, bool, str] | None:
     """What makes a finding a repetition of another one: its code, whether it is about one agent, and for a warning its message. None
     for an error.
+
+    Warnings that most agents of a tree have for one reason, such as that they were written for another host, need not
+    have the same message. A warning about a misspelled name always stays.
     """
     if diagnostic.severity is Severity.INFO:
         return diagnostic.code, diagnostic.subject.startswith(_OF_AGENT), ""
-    return (diagnostic.code, False, diagnostic.message) if diagnostic.severity is Severity.WARNING else None
+    if diagnostic.severity is not Severity.WARNING:
+        return None
+    if diagnostic.code in _OF_WHOLE_TREES and "did you mean" not in diagnostic.help:
+        return diagnostic.code, False, ""
+    return diagnostic.code, False, diagnostic.message

@@ -146,13 +146,20 @@ def _refuse_losses(export: Export, target: str) -> NoReturn:
 
 
 def _list_missing(missing: Mapping[str, Iterable[str]]) -> None:
-    """Print each tool or field that agents do not have there, most agents first. `missing` has them by agent."""
+    """Print the tools or fields that agents do not have there, most agents first. `missing` has them by agent.
+
+    Those that the same agents lose share a line: a host has dozens of tools, and an agent without a list has them all.
+    """
     agents: dict[str, list[str]] = defaultdict(list)
     for agent, tools in missing.items():
         for tool in tools:
             agents[tool].append(agent)
-    for tool, those in sorted(agents.items(), key=lambda each: (-len(each[1]), each[0])):
-        click.echo(printable(f"  agents without {quote(tool)}: {listing(those)}"), err=True)
+    tools_by_agents: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for tool, those in sorted(agents.items()):
+        tools_by_agents[tuple(those)].append(tool)
+    for group, tools in sorted(tools_by_agents.items(), key=lambda each: (-len(each[0]), each[1])):
+        names = ", ".join(map(quote, tools))
+        click.echo(printable(f"  agents without {names}: {listing(group)}"), err=True)
 
 
 def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:

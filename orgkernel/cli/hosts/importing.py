@@ -14,7 +14,7 @@ from orgkernel.diagnostics.wording import clean, did_you_mean, listing, printabl
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.exchange.documents import export_documents
 from orgkernel.exchange.exported import Export
-from orgkernel.exchange.importing import Clash, ImportPlan, plan_import, write_import
+from orgkernel.exchange.importing import Clash, ImportPlan, has_import, plan_import, write_import
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.formats import FORMATS
 from orgkernel.snapshots.loader import Loader
@@ -33,7 +33,7 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
     """Convert agents in FORMAT to orgkernel documents in DIR, and list what the documents cannot express.
 
     Later imports keep additions and changes in DIR. If both sides changed the same lines, nothing is written; change
-    one of them, or pass --keep-mine.
+    one of them, or pass --keep-mine. The first import leaves out agents with errors; a later one stops at them.
 
     Exits 0, 1 if --check finds a difference or both sides changed the same lines, 2 if it cannot run.
     """
@@ -42,10 +42,23 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
     project = find_project(os.getcwd())
     request = resolve_paths([source], os.getcwd(), links=project.full_links, read_as=form)
     snapshot = Loader(request, project.severities, find_cache(project, no_cache=True)).load()
-    chosen = None if snapshot.tree.broken else _choose_organization(snapshot, org, source, form)
-    if chosen is None or not chosen.may_answer:
+    chosen = _choose_organization(snapshot, org, source, form) if snapshot.organizations else None
+    is_faulty = bool(snapshot.tree.broken) or bool(chosen and chosen.records.withheld)
+    # A later import would remove the documents of a faulty agent, and with them what their owner added.
+    if (
+        (is_faulty and has_import(folder))
+        or (chosen is None and is_faulty)
+        or (chosen and not chosen.may_answer)
+    ):
         print_errors(snapshot.diagnostics, snapshot)
         raise UsageError(f"{quote(source)} has errors, so it is not imported", "correct them first")
+    chosen = chosen or _choose_organization(snapshot, org, source, form)
+    if is_faulty:
+        print_errors(snapshot.diagnostics, snapshot)
+        click.echo(
+            "note: agents and other files with errors are not imported; correct them before you import again",
+            err=True,
+        )
     shown = os.path.relpath(os.path.realpath(source), os.path.realpath(folder)).replace(os.sep, "/")
     export = export_documents(chosen.records, shown)
     if check:

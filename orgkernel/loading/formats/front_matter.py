@@ -254,9 +254,9 @@ def _read_loosely(
             value[key], marks[key] = written[1:-1], (at, pack_mark(*unpack_within(mark, 1)))
         elif key in lists and _QUOTED_LIST.match(written):
             # If the host does not read these words as a list, it gives the agent less: none of them is a name of a tool.
-            words = list(_QUOTED_WORD.finditer(written))
-            value[key] = tuple(each[0][1:-1] for each in words)
-            in_list = [pack_mark(*unpack_within(mark, each.start())) for each in words]
+            quoted = list(_QUOTED_WORD.finditer(written))
+            value[key] = tuple(each[0][1:-1] for each in quoted)
+            in_list = [pack_mark(*unpack_within(mark, each.start())) for each in quoted]
             marks[key] = (at, (mark, in_list))
         elif written.startswith(_MORE):
             return None  # more than a line of text: what it means would be guessed
