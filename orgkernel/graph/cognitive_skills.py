@@ -26,6 +26,8 @@ _ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
 _SEPARATORS = lazy_pattern(r"[,\s]+")
 _NUMBER = lazy_pattern(r"[0-9]{1,3}\Z")
 _HIGHEST = 7
+_STANDARD = "skills"
+"""The format of skills that are for every host."""
 
 
 class SkillProblem(msgspec.Struct, frozen=True):
@@ -83,16 +85,19 @@ def find_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
     """The requirements of the Agent Skills standard that a SKILL.md violates."""
     record = document.record
     assert isinstance(record, CognitiveSkill)
-    return tuple(_find_violations(record, list_skill_names(document)[0], get_skill_name(document.path)))
+    name, folder = list_skill_names(document)[0], get_skill_name(document.path)
+    return tuple(_find_violations(record, name, folder, is_of_host=document.format != _STANDARD))
 
 
 def find_closing_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
-    """The violations for which a skill is withheld. Hosts load a skill with any name, in any folder."""
+    """The violations for which a skill is withheld. Hosts load a skill in any folder, and Claude Code one with any name."""
     violations = find_violations(document)
     return tuple(each for each in violations if not (document.format and each.is_harmless_elsewhere))
 
 
-def _find_violations(record: CognitiveSkill, name: str, folder: str) -> Iterator[SkillProblem]:
+def _find_violations(
+    record: CognitiveSkill, name: str, folder: str, *, is_of_host: bool
+) -> Iterator[SkillProblem]:
     if not name or len(name) > MAX_NAME_LENGTH:
         yield SkillProblem(
             ("name",), f"has a name of {len(name)} characters", f"use 1 to {MAX_NAME_LENGTH} characters"
@@ -102,7 +107,7 @@ def _find_violations(record: CognitiveSkill, name: str, folder: str) -> Iterator
             ("name",),
             "has an invalid name; only lower-case letters, digits and single hyphens are allowed",
             "write it like `write-posts`",
-            is_harmless_elsewhere=True,
+            is_harmless_elsewhere=is_of_host,
         )
     elif name != folder:
         yield SkillProblem(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel import Kernel
+from orgkernel import AccessRequest, Kernel
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.format_trees import SPEC, specification
 from tests.support.in_process import run_here
@@ -184,3 +184,31 @@ def test_several_teams_of_a_folder_are_one_chain(tmp_path: Path, further: dict[s
     assert "└── b  b" in chart or "├── b  b" in chart
     manifest = run_here("manifest", "b", "--path", "desk", cwd=tmp_path).stdout
     assert re.search(r"^superiors +a ", manifest, re.MULTILINE), manifest
+
+
+def test_one_component_in_two_notations_is_one_agent(tmp_path: Path) -> None:
+    """The same in YAML and in JSON, as tools write both; another agent of this name is still a contradiction."""
+    text = AGENT.format("one") + VERSION
+    write_tree(tmp_path, {"one.yaml": text, "one.json": json.dumps(read_yaml(text))})
+    kernel = Kernel.open(tmp_path)
+    assert [each.code for each in kernel.check()] == []
+    orders = run_here("role", "orders", "one", cwd=tmp_path).stdout
+    assert orders.count("Do one.") == 1
+    write_tree(tmp_path, {"one.json": json.dumps(read_yaml(text.replace("Does one", "Does two")))})
+    assert [each.code for each in Kernel.open(tmp_path).check()] == ["ORG217"]
+
+
+def test_a_confirmation_holds_in_a_union(tmp_path: Path) -> None:
+    """For the tool of its own folder, which gets another id because the other folder has one of this name."""
+    mail = "tools:\n- {component_type: ClientTool, id: m, name: mail, description: %s, requires_confirmation: %s}\n"
+    files = {
+        "post/one.yaml": AGENT.format("one") + mail % ("Mails.", "true") + VERSION,
+        "chat/two.yaml": AGENT.format("two") + mail % ("Sends letters.", "false") + VERSION,
+    }
+    kernel = Kernel.open(write_tree(tmp_path, files))
+    assert kernel.check() == ()
+    answers = {
+        role: kernel.can("active", AccessRequest(f"role:{role}", "use", f"tool:{tool}")).outcome
+        for role, tool in (("one", "post__mail"), ("two", "chat__mail"))
+    }
+    assert answers == {"one": "ask", "two": "allow"}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from orgkernel import Kernel
 from tests.support.in_process import run_here
 from tests.support.other_trees import lay_out
 from tests.support.trees import write_tree
@@ -208,3 +209,12 @@ def test_an_export_is_read_again(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert decide(tmp_path / "out", "role:a use tool:Read") == "allow"
     assert decide(tmp_path / "out", "role:a use tool:Bash") == "deny"
+
+
+def test_samples_of_the_agent_framework_can_share_a_name(tmp_path: Path) -> None:
+    """Each file is loaded alone, so none is out of service; a warning tells under which name orgkernel keeps it."""
+    text = "kind: Prompt\nname: Assistant\ndescription: {0} answers.\ninstructions: Answer with {0}.\n"
+    files = {f"samples/{name}.yaml": text.format(name) for name in ("azure", "local")}
+    kernel = Kernel.open(write_tree(tmp_path, files))
+    assert [each.code for each in kernel.check()] == ["ORG787"]
+    assert set(kernel.organization("active").snapshot.records.posts) == {"Assistant", "local"}

@@ -186,3 +186,19 @@ def test_a_misspelled_key_of_settings_is_told(tmp_path: Path) -> None:
     }
     done = run_here("check", cwd=write_tree(tmp_path, files))
     assert "the field `permisions` is unknown to Claude Code" in done.stdout
+
+
+def test_a_skill_with_the_name_of_a_person_stays_in_service(tmp_path: Path) -> None:
+    """Claude Code loads it, so its name is only a warning; the same skill in a folder for every host is an error."""
+    skill = "---\nname: Writing Rules\ndescription: How to write rules. Use when rules change.\n---\nWrite.\n"
+    files = {
+        ".claude/agents/a.md": "---\nname: a\ndescription: Does a. Use it.\ntools: Read, Skill\n---\nDo it.\n",
+        ".claude/skills/rules/SKILL.md": skill,
+    }
+    tree = write_tree(tmp_path / "host", files)
+    done = run_here("check", cwd=tree)
+    assert (done.returncode, "warning[ORG621]" in done.stdout) == (0, True)
+    assert "Writing Rules" in run_here("manifest", "a", cwd=tree).stdout
+    every = write_tree(tmp_path / "every", {"skills/rules/SKILL.md": skill})
+    done = run_here("check", cwd=every)
+    assert (done.returncode, "error[ORG621]" in done.stdout) == (1, True)

@@ -20,6 +20,7 @@ from orgkernel.documents.records import (
     Department,
     HierarchyEntry,
     Organization,
+    Permissions,
     Principal,
     ProcedureCatalog,
     RoleProfile,
@@ -29,6 +30,7 @@ from orgkernel.documents.records import (
     StandingOrder,
     Tool,
     ToolCatalog,
+    ToolRules,
 )
 from orgkernel.loading.files import Root, SourceUnion
 from orgkernel.loading.formats.building import complete_with, replace_document
@@ -329,10 +331,27 @@ def _limit_policies(document: SourceDocument, record: AccessPolicies, source: _S
         limited = [source.get_new_id("role", own)] if isinstance(own, str) else roles
         for number, role_id in enumerate(limited):
             new_id = f"{source.id[:40]}{SEPARATOR}{policy_id}_{number}"
-            policies[new_id] = replace(policy, match=replace(policy.match, principal=Principal(role=role_id)))
+            policies[new_id] = replace(
+                policy,
+                match=replace(policy.match, principal=Principal(role=role_id)),
+                permissions=_rename_tools(policy.permissions, source),
+            )
             new_marks[new_id] = marks[policy_id]
     changed = replace(record, policies=policies)
     return replace_document(document, changed, (mark, {**below, "policies": (key, (start, new_marks))}))
+
+
+def _rename_tools(permissions: Permissions, source: _Source) -> Permissions:
+    """The permissions of a policy with the ids that the tools of its source have in the union."""
+    tools = permissions.tools
+    if tools is None or isinstance(tools, str) or "tool" not in source.renamed:
+        return permissions
+    if isinstance(tools, ToolRules):
+        allow, deny = (
+            tuple(source.get_new_id("tool", each) for each in rules) for rules in (tools.allow, tools.deny)
+        )
+        return replace(permissions, tools=replace(tools, allow=allow, deny=deny))
+    return replace(permissions, tools=tuple(source.get_new_id("tool", each) for each in tools))
 
 
 def _get_hierarchy(organization: SourceDocument) -> Mapping[str, HierarchyEntry]:

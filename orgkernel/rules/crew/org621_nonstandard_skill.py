@@ -9,8 +9,8 @@
 ## Why it matters
 
 Other programs refuse the skill or find it under another name. In orgkernel, no role has the skill until it is corrected. For a
-skill of another host, other characters in the name, a folder with another name and a long description are only warnings, because
-hosts load such a skill.
+skill of another host, a folder with another name and a long description are only warnings, because hosts load such a skill. So are
+other characters in the name, unless the skill is in a folder of skills for every host.
 
 ## Example
 

@@ -13,6 +13,7 @@ from orgkernel.documents.records import (
     HierarchyEntry,
     Policy,
     RoleProfile,
+    StandingOrder,
     Tool,
     ToolCatalog,
 )
@@ -41,7 +42,9 @@ class _Edges(NamedTuple):
 
 def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     """Combine the files of one root: the organization of its agents, and the roles with their tools and superiors."""
-    documents = [document for file in files for document in file.read.documents]
+    every = [document for file in files for document in file.read.documents]
+    repeated = _find_repeated(every)
+    documents = [each for each in every if id(each) not in repeated]
     roles: dict[str, SourceDocument] = {}
     for document in documents:
         if isinstance(document.record, RoleProfile):
@@ -83,7 +86,33 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
         replacements[id(role)] = place_role(role, part)
     _drop_repeated(documents, replacements)
     organization = _build_organization(root, catalogs, raw, roles, commands, edges)
-    return Completion(replacements, (organization,))
+    return Completion(replacements, (organization,), removed=repeated)
+
+
+def _find_repeated(documents: Sequence[SourceDocument]) -> frozenset[int]:
+    """The identities of agents that several files declare identically, such as one component in YAML and in JSON, and of their
+    instructions. The first file declares them.
+    """
+    first: dict[str, SourceDocument] = {}
+    repeated: set[int] = set()
+    dropped: set[tuple[str, str]] = set()
+    for each in documents:
+        if isinstance(each.record, RoleProfile):
+            known = first.setdefault(each.record.role_id, each)
+            if known.path != each.path and known.record == each.record and _has_same_words(known, each):
+                repeated.add(id(each))
+                dropped.add((each.path, each.record.role_id))
+    repeated |= {
+        id(each)
+        for each in documents
+        if isinstance(each.record, StandingOrder) and (each.path, each.record.target) in dropped
+    }
+    return frozenset(repeated)
+
+
+def _has_same_words(known: SourceDocument, other: SourceDocument) -> bool:
+    """Whether the files of two agents name the same tools."""
+    return get_list_words(known) == get_list_words(other)
 
 
 def _drop_repeated(documents: Sequence[SourceDocument], replacements: dict[int, SourceDocument]) -> None:
