@@ -39,6 +39,7 @@ from .request_words import (
     JOB_NOUNS,
     LEAD_IN_WORDS,
     MAKING_VERBS,
+    NAME_REFUSING_WORDS,
     NEGATION_END_WORDS,
     ORDER_LEAD_WORDS,
     ORDER_VERBS,
@@ -51,6 +52,7 @@ from .request_words import (
     QUESTION_PATTERN,
     QUESTION_WORDS,
     QUOTED_PATTERN,
+    REFUSAL_WORDS,
     REPORTING_VERBS,
     SENTENCE_END_PATTERN,
     SMALL_TALK_PATTERN,
@@ -59,6 +61,7 @@ from .request_words import (
     SUBORDINATE_CONJUNCTIONS,
     TROUBLE_WORDS,
     URL_PATTERN,
+    USING_VERBS,
     WEAK_WORDS,
     WISH_PATTERN,
     WORK_STORY_NOUNS,
@@ -120,6 +123,10 @@ class RequestText(NamedTuple):
     """Stems of words about private life."""
     asked: str = ""
     """The text without the forbidden parts."""
+    tokens: tuple[tuple[str, str, float], ...] = ()
+    """Every word: its stem, the word in lower case, and its weight, which is 0 if it is forbidden or mentioned."""
+    requests: bool = False
+    """Whether a sentence of the text is a request or a question."""
 
 
 @dataclass(slots=True)
@@ -186,6 +193,12 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         tuple(whole),
         () if ordered else _find_private(reading),
         allowed_text,
+        tuple(
+            (token.stem, word, weight)
+            for token, word, weight in zip(reading.tokens, words, weights, strict=True)
+            if not token.part
+        ),
+        not is_statement,
     )
 
 
@@ -349,7 +362,7 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
         elif (
             word == "not"
             and (
-                (starts and (at or after in ("a", "an", "the", "just")))
+                (starts and (at or after in ("a", "an", "the", "just", "in", "with", "on", "for", "by")))
                 or after == "asking"
                 or before in ("but", "and")
                 or after == "about"
@@ -364,7 +377,9 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
         ):
             begins, most = at + 2, 7
         elif word == "no" and (
-            after == "need" or (starts and at and after not in ("longer", "one", "matter"))
+            after == "need"
+            or (starts and at and after not in ("longer", "one", "matter"))
+            or (starts and _is_refusal(words, clauses, at))
         ):
             begins, most = at + 1, 6
         elif word in ("skip", "avoid", "ignore") and (starts or before in ORDER_LEAD_WORDS) and at:
@@ -381,6 +396,12 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
                 if clauses[place] != clauses[at] or (words[place] in NEGATION_END_WORDS and place > begins):
                     break
                 weights[place] = 0.0
+
+
+def _is_refusal(words: list[str], clauses: list[int], at: int) -> bool:
+    """Whether a clause that begins with `no` refuses something: `No massage today, please`, but not `No sound`."""
+    clause = [word for word, number in zip(words[at:], clauses[at:], strict=True) if number == clauses[at]]
+    return bool(REFUSAL_WORDS & set(clause)) or words[-1] in ("please", "thanks")
 
 
 def _remove_forbidden(reading: _Reading) -> str:
@@ -426,17 +447,23 @@ def _mask_names(
         roles = [role for name, role in candidates if len(name) == longest]
         end = at + longest
         # A role in "do not ask the reviewer" has lost its weight as a negation, and is not addressed.
-        forbidden = not any(weights[at:end])
+        forbidden = not any(weights[at:end]) or (at > 0 and words[at - 1] in NAME_REFUSING_WORDS)
         is_addressed = not forbidden and _is_addressed(words, clauses, at, end, text, tokens)
-        person = PERSON_NOUN_PATTERN.search(plain[end - 1]) is not None
+        # An id such as `rust-pro` is a name whatever its last word is.
+        person = PERSON_NOUN_PATTERN.search(plain[end - 1]) is not None or _is_id(text, tokens, at, end)
         if is_addressed:
             addressed.update(dict.fromkeys(roles))
-        if is_addressed or (person and _is_mention(words, at, end)):
+        if is_addressed or forbidden or (person and _is_mention(words, at, end)):
             is_reporting = not is_addressed and end < len(words) and words[end] in REPORTING_VERBS
             for place in range(at, end + is_reporting):
                 weights[place] = 0.0
         at = end
     return tuple(addressed)
+
+
+def _is_id(text: str, tokens: list[TextWord], at: int, end: int) -> bool:
+    """Whether a name of several words is written as one, like an id."""
+    return end - at > 1 and not text[tokens[at].start : tokens[end - 1].end].strip().count(" ")
 
 
 def _is_mention(words: list[str], at: int, end: int) -> bool:
@@ -463,6 +490,14 @@ def _is_addressed(
     if tokens[at].start and text[tokens[at].start - 1] == "@":
         return True
     if after in ("needed", "wanted", "required"):
+        return True
+    written_as_id = _is_id(text, tokens, at, end)
+    if written_as_id and (
+        (at == 0 and end == len(words)) or before in USING_VERBS or (before in ("with", "by", "via") and start < lead)
+    ):
+        return True
+    # "I need a code reviewer." names who is needed, "I need a designer chair" what.
+    if before in ("need", "want") and not after and lead < at - 1 and (end == len(words) or end - at > 1):
         return True
     clause_words = set(words[start:at])
     if before in ASKING_VERBS and not (

@@ -18,6 +18,16 @@ from heapq import nlargest
 from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
+from .declared_phrases import (
+    WHOLE,
+    DeclaredPhrase,
+    Lookup,
+    Match,
+    Phrase,
+    build_lookup,
+    build_phrase,
+    find_matches,
+)
 from .languages import FOREIGN_STOP, begin, find_language
 from .learned_work import COMMAND, NO_WORK, guess_work
 from .learned_work import LEAD as LEADING
@@ -69,6 +79,8 @@ _SYNONYM_WEIGHT: Final = 0.6
 """Weight of a synonym, compared with 1 for the word itself."""
 _TRADE_WEIGHT: Final = 0.85
 """Weight of a word of a role's trade if the role has no word of its own."""
+_ALIKE_CAP: Final = 0.8
+"""Most weight of a related word, as a share of the weight that the word itself has for another role."""
 _HINT_WEIGHT: Final = 0.4
 """Weight of a trade word that other trades also use."""
 _AMBIGUITY_EXPONENT: Final = 0.1
@@ -88,6 +100,8 @@ _CERTAIN, _INCIDENTAL = 0.9, 0.4
 """If a role certainly belongs to a trade, other trades of which it uses a few words by chance are ignored."""
 _PRIVATE_FACTOR: Final = 0.4
 """Factor for a text with words about private life that no role knows."""
+_CERTAINLY_WORK, _DECLARED_FACTOR = 0.45, 0.8
+"""The strength of declared evidence that makes a text work, and the least factor of such a text."""
 _MIN_KNOWN: Final = 0.35
 _OBJECT_STEMS: Final = frozenset(map(find_stem, PROGRAM_PART_NOUNS | CREATED_NOUNS))
 _OTHER_TRADE_WEIGHT: Final = 0.2
@@ -99,6 +113,8 @@ ENOUGH: Final = 0.36
 """The lowest score at which a role takes a request."""
 ENOUGH_OF_ONE_WORD: Final = 0.44
 """The lowest score if only one of several words supports the role."""
+_ENOUGH_OF_RELATED_WORD: Final = 0.5
+"""The lowest score if this word is only related to the role's words: a homonym needs a second word."""
 _FOREIGN_SHARE: Final = 0.75
 """Share of the lowest score that is enough in a language for which there are only examples."""
 CLEAR: Final = 0.1
@@ -146,7 +162,8 @@ class Evidence(NamedTuple):
     """The stem in the index. For a misspelled word, the stem of its correction."""
     amount: float
     kind: str
-    """`word`, `pair`, `alike` (a word with the same meaning or of the same trade), `name`, `example`, or `learned`.
+    """`word`, `pair`, `alike` (a word with the same meaning or of the same trade), `name`, `example`, `trigger`,
+    `similar` (to an example), `own_name` (a word that only this role has in its name), or `learned`.
     For `learned`, `stem` is a shared domain, `lead` or `command`, and `amount` is the probability that the text is
     about it."""
 
@@ -185,12 +202,16 @@ class TextIndex:
     """The roles directly below a role."""
     names: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
     examples: Mapping[str, int]
-    """Examples of roles as stems, each with the role that takes exactly this request."""
+    """Examples of roles and their domains as sorted stems, each with the role that takes exactly this request."""
     not_examples: Mapping[int, tuple[frozenset[str], ...]]
     languages: frozenset[str]
     """Languages of examples, except English."""
     domains: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """The roles that handle each shared domain."""
+    phrases: tuple[Phrase, ...] = ()
+    """The triggers of domains, and intents."""
+    lookups: list[Lookup] = field(default_factory=list, compare=False)
+    """Tables over `phrases`, `examples` and `names`. Built on first use."""
     merged: dict[tuple[str, bool], Postings] = field(default_factory=dict, compare=False)
     """Cache of earlier lookups."""
     branches: dict[int, frozenset[int]] = field(default_factory=dict, compare=False)
@@ -200,8 +221,16 @@ class TextIndex:
 # -- building ----------------------------------------------------------------------------------------------------------
 
 
-def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
-    """Build the index of an organization's roles, in the order of its hierarchy."""
+def build_index(
+    roles: Sequence[RoleTexts],
+    triggers: Iterable[DeclaredPhrase] = (),
+    domain_examples: Iterable[DeclaredPhrase] = (),
+) -> TextIndex:
+    """Build the index of an organization's roles, in the order of its hierarchy.
+
+    `triggers` and `domain_examples` are what the organization declares about its domains, with the roles in the order
+    of dispatch.
+    """
     counts = [_count_fields(role) for role in roles]
     strengths = [_find_trades(fields) for fields in counts]
     frequencies = _weigh_words(counts, strengths)
@@ -234,6 +263,15 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
             if kind == "example":
                 examples.setdefault(_build_key(text), place)
                 languages.add(find_language(clean(text, 1_000)))
+    for declared in domain_examples:
+        key = _build_key(declared.text)
+        if key and declared.roles:
+            examples.setdefault(key, places[declared.roles[0]])
+    phrases = [
+        build_phrase(declared.text, tuple(places[each] for each in declared.roles))
+        for declared in triggers
+        if declared.roles
+    ]
     return TextIndex(
         tuple(role.role_id for role in roles),
         tuple(role.prior for role in roles),
@@ -256,6 +294,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
             domain: tuple(place for place, role in enumerate(roles) if domain in role.domains)
             for domain in sorted({domain for role in roles for domain in role.domains})
         },
+        tuple(each for each in phrases if each is not None),
     )
 
 
@@ -317,7 +356,13 @@ def _extract_content(text: str) -> list[str]:
 
 
 def _build_key(text: str) -> str:
-    return " ".join(_extract_content(text))
+    """The stems of an example without order, so another order of words is the same example."""
+    return build_example_key(_extract_content(text))
+
+
+def build_example_key(stems: Iterable[str]) -> str:
+    """The key of an example: its stems without order, each once."""
+    return " ".join(sorted(set(stems)))
 
 
 def _compute_rarity(holders: float, number: int) -> float:
@@ -450,7 +495,11 @@ def rank_roles(
     model, from 0 to 1. It then has the same weight as the words.
     """
     request = read_request(text, index.names, index.terms)
-    exact = index.examples.get(" ".join(request.whole)) if request.whole else None
+    exact = index.examples.get(build_example_key(request.whole)) if request.whole else None
+    matches = find_matches(_get_lookup(index), index.examples, request)
+    if request.factor < _DECLARED_FACTOR and any(each.strength >= _CERTAINLY_WORK for each in matches):
+        # "What is the tariff code for ...?" reads like general knowledge, and is the work of whoever declares these words.
+        request = request._replace(factor=_DECLARED_FACTOR, small_talk=request.creative)
     sums: dict[int, float] = {}
     matched: dict[int, float] = {}
     for term in request.terms:
@@ -487,6 +536,13 @@ def rank_roles(
                 - _IDLE_WEIGHT * learned.idle
             )
             scores[role] = max(0.0, score)
+    declared: dict[int, list[Match]] = {}
+    for match in matches:
+        declared.setdefault(match.role, []).append(match)
+    for role, own in declared.items():
+        # Several phrases are independent evidence. They come after the learned table, so it cannot outweigh them.
+        doubt = math.prod(1 - each.strength * _scale_declared(each, factor) for each in own)
+        scores[role] = 1 - (1 - scores.get(role, 0.0)) * doubt
     # Negative examples are applied before names and exact examples, which are explicit and take precedence.
     for role, unlike in index.not_examples.items():
         if role in scores and any(_is_like(request.whole, each) for each in unlike):
@@ -504,11 +560,25 @@ def rank_roles(
     # If scores are equal, the role that is first in the hierarchy comes first, so the ranking is deterministic.
     best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
     ranked = tuple(
-        Ranked(role, round(score, 3), _find_evidence(index, request, role, exact, learned))
+        Ranked(role, round(score, 3), _find_evidence(index, request, role, exact, learned, declared.get(role, ())))
         for role, score in best
         if score >= WORTH_SHOWING
     )
     return _judge(index, request, ranked, learned)
+
+
+def _get_lookup(index: TextIndex) -> Lookup:
+    if not index.lookups:
+        names = (entry for entries in index.names.values() for entry in entries)
+        index.lookups.append(
+            build_lookup(index.phrases, index.examples, names, index.terms, len(index.roles))
+        )
+    return index.lookups[0]
+
+
+def _scale_declared(match: Match, factor: float) -> float:
+    """A trigger that is the whole request needs no verb. Next to other words, small talk and statements weaken it."""
+    return 1.0 if match.strength >= WHOLE else factor
 
 
 class _Learned(NamedTuple):
@@ -603,7 +673,7 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
     enough = ENOUGH
     # One shared word among several is often a coincidence, so it must be a strong one.
     if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
-        enough = ENOUGH_OF_ONE_WORD
+        enough = _ENOUGH_OF_RELATED_WORD if _may_be_homonym(ranked[0].evidence[0]) else ENOUGH_OF_ONE_WORD
     if request.language in index.languages:
         enough *= _FOREIGN_SHARE
     if ranked and ranked[0].role in learned.roles and ranked[0].score < _NAMED_SCORE - 0.1:
@@ -612,11 +682,16 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
     if not ranked or ranked[0].score < enough:
         outcome = "nothing" if not request.terms else "weak"
         outcome = "small_talk" if request.small_talk else "language" if foreign else outcome
-    elif margin is not None and margin < CLEAR:
+    elif margin is not None and margin < CLEAR and ranked[0].evidence[0].kind != "example":
         outcome = "close"
     else:
         outcome = "role"
     return Ranking(ranked, outcome, margin, request.language)
+
+
+def _may_be_homonym(evidence: Evidence) -> bool:
+    """Whether a word is only related to the words of a role. An act and a phrase are more than one word."""
+    return evidence.kind == "alike" and not evidence.stem.startswith("~") and " " not in evidence.stem
 
 
 def find_nearest_domain(
@@ -675,6 +750,11 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
                 specific = len(of) ** -_AMBIGUITY_EXPONENT / math.sqrt(shared)
                 for role, value in by_trade.items():
                     postings[role] = max(value * specific, postings.get(role, 0.0))
+    own = index.terms.get(stem)
+    if own:
+        # What roles say themselves decides before lists of words: no other role has more of a word than those that use it.
+        most = _ALIKE_CAP * max(own.values())
+        postings = {role: max(own.get(role, 0.0), min(value, most)) for role, value in postings.items()}
     if len(postings) > _MAX_ROLES_OF_WORD:
         postings = dict(nlargest(_MAX_ROLES_OF_WORD, postings.items(), key=lambda each: each[1]))
     # Requests are foreign text with any number of words, so the cache of a long-lived host needs a limit.
@@ -734,13 +814,21 @@ def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
 
 
 def _find_evidence(
-    index: TextIndex, request: RequestText, role: int, exact: int | None, learned: _Learned
+    index: TextIndex,
+    request: RequestText,
+    role: int,
+    exact: int | None,
+    learned: _Learned,
+    declared: Sequence[Match] = (),
 ) -> tuple[Evidence, ...]:
     evidence: list[Evidence] = []
     if role in request.addressed:
         evidence.append(Evidence(index.roles[role], "", 10.0, "name"))
     if role == exact and not request.addressed:
-        evidence.append(Evidence("", " ".join(request.whole), 9.0, "example"))
+        evidence.append(Evidence("", build_example_key(request.whole), 9.0, "example"))
+    evidence.extend(
+        Evidence(each.words, each.key, 1.0 + each.strength, each.kind) for each in declared if each.strength > 0
+    )
     for term in request.terms:
         value = _look_up(index, term.stem, not request.creative).get(role)
         if value:
@@ -774,6 +862,7 @@ def encode_index(index: TextIndex) -> dict[str, Any]:
         },
         "languages": sorted(index.languages),
         "domains": {domain: list(roles) for domain, roles in sorted(index.domains.items())},
+        "phrases": [[list(each.stems), list(each.roles), each.ordered, each.negated] for each in index.phrases],
     }
 
 
@@ -810,6 +899,16 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
             str(domain): tuple(_check_role_number(role, roles) for role in handling)
             for domain, handling in data.get("domains", {}).items()
         },
+        tuple(
+            Phrase(
+                tuple(map(str, stems)),
+                tuple(_check_role_number(each, roles) for each in handling),
+                bool(ordered),
+                bool(negated),
+            )
+            for stems, handling, ordered, negated in data.get("phrases", ())
+            if stems
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+from orgkernel.decisions.dispatch.order import rank_handlers, rank_servers
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import UNIVERSAL, CognitiveSkill
 from orgkernel.graph.cognitive_skills import find_metadata_key
@@ -13,9 +14,12 @@ from orgkernel.graph.memo import PerView, per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
+from orgkernel.runtime.declared_phrases import DeclaredPhrase
 from orgkernel.runtime.learned_work import is_learned
 from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, extract_content
 
+_LEARNED_SHARE = 0.75
+_ROLES_OF_PHRASE = 4
 _LARGER = 20
 """The number of roles from which a skill that all of them know is ignored in texts."""
 
@@ -180,13 +184,21 @@ def get_role_texts(view: OrgView, role_id: str) -> RoleTexts:
     profile = view.records.posts[role_id].profile
     return RoleTexts(
         role_id,
-        (profile.name, role_id),
+        (profile.name, role_id, *_list_callsigns(view, role_id)),
         tuple((each.field, each.text) for each in find_sources(view, role_id)),
         leads=view.subordinates.get(role_id, ()),
         prior=PRIORS[profile.role_type],
         not_examples=profile.not_examples,
         domains=tuple(edge.target for edge in view.list_domains(role_id) if _is_learned(view, edge.target)),
     )
+
+
+def _list_callsigns(view: OrgView, role_id: str) -> Iterator[str]:
+    """The callsigns of the agents that fill a role."""
+    for agent_id in view.list_sources_to(EdgeKind.FILLS, role_id):
+        agent = view.records.agents.get(agent_id)
+        if agent is not None and agent.record.callsign:
+            yield agent.record.callsign
 
 
 def _is_learned(view: OrgView, domain: str) -> bool:
@@ -202,4 +214,33 @@ def _is_learned(view: OrgView, domain: str) -> bool:
 @PerView
 def get_text_index(view: OrgView) -> TextIndex:
     """The index of all roles of an organization, built once."""
-    return build_index([get_role_texts(view, role_id) for role_id in view.roles])
+    roles = [get_role_texts(view, role_id) for role_id in view.roles]
+    if not uses_shared_domains(view):
+        roles = [role._replace(domains=()) for role in roles]
+    return build_index(roles, _list_triggers(view), _list_domain_examples(view))
+
+
+def uses_shared_domains(view: OrgView) -> bool:
+    """Whether the learned table serves an organization: most of the domains that its roles handle were learned."""
+    handled = [each for each in view.list_targets_of_kind(EdgeKind.HANDLES) if list_domain_texts(view, each)]
+    learned = sum(_is_learned(view, each) for each in handled)
+    return learned > 0 and learned >= _LEARNED_SHARE * len(handled)
+
+
+def _list_triggers(view: OrgView) -> Iterator[DeclaredPhrase]:
+    """The triggers of each domain, and the intents, with the roles in the order of dispatch."""
+    for domain, candidates in rank_handlers(view):
+        roles = tuple(each.role_id for each in candidates[:_ROLES_OF_PHRASE])
+        for source in list_domain_texts(view, domain):
+            if source.field == "domain_trigger":
+                yield DeclaredPhrase(source.text, roles)
+    for intent in view.list_targets_of_kind(EdgeKind.SERVES_INTENT):
+        candidates = rank_servers(view, intent)[:_ROLES_OF_PHRASE]
+        yield DeclaredPhrase(intent, tuple(each.role_id for each in candidates))
+
+
+def _list_domain_examples(view: OrgView) -> Iterator[DeclaredPhrase]:
+    for domain, candidates in rank_handlers(view):
+        for source in list_domain_texts(view, domain):
+            if source.field == "domain_example":
+                yield DeclaredPhrase(source.text, tuple(each.role_id for each in candidates[:1]))
