@@ -80,7 +80,7 @@ _SYNONYM_WEIGHT: Final = 0.6
 _TRADE_WEIGHT: Final = 0.85
 """Weight of a word of a role's trade if the role has no word of its own."""
 _ALIKE_CAP: Final = 0.8
-"""Most weight of a related word, as a share of the weight that the word itself has for another role."""
+"""Most weight of a related word, as a share of the weight that the word has for a role that uses it."""
 _HINT_WEIGHT: Final = 0.4
 """Weight of a trade word that other trades also use."""
 _AMBIGUITY_EXPONENT: Final = 0.1
@@ -113,8 +113,10 @@ ENOUGH: Final = 0.36
 """The lowest score at which a role takes a request."""
 ENOUGH_OF_ONE_WORD: Final = 0.44
 """The lowest score if only one of several words supports the role."""
-_ENOUGH_OF_RELATED_WORD: Final = 0.5
-"""The lowest score if this word is only related to the role's words: a homonym needs a second word."""
+_ENOUGH_OF_DOUBTFUL_WORD: Final = 0.5
+"""The lowest score if this word is only related to the role's words, or is in a statement: a homonym needs a second
+word.
+"""
 _FOREIGN_SHARE: Final = 0.75
 """Share of the lowest score that is enough in a language for which there are only examples."""
 CLEAR: Final = 0.1
@@ -673,7 +675,8 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
     enough = ENOUGH
     # One shared word among several is often a coincidence, so it must be a strong one.
     if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
-        enough = _ENOUGH_OF_RELATED_WORD if _may_be_homonym(ranked[0].evidence[0]) else ENOUGH_OF_ONE_WORD
+        doubtful = _may_be_homonym(ranked[0].evidence[0]) or not request.requests
+        enough = _ENOUGH_OF_DOUBTFUL_WORD if doubtful else ENOUGH_OF_ONE_WORD
     if request.language in index.languages:
         enough *= _FOREIGN_SHARE
     if ranked and ranked[0].role in learned.roles and ranked[0].score < _NAMED_SCORE - 0.1:
@@ -752,9 +755,9 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
                     postings[role] = max(value * specific, postings.get(role, 0.0))
     own = index.terms.get(stem)
     if own:
-        # What roles say themselves decides before lists of words: no other role has more of a word than those that use it.
-        most = _ALIKE_CAP * max(own.values())
-        postings = {role: max(own.get(role, 0.0), min(value, most)) for role, value in postings.items()}
+        # What roles declare decides before lists of words: a role that uses a word has more of it than the others.
+        most = _ALIKE_CAP * max(postings[role] for role in own)
+        postings = {role: value if role in own else min(value, most) for role, value in postings.items()}
     if len(postings) > _MAX_ROLES_OF_WORD:
         postings = dict(nlargest(_MAX_ROLES_OF_WORD, postings.items(), key=lambda each: each[1]))
     # Requests are foreign text with any number of words, so the cache of a long-lived host needs a limit.
