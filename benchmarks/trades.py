@@ -8,7 +8,6 @@ only counted.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +57,9 @@ def open_view(trade: str) -> OrgView:
 
 def read_sentences(trade: str) -> dict[str, dict[str, list[Any]]]:
     """The labeled sentences of a trade, by kind and part."""
-    data: dict[str, dict[str, list[Any]]] = yaml.safe_load((DATA / "trades" / f"{trade}.yaml").read_text("utf-8"))
+    data: dict[str, dict[str, list[Any]]] = yaml.safe_load(
+        (DATA / "trades" / f"{trade}.yaml").read_text("utf-8")
+    )
     return data
 
 
@@ -77,7 +78,9 @@ def build_ranker(view: OrgView) -> Ranker:
 def build_bm25(view: OrgView) -> Ranker:
     """Plain BM25 over the texts of each role as one document (k1 1.5, b 0.75). The best role always takes the sentence."""
     documents = {
-        role_id: Counter(word for each in get_text_sources(view, role_id) for word in extract_content(each.text))
+        role_id: Counter(
+            word for each in get_text_sources(view, role_id) for word in extract_content(each.text)
+        )
         for role_id in view.roles
     }
     usual = sum(each.total() for each in documents.values()) / len(documents)
@@ -125,7 +128,9 @@ def ask_own(rank: Ranker, view: OrgView) -> Counts:
     return count(rank, "plain", rows)
 
 
-def measure(build: Callable[[OrgView], Ranker], trades: Sequence[str] = TRADES) -> Iterator[tuple[str, str, str, Counts]]:
+def measure(
+    build: Callable[[OrgView], Ranker], trades: Sequence[str] = TRADES
+) -> Iterator[tuple[str, str, str, Counts]]:
     """Trade, kind of sentences, part and counts."""
     for trade in trades:
         rank = build(open_view(trade))

@@ -166,11 +166,11 @@ class Kernel(Registry):
     ) -> DispatchDecision:
         """The role that takes a task, and why. The task is stated as exactly one of a domain, an intent, or plain text.
 
-        With a store, the answer also has the agents who can take the task now, unless `as_documents` is set. With an
-        `embedder`, the meaning of a text has the same weight as its words. With `previous`, a text that names no other work
-        keeps the role of the task before it; `task` of the answer is the `previous` for the next text. Raises
-        `UnknownOrganization` or `NotServed`, and `TypeError` unless exactly one of `domain`, `intent` and `text` is given, or
-        if `previous` is given without `text`.
+        With a store, the answer also has the agents who can take the task now, unless `as_documents` is set. An
+        `embedder` compares meanings; without one, that of `orgkernel[meaning]` does if it is installed. With `previous`, a text
+        that names no other work keeps the role of the task before it; `task` of the answer is the `previous` for the next text.
+        Raises `UnknownOrganization` or `NotServed`, and `TypeError` unless exactly one of `domain`, `intent` and `text` is given,
+        or if `previous` is given without `text`.
 
         >>> kernel = Kernel.open()
         >>> decision = kernel.dispatch("software_dev", "coding", needs=["text_editor"])
@@ -194,10 +194,15 @@ class Kernel(Registry):
             decision = self._follow_up(org, text, previous, needs, all_considered)
         else:
             from orgkernel.decisions.dispatch.by_text import decide_by_text
+            from orgkernel.kernel.word_vectors import find_word_vectors
 
             assert text is not None
             decision = decide_by_text(
-                index, text, needs=needs, all_considered=all_considered, embedder=embedder
+                index,
+                text,
+                needs=needs,
+                all_considered=all_considered,
+                embedder=embedder or find_word_vectors(),
             )
         if self._store is None or as_documents:
             return decision

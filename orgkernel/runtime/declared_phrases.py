@@ -25,7 +25,7 @@ _WORDS: Final = 0.5
 """Strength of a trigger of several words in a longer request."""
 _WORD: Final = 0.25
 """Strength of a trigger of one word in a longer request: it can be a homonym."""
-_NAME: Final = 0.4
+_NAME: Final = 0.3
 """Strength of a word that only one role has in its name."""
 _SIMILAR: Final = 0.7
 """Strength of an example that has all words of the request, and no others. It falls with the share of common words."""
@@ -37,7 +37,11 @@ _MOST_HOLDERS: Final = 96
 _WIDER: Final = 2
 """So many other words may stand between the words of a trigger."""
 _FRAME: Final = frozenset(
-    map(stem, "help need needed take care handle deal task job work question request want support assist some".split())  # noqa: SIM905
+    stem(each)
+    for each in (
+        *("help", "need", "needed", "take", "care", "handle", "deal", "task", "job", "work"),
+        *("question", "request", "want", "support", "assist", "some"),
+    )
 )
 """Stems of words that ask for work without naming any."""
 _NEGATIONS: Final = frozenset(("not", "no", "never", "doesnt", "dont", "wont", "cant", "without"))
@@ -104,6 +108,12 @@ def build_phrase(text: str, roles: tuple[int, ...]) -> Phrase | None:
     return Phrase(tuple(token.stem for token in kept), roles, ordered, negated)
 
 
+def build_trigger_key(text: str) -> str:
+    """The key of the evidence that a trigger gives."""
+    phrase = build_phrase(text, ())
+    return "" if phrase is None else " ".join(phrase.stems)
+
+
 def build_lookup(
     phrases: Iterable[Phrase],
     examples: Mapping[str, int],
@@ -128,7 +138,12 @@ def build_lookup(
     for name, role in names:
         for word in name:
             for token in find_tokens(word):
-                if word not in STOP_WORDS and not is_weak(token.stem) and len(word) > 2 and len(map_trades_by_stem().get(token.stem, ())) < 2:
+                if (
+                    word not in STOP_WORDS
+                    and not is_weak(token.stem)
+                    and len(word) > 2
+                    and len(map_trades_by_stem().get(token.stem, ())) < 2
+                ):
                     holders.setdefault(token.stem, set()).add(role)
     most = max(2, number // 16)
     own = {
@@ -162,7 +177,9 @@ def _find_triggers(lookup: Lookup, request: RequestText) -> Iterable[Match]:
     best: dict[Phrase, tuple[float, str]] = {}
     for at, (first, _, _) in enumerate(tokens):
         for phrase in lookup.phrases.get(first, ()):
-            places = _match_ordered(phrase, tokens, at) if phrase.ordered else _match_words(phrase, tokens, at)
+            places = (
+                _match_ordered(phrase, tokens, at) if phrase.ordered else _match_words(phrase, tokens, at)
+            )
             if places is None or not (phrase.negated or all(tokens[place][2] for place in places)):
                 continue
             weight = min(1.0, max(tokens[place][2] for place in places))
@@ -179,10 +196,9 @@ def _find_triggers(lookup: Lookup, request: RequestText) -> Iterable[Match]:
             yield Match(role, strength * _NEXT_ROLE**place, words, " ".join(phrase.stems), "trigger")
 
 
-def _match_ordered(
-    phrase: Phrase, tokens: Sequence[tuple[str, str, float]], at: int
-) -> Sequence[int] | None:
-    places, place = [], at
+def _match_ordered(phrase: Phrase, tokens: Sequence[tuple[str, str, float]], at: int) -> Sequence[int] | None:
+    places: list[int] = []
+    place = at
     for each in phrase.stems:
         while places and place < len(tokens) and tokens[place][1] in ARTICLE_WORDS:
             place += 1
@@ -203,7 +219,9 @@ def _match_words(phrase: Phrase, tokens: Sequence[tuple[str, str, float]], at: i
 
 
 def _find_similar(lookup: Lookup, examples: Mapping[str, int], request: RequestText) -> Iterable[Match]:
-    stems = {term.stem: term for term in request.terms if not term.stem.startswith("~") and " " not in term.stem}
+    stems = {
+        term.stem: term for term in request.terms if not term.stem.startswith("~") and " " not in term.stem
+    }
     shared: Counter[str] = Counter()
     unknown = math.log(len(examples) + 1) + 0.1
     for each in stems:

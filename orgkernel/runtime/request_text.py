@@ -493,7 +493,9 @@ def _is_addressed(
         return True
     written_as_id = _is_id(text, tokens, at, end)
     if written_as_id and (
-        (at == 0 and end == len(words)) or before in USING_VERBS or (before in ("with", "by", "via") and start < lead)
+        (at == 0 and end == len(words))
+        or before in USING_VERBS
+        or (before in ("with", "by", "via") and start < lead)
     ):
         return True
     # "I need a code reviewer." names who is needed, "I need a designer chair" what.

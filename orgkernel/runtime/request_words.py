@@ -353,7 +353,9 @@ NAME_REFUSING_WORDS: Final = frozenset(("not", "no", "without", "except", "never
 USING_VERBS: Final = frozenset(
     "use using run try call take start launch invoke spawn let have get pick choose engage".split()  # noqa: SIM905
 )
-REFUSAL_WORDS: Final = frozenset(("please", "thanks", "thank", "me", "us", "today", "tonight", "now", "yet", "tomorrow"))
+REFUSAL_WORDS: Final = frozenset(
+    ("please", "thanks", "thank", "me", "us", "today", "tonight", "now", "yet", "tomorrow")
+)
 REPORTING_VERBS: Final = frozenset(
     """said told asked wants wanted says mentioned suggested recommended noticed found thinks needs complained reported requested wrote
     asks has had is was will would did does sent gave made left quit resigned needed tells explained pointed thought claims insisted warned""".split()  # noqa: SIM905

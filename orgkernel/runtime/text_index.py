@@ -123,6 +123,10 @@ CLEAR: Final = 0.1
 """The lowest margin between the best and the next score, as a share of the best."""
 _LEARNED_WEIGHT: Final = 0.6
 """Weight of the learned kind of work, next to the words of a role with shared domains."""
+_MEANING_WEIGHT, _MEANING_IN_TALK = 0.3, 0.3
+"""How much of the distance to 1 similarity of meaning can add to a score, and its factor in small talk."""
+_CLEAR_OF_MEANING: Final = 0.15
+"""The lowest margin if similarity of meaning is part of the scores, because it lifts several roles at once."""
 _BRANCH_BONUS: Final = 0.5
 """Bonus for a leader if the text is about the work of the leader's branch."""
 _IDLE_WEIGHT: Final = 0.3
@@ -190,6 +194,8 @@ class Ranking(NamedTuple):
     margin: float | None = None
     """Margin of the first over the second score, as a share of the first. None with fewer than two roles."""
     language: str | None = None
+    clear: float = CLEAR
+    """The margin that is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,8 +499,9 @@ def rank_roles(
 ) -> Ranking:
     """Rank the roles for a text.
 
-    Roles in `without` are skipped. `similar` contains the similarity of roles to the text according to a language
-    model, from 0 to 1. It then has the same weight as the words.
+    Roles in `without` are skipped. `similar` contains the similarity in meaning of roles to the text according to an
+    embedding model, from 0 for the average role to 1. It changes the order and the margin. Only words make a role take
+    a text.
     """
     request = read_request(text, index.names, index.terms)
     exact = index.examples.get(build_example_key(request.whole)) if request.whole else None
@@ -554,19 +561,28 @@ def rank_roles(
         scores[role] = _NAMED_SCORE - 0.1 * place
     if exact is not None and not request.addressed:
         scores[exact] = _EXACT_SCORE
-    if similar is not None and request.terms:
+    by_words = scores
+    if similar:
+        scores = dict(scores)
+        weight = _MEANING_WEIGHT * (_MEANING_IN_TALK if request.small_talk else 1.0)
         for role, near in similar.items():
-            scores[role] = (scores.get(role, 0.0) + min(max(near, 0.0), 1.0)) / 2
+            # A role that is addressed, or whose example this is, is certain, and no other can come near.
+            if scores.get(role, 0.0) < _NAMED_SCORE - 0.1:
+                scores[role] = 1 - (1 - scores.get(role, 0.0)) * (1 - weight * min(max(near, 0.0), 1.0))
     for role in without:
         scores.pop(role, None)
     # If scores are equal, the role that is first in the hierarchy comes first, so the ranking is deterministic.
     best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
     ranked = tuple(
-        Ranked(role, round(score, 3), _find_evidence(index, request, role, exact, learned, declared.get(role, ())))
+        Ranked(
+            role,
+            round(score, 3),
+            _find_evidence(index, request, role, exact, learned, declared.get(role, ())),
+        )
         for role, score in best
         if score >= WORTH_SHOWING
     )
-    return _judge(index, request, ranked, learned)
+    return _judge(index, request, ranked, learned, by_words, _CLEAR_OF_MEANING if similar else CLEAR)
 
 
 def _get_lookup(index: TextIndex) -> Lookup:
@@ -667,7 +683,14 @@ def _list_all_below(index: TextIndex, role: int, depth: int = 0) -> list[int]:
     return below + [each for one in below for each in _list_all_below(index, one, depth + 1)]
 
 
-def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], learned: _Learned) -> Ranking:
+def _judge(
+    index: TextIndex,
+    request: RequestText,
+    ranked: tuple[Ranked, ...],
+    learned: _Learned,
+    by_words: Mapping[int, float],
+    clear: float,
+) -> Ranking:
     margin = None
     if len(ranked) > 1:
         margin = round((ranked[0].score - ranked[1].score) / ranked[0].score, 3)
@@ -679,17 +702,17 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
         enough = _ENOUGH_OF_DOUBTFUL_WORD if doubtful else ENOUGH_OF_ONE_WORD
     if request.language in index.languages:
         enough *= _FOREIGN_SHARE
-    if ranked and ranked[0].role in learned.roles and ranked[0].score < _NAMED_SCORE - 0.1:
+    if ranked and ranked[0].role in learned.roles and by_words.get(ranked[0].role, 0.0) < _NAMED_SCORE - 0.1:
         most = _MAX_IDLE_IN_TALK if request.small_talk else _MAX_IDLE
         enough = _ENOUGH_OF_LEARNED if learned.idle <= most else 1.0
-    if not ranked or ranked[0].score < enough:
+    if not ranked or by_words.get(ranked[0].role, 0.0) < enough:
         outcome = "nothing" if not request.terms else "weak"
         outcome = "small_talk" if request.small_talk else "language" if foreign else outcome
-    elif margin is not None and margin < CLEAR and ranked[0].evidence[0].kind != "example":
+    elif margin is not None and margin < clear and ranked[0].evidence[0].kind != "example":
         outcome = "close"
     else:
         outcome = "role"
-    return Ranking(ranked, outcome, margin, request.language)
+    return Ranking(ranked, outcome, margin, request.language, clear)
 
 
 def _may_be_homonym(evidence: Evidence) -> bool:
@@ -719,7 +742,7 @@ def find_nearest_domain(
 
 def say_why(ranked: Ranked) -> str:
     """Explain in a few words why a role fits a message."""
-    words = ", ".join([f"`{each.word}`" for each in ranked.evidence if each.word][:3])
+    words = ", ".join(list(dict.fromkeys(f"`{each.word}`" for each in ranked.evidence if each.word))[:3])
     learned = next((each.stem for each in ranked.evidence if each.kind == "learned"), None)
     if learned is None:
         return f"the message says {words}"
@@ -830,7 +853,9 @@ def _find_evidence(
     if role == exact and not request.addressed:
         evidence.append(Evidence("", build_example_key(request.whole), 9.0, "example"))
     evidence.extend(
-        Evidence(each.words, each.key, 1.0 + each.strength, each.kind) for each in declared if each.strength > 0
+        Evidence(each.words, each.key, 1.0 + each.strength, each.kind)
+        for each in declared
+        if each.strength > 0
     )
     for term in request.terms:
         value = _look_up(index, term.stem, not request.creative).get(role)
@@ -865,7 +890,9 @@ def encode_index(index: TextIndex) -> dict[str, Any]:
         },
         "languages": sorted(index.languages),
         "domains": {domain: list(roles) for domain, roles in sorted(index.domains.items())},
-        "phrases": [[list(each.stems), list(each.roles), each.ordered, each.negated] for each in index.phrases],
+        "phrases": [
+            [list(each.stems), list(each.roles), each.ordered, each.negated] for each in index.phrases
+        ],
     }
 
 

@@ -31,6 +31,7 @@ from orgkernel.decisions.refusals import say_unequipped
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
+from orgkernel.runtime.declared_phrases import build_trigger_key
 from orgkernel.runtime.languages import begin
 from orgkernel.runtime.learned_work import COMMAND, LEAD
 from orgkernel.runtime.request_text import MOST_CHARACTERS
@@ -40,6 +41,7 @@ from orgkernel.runtime.text_index import (
     Ranked,
     Ranking,
     TextIndex,
+    build_example_key,
     extract_content,
     find_nearest_domain,
     rank_roles,
@@ -134,9 +136,8 @@ def _build_candidate(
     reasons = [_explain(view, role_id, each) for each in (*words, *learned)]
     if similar is not None:
         near = similar.get(ranked.role, 0.0)
-        reasons.append(
-            Reason("SIMILAR_MEANING", f"the embedder finds the text {near:.2f} like role {quote(role_id)}")
-        )
+        text = f"the embedding model rates the similarity in meaning of the text and role {quote(role_id)} at {near:.2f} of 1"
+        reasons.append(Reason("SIMILAR_MEANING", text))
     return RankedCandidate(role_id, ranked.score, tuple(reasons))
 
 
@@ -150,17 +151,14 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
     if evidence.kind == "name":
         source = next(each for each in get_text_sources(view, role_id) if each.field == "name")
         return Reason("NAMED", f"the text names role {quote(role_id)}", (_locate_source(source),))
-    if evidence.kind == "example":
-        same = (
-            each
-            for each in get_text_sources(view, role_id)
-            if each.field == "example" and list(extract_content(each.text)) == evidence.stem.split()
-        )
-        return Reason(
-            "EXAMPLE",
-            f"the text is an example of role {quote(role_id)}",
-            tuple(map(_locate_source, islice(same, 1))),
-        )
+    if evidence.kind in ("example", "similar"):
+        return _explain_example(view, role_id, evidence)
+    if evidence.kind == "trigger":
+        return _explain_trigger(view, role_id, evidence)
+    if evidence.kind == "own_name":
+        source = next(each for each in get_text_sources(view, role_id) if each.field == "name")
+        text = f"{quote(evidence.word)} is only in the name of role {quote(role_id)}"
+        return Reason("OWN_NAME", text, (_locate_source(source),))
     if evidence.kind == "learned":
         return _explain_learned(view, role_id, evidence)
     word = quote(evidence.word)
@@ -175,6 +173,30 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
         "RELATED_WORD",
         f"{word} goes with {quote(related_word.word)} in {related_word.source.subject}",
         (_locate_source(related_word.source),),
+    )
+
+
+def _explain_example(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
+    sources = (
+        each for each in get_text_sources(view, role_id) if each.field in ("example", "domain_example")
+    )
+    source = next(
+        (each for each in sources if build_example_key(extract_content(each.text)) == evidence.stem), None
+    )
+    verb = "is" if evidence.kind == "example" else "is similar to"
+    of = f"role {quote(role_id)}" if source is None or source.field == "example" else source.subject
+    text = f"the text {verb} {of}" if of.startswith("an example") else f"the text {verb} an example of {of}"
+    return Reason("EXAMPLE", text, () if source is None else (_locate_source(source),))
+
+
+def _explain_trigger(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
+    sources = (each for each in get_text_sources(view, role_id) if each.field in ("domain_trigger", "intent"))
+    source = next((each for each in sources if build_trigger_key(each.text) == evidence.stem), None)
+    of = "a trigger" if source is None else source.subject
+    return Reason(
+        "TRIGGER",
+        f"{quote(evidence.word)} is {of}",
+        () if source is None else (_locate_source(source),),
     )
 
 
@@ -241,7 +263,9 @@ def _locate_sources(candidate: RankedCandidate) -> tuple[Why, ...]:
 
 def _explain_fit(best: RankedCandidate, ranked: Ranked) -> Reason:
     words = dict.fromkeys(
-        each.word for each in ranked.evidence[:_WORDS_TOLD] if each.kind in ("word", "alike")
+        each.word
+        for each in ranked.evidence[:_WORDS_TOLD]
+        if each.kind in ("word", "alike", "trigger", "own_name")
     )
     matched = [listing(words)] if words else []
     learned = next((each.stem for each in ranked.evidence if each.kind == "learned"), None)
@@ -284,8 +308,8 @@ def _explain_no_taker(
         return say_lacking("fits the text", {role_id: lacking[role_id] for role_id in unequipped_roles})
     if ranking.outcome == "close":
         best = candidates[0].score
-        near = [each.role_id for each in candidates if each.score >= best * 0.9]
-        text = f"the text fits {listing(near)} about equally well: name the role, or say more about the task"
+        near = [each.role_id for each in candidates if each.score >= best * (1 - ranking.clear)]
+        text = f"the text fits {listing(near)} about equally well (margin {ranking.margin}, needed {ranking.clear}): name the role, or say more about the task"
         return Reason(
             "TEXT_AMBIGUOUS", text, tuple(why for each in candidates[:2] for why in _locate_sources(each)[:1])
         )

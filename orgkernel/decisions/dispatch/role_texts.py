@@ -235,8 +235,8 @@ def _list_triggers(view: OrgView) -> Iterator[DeclaredPhrase]:
             if source.field == "domain_trigger":
                 yield DeclaredPhrase(source.text, roles)
     for intent in view.list_targets_of_kind(EdgeKind.SERVES_INTENT):
-        candidates = rank_servers(view, intent)[:_ROLES_OF_PHRASE]
-        yield DeclaredPhrase(intent, tuple(each.role_id for each in candidates))
+        servers = rank_servers(view, intent)[:_ROLES_OF_PHRASE]
+        yield DeclaredPhrase(intent, tuple(each.role_id for each in servers))
 
 
 def _list_domain_examples(view: OrgView) -> Iterator[DeclaredPhrase]:
