@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from orgkernel.graph.out_of_service import find_out_of_service
+
 if TYPE_CHECKING:
     from orgkernel.diagnostics import Place
+    from orgkernel.graph.records import OrgRecords
     from orgkernel.graph.schema import Edge
 
 
@@ -41,3 +44,9 @@ def cite_edge(edge: Edge) -> Why:
 def cite_place(text: str, place: Place) -> Why:
     """A statement with its place."""
     return Why(text, place.file, place.line)
+
+
+def explain_out_of_service(records: OrgRecords, subject: str) -> tuple[str, tuple[Why, ...]] | None:
+    """Why a role or an agent is out of service, with the line of the error. None for every other subject."""
+    out = find_out_of_service(records, subject)
+    return None if out is None else (out.reason, (cite_place(out.fault.message, out.fault.place),))

@@ -291,6 +291,17 @@ class RolePost:
         return self.document.part(route), route
 
 
+class WithheldAgent(msgspec.Struct, frozen=True):
+    """Why an agent is out of service."""
+
+    role_id: str
+    """The first of its roles that is out of service."""
+    place: Place
+    """The assignment of the agent to it."""
+    fault: Diagnostic
+    """The error in the file of the role."""
+
+
 class OrgRecords(msgspec.Struct, frozen=True):
     """The records of an organization, from which its questions are answered together with its edges."""
 
@@ -311,6 +322,8 @@ class OrgRecords(msgspec.Struct, frozen=True):
     """Role ids that an unreadable file seems to declare. Their absence is not reported."""
     withheld: Mapping[str, Diagnostic] = msgspec.field(default_factory=dict)
     """Roles that are out of service because of an error in their own files, each with the error."""
+    withheld_agents: Mapping[str, WithheldAgent] = msgspec.field(default_factory=dict)
+    """Agents that are out of service because a role that they fill is."""
     incomplete: frozenset[str] = frozenset()
     """Kinds of catalog of which a file could not be read. Missing ids of these kinds are not reported."""
     elsewhere: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)

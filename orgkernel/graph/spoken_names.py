@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from orgkernel.diagnostics.wording import LISTED, did_you_mean, listing, quote, suggest
 from orgkernel.graph.memo import PerView
+from orgkernel.graph.out_of_service import find_out_of_service
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
@@ -83,8 +84,8 @@ def find_named(view: OrgView, kind: str, name: str) -> tuple[str, ...]:
     }  # fmt: skip
     if kind not in ids:
         return ()
-    if name in ids[kind] or (kind == "role" and name in view.records.withheld):
-        return (name,)  # a role that is out of service is still meant by its id
+    if name in ids[kind] or find_out_of_service(view.records, f"{kind}:{name}") is not None:
+        return (name,)  # a role or an agent that is out of service is still meant by its id
     return _NAMES[kind](view).get(fold_name(name), ())
 
 

@@ -55,6 +55,10 @@ _TELLING_AMONG_OURS = {
     "slug": "bill",
     "dispatch_edges": "governance",
 }
+# The comments, directives and separator before the first document of a text.
+_BEFORE_FIRST = lazy_pattern(r"(?:[ \t]*(?:[#%][^\r\n]*)?\r?\n)*(?:---[ \t]*\r?\n)?")
+# A separator of documents, after any character that a YAML reader treats as the end of a line.
+_SEPARATOR = lazy_pattern("(?:^|[\r\n\x85\u2028\u2029])(?:---|\\.\\.\\.)(?=\\s|$)")
 # An unparsable text is treated as an orgkernel document if `_schema` is at the beginning of a line or an object, and
 # not, for example, in a comment or in the name of an image.
 _SAYS = lazy_pattern(r"""_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)")
@@ -138,7 +142,12 @@ def read_documents(
         # A broken document keeps the ids that it seems to declare, so references to them are not reported as unknown too.
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
             declared_ids = _find_declared_ids(source, each.value)
-            broken.append(BrokenDocument(source.name, source.path, read.kind, declared_ids, shared))
+            is_certain = read.kind is not None
+            broken.append(
+                BrokenDocument(
+                    source.name, source.path, read.kind, declared_ids, shared, is_kind_certain=is_certain
+                )
+            )
         diagnostics += [build_diagnostic(source, refusal) for refusal in read.refusals]
     return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
 
@@ -297,10 +306,30 @@ def read_broken(
     source: SourceText, kind: str | None, refusals: Sequence[Refusal], shared: bool = False
 ) -> ReadFile:
     """The result for a file that cannot be read, with the reason."""
-    broken = BrokenDocument(source.name, source.path, kind, _find_declared_ids(source, None), shared)
+    broken = BrokenDocument(
+        source.name,
+        source.path,
+        kind,
+        _find_declared_ids(source, None),
+        shared,
+        is_kind_certain=_is_one_document(source),
+    )
     return ReadFile(
         broken=(broken,), diagnostics=tuple(build_diagnostic(source, refusal) for refusal in refusals)
     )
+
+
+def _is_one_document(source: SourceText) -> bool:
+    """Whether a text that cannot be parsed certainly contains a single document.
+
+    It names one kind, at the only place where it says `_schema`, and no line separates documents. A text that was not read to
+    its end is never certain.
+    """
+    text = source.text
+    if not source.digest or len(text) > _MAX_SEARCHED_FOR_IDS or text.count("_schema") != 1:
+        return False
+    before = _BEFORE_FIRST.match(text)
+    return before is not None and _SEPARATOR.search(text[before.end() :]) is None
 
 
 def _find_declared_ids(source: SourceText, value: Any) -> frozenset[str]:

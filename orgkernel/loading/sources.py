@@ -311,6 +311,10 @@ class BrokenDocument(msgspec.Struct, frozen=True):
     """The folder of the organization that declared it as a source, as for a document."""
     format: str = ""
     """The format of another host that it was to be read from, as for a document."""
+    is_kind_certain: bool = False
+    """Whether the document is certainly of its kind, and its text contains no other document. A file that cannot be parsed
+    could contain several documents.
+    """
 
 
 class ReadFile(msgspec.Struct, frozen=True):

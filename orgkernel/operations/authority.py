@@ -19,6 +19,7 @@ from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused
+from orgkernel.graph.out_of_service import describe_refusal
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.context import Actor, Context
@@ -82,6 +83,10 @@ def refuse_superior(
 ) -> None:
     """Raise `Refused` (`NO_AUTHORITY`) if the target is, or includes, a superior of the acting subject."""
     for view in _list_reached_organizations(kernel, org_id):
+        if (refusal := describe_refusal(view.records, subject)) is not None:
+            raise Refused(
+                *refusal, NO_AUTHORITY
+            )  # it could be above the member in a file that cannot be read
         for chain in _find_chains_above_member(view, member, subject):
             raise Refused(
                 f"{quote(member.subject)} may not {what}, because {quote(subject)} is above it",

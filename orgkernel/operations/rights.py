@@ -7,7 +7,7 @@ credential acts as a subject, which must be declared and at work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -19,6 +19,7 @@ from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import STAR
 from orgkernel.errors import Refused
+from orgkernel.graph.out_of_service import describe_refusal
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.context import Actor, Context
 
@@ -240,7 +241,10 @@ def require_known_subject(views: Iterable[OrgView], subject: str, state: Registr
         raise _build_undeclared_refusal(views, subject, state)
 
 
-def _build_undeclared_refusal(views: Iterable[OrgView], subject: str, state: RegistryState) -> Refused:
+def _build_undeclared_refusal(views: Sequence[OrgView], subject: str, state: RegistryState) -> Refused:
+    for view in views:
+        if (refusal := describe_refusal(view.records, subject)) is not None:
+            return Refused(*refusal, UNKNOWN_NAME)
     known = [each for view in views for each in _list_subjects(view)]
     help = did_you_mean(subject, known) or _describe_way_out(state)
     return Refused(f"{quote(subject)} is not declared", help, UNKNOWN_NAME)

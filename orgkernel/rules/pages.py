@@ -1,4 +1,4 @@
-"""The page of every code: a rule's docstring, or a row about reading and shape, cases or contracts."""
+"""The page of every code: a rule's docstring, or a row about reading and shape, cases, contracts or service."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from orgkernel.diagnostics.case_rows import CASE_ROWS
 from orgkernel.diagnostics.catalog import ROWS, Row
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.diagnostics.handoff_rows import HANDOFF_ROWS
+from orgkernel.diagnostics.service_rows import SERVICE_ROWS
 from orgkernel.rules.catalog import get_page, list_rules
 from orgkernel.rules.rule import Rule
 
@@ -31,7 +32,7 @@ class Page:
 
 def build_all_pages() -> dict[str, Page]:
     """All pages, keyed by code and sorted by code."""
-    rows = {**ROWS, **CASE_ROWS, **CONTRACT_ROWS, **HANDOFF_ROWS}
+    rows = {**ROWS, **CASE_ROWS, **CONTRACT_ROWS, **HANDOFF_ROWS, **SERVICE_ROWS}
     pages = [_build_row_page(row) for row in rows.values()] + [
         _build_rule_page(rule) for rule in list_rules()
     ]

@@ -31,9 +31,11 @@ from orgkernel.snapshots.check import (
     suppress,
 )
 from orgkernel.snapshots.consequences import (
+    digest_faults,
     find_consequences,
     list_declared_by_file,
     list_repeated_roles,
+    report_out_of_service,
     take_out_of_service,
 )
 from orgkernel.snapshots.snapshot import (
@@ -112,7 +114,9 @@ def _build_snapshot(
     for diagnostic in kept:
         by_file.setdefault(diagnostic.place.file, []).append(diagnostic)
     reported = list_files_to_report(tree, assembly.organizations, selection)
-    declared = list_declared_by_file(tree)
+    declared = list_declared_by_file(
+        tree, {each.place.file for each in kept if each.severity is Severity.ERROR}
+    )
     organizations = {}
     for org_id, organization in built.items():
         theirs = [
@@ -124,9 +128,15 @@ def _build_snapshot(
         # The file of a second declaration is not one of the organization's files.
         theirs += list_repeated_roles(organization.records, declared, by_file)
         diagnostics = sort_diagnostics(theirs)
-        consequences = find_consequences(organization.records, declared, diagnostics)
+        consequences = find_consequences(organization.index, declared, diagnostics)
         if consequences.withheld and not consequences.is_held_back:
-            built_without = _build(take_out_of_service(organization.records, consequences.withheld))
+            records = take_out_of_service(organization.records, consequences.withheld)
+            built_without = _build(
+                replace(records, digest=digest_faults(records.digest, consequences.withheld))
+            )
+            effects = apply_severities(report_out_of_service(records), severities)
+            kept += effects
+            diagnostics = sort_diagnostics([*diagnostics, *effects])
         else:
             built_without = organization
         organizations[org_id] = replace(

@@ -1,22 +1,29 @@
-"""Decides what an error takes out of service: an agent, a skill, nothing, or the whole organization.
+"""Decides what an error takes out of service: an agent, a role, a skill, nothing, or the whole organization.
 
-In another format, every agent has an author of its own, so an error in one file takes out only what this file declares.
-In orgkernel documents, only the errors of docs/adr/0031 concern a single role.
+An error takes out only the role of its file, if the file declares one role and nothing else, and no other role reports to
+it. In another format, every agent has such a file; in orgkernel documents, the profile of a role is one (docs/adr/0094).
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import Diagnostic, Severity
-from orgkernel.graph.records import OrgRecords
-from orgkernel.loading.sources import Tree
+from orgkernel.diagnostics.service_rows import AGENT_OUT_OF_SERVICE, ROLE_OUT_OF_SERVICE
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import CrewRoster, RoleProfile
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords, WithheldAgent
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.loading.sources import SourceDocument, Tree
 
-_ROLE_KINDS = frozenset({"role_profile", "standing_order"})
+_PROFILE: Final = "role_profile"
+_ROLE_KINDS = frozenset({_PROFILE, "standing_order"})
 # Documents of other formats without which the agents are only less able: skills, tools and tasks.
 _MISSED_KINDS = frozenset({"cognitive_skill", "tool_catalog", "procedure_catalog", "skill_catalog"})
 # Formats in which these documents also take rights away, so without them a role could do more.
@@ -24,7 +31,9 @@ _POLICIES_IN_TOOLS = frozenset({"agent-zero"})
 OF_ALL = frozenset({"ORG203", "ORG204", "ORG205", "ORG206", "ORG211", "ORG213"})
 """Errors about a role that concern the whole chain of command."""
 WITHOUT_EFFECT = frozenset({"ORG704"})
-"""Errors that no answer depends on, although they must be mended."""
+"""Errors in files of other formats that no answer depends on, although they must be corrected."""
+DECIDED_AT_RUN_TIME: Final = frozenset({"ORG309", "ORG409"})
+"""Errors about a role that a decision refuses by itself: a tool that it lacks, or may not use."""
 # An unknown domain, plan, tool or skill has no effect in a role. In a policy, a catalog or an organization it could mean that
 # something is not denied.
 _UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304", "ORG626", "ORG628"})
@@ -47,34 +56,55 @@ class DeclaredByFile(NamedTuple):
     kinds: Mapping[str, frozenset[str | None]]
     roles: Mapping[str, frozenset[str]]
     formats: Mapping[str, str]
+    profiles: Mapping[str, frozenset[str]]
+    """The roles of files that contain profiles in orgkernel documents and certainly nothing else."""
 
 
-def list_declared_by_file(tree: Tree) -> DeclaredByFile:
-    """The kinds, roles and formats of all files in other formats."""
+def list_declared_by_file(tree: Tree, faulty: Collection[str]) -> DeclaredByFile:
+    """The kinds, roles and formats of all files in other formats, and the roles of faulty files with profiles."""
     kinds: dict[str, set[str | None]] = defaultdict(set)
     roles: dict[str, set[str]] = defaultdict(set)
     formats: dict[str, str] = {}
+    profiles: dict[str, set[str]] = defaultdict(set)
+    others: set[str] = set()
     for document in tree.documents:
         if document.format and not document.context:
             kinds[document.name].add(document.kind)
             formats[document.name] = document.format
-            if document.kind == "role_profile":
+            if document.kind == _PROFILE:
                 roles[document.name].add(document.record.role_id)  # type: ignore[attr-defined]
+        elif document.name in faulty:
+            role_id = _get_profiled_role(document)
+            if role_id is None:
+                others.add(document.name)
+            else:
+                profiles[document.name].add(role_id)
     for broken in tree.broken:
         if broken.format:
             kinds[broken.name].add(broken.kind)
             formats[broken.name] = broken.format
             if broken.kind in _ROLE_KINDS:
                 roles[broken.name] |= broken.declared_ids
+        elif broken.kind == _PROFILE and broken.is_kind_certain:
+            profiles[broken.name] |= broken.declared_ids
+        else:
+            others.add(broken.name)
     return DeclaredByFile(
         {name: frozenset(each) for name, each in kinds.items()},
         {name: frozenset(each) for name, each in roles.items()},
         formats,
+        {name: frozenset(each) for name, each in profiles.items() if name not in others},
     )
 
 
+def _get_profiled_role(document: SourceDocument) -> str | None:
+    """The role of a profile. None for other documents, and for overlays, which take rights away from agents of another host."""
+    record = document.record if document.kind == _PROFILE else None
+    return record.role_id if isinstance(record, RoleProfile) and not record.overlay else None
+
+
 def find_consequences(
-    records: OrgRecords, declared: DeclaredByFile, diagnostics: Iterable[Diagnostic]
+    view: OrgView, declared: DeclaredByFile, diagnostics: Iterable[Diagnostic]
 ) -> Consequences:
     """What the findings of an organization take out of service."""
     withheld: dict[str, Diagnostic] = {}
@@ -82,8 +112,8 @@ def find_consequences(
     for each in diagnostics:
         if each.severity is not Severity.ERROR or _is_of_one_role(each):
             continue
-        roles = _find_roles(records, declared, each)
-        if roles is None or any(_has_subordinates(records, role) for role in roles):
+        roles = _find_roles(view.records, declared, each)
+        if roles is None or any(_has_subordinates(view, role) for role in roles):
             is_held_back = True
             continue
         for role in roles:
@@ -99,7 +129,8 @@ def _is_of_one_role(diagnostic: Diagnostic) -> bool:
         return True  # a mistake in a test, which no answer depends on
     if diagnostic.subject.startswith(("cognitive_skill:", "procedure:")):
         return diagnostic.code in _SHUT
-    return diagnostic.code in _UNKNOWN_NAMES and diagnostic.subject.startswith("role:")
+    is_harmless = diagnostic.code in _UNKNOWN_NAMES or diagnostic.code in DECIDED_AT_RUN_TIME
+    return is_harmless and diagnostic.subject.startswith("role:")
 
 
 def list_repeated_roles(
@@ -123,7 +154,7 @@ def _find_roles(
     """The roles that an error takes out of service. None if it concerns the whole organization."""
     file = diagnostic.place.file
     if file not in declared.formats:
-        return None
+        return _find_profiled_role(records, declared, diagnostic)
     if diagnostic.code in WITHOUT_EFFECT:
         return frozenset()
     if diagnostic.code in OF_ALL:
@@ -143,16 +174,37 @@ def _find_roles(
     return None
 
 
-def _has_subordinates(records: OrgRecords, role_id: str) -> bool:
-    entry = records.organization.hierarchy.get(role_id)
-    return entry is not None and bool(entry.subordinates)
+def _find_profiled_role(
+    records: OrgRecords, declared: DeclaredByFile, diagnostic: Diagnostic
+) -> frozenset[str] | None:
+    """The role of the organization whose profile has an error. None if the error is elsewhere, or about the chain of command."""
+    roles = declared.profiles.get(diagnostic.place.file, frozenset())
+    included = frozenset(each for each in roles if each in records.posts or each in records.without_profile)
+    if diagnostic.code in OF_ALL:
+        return None
+    kind, _, name = diagnostic.subject.partition(":")
+    if kind == "role":
+        return frozenset({name}) if name in included else None
+    # In a file with several roles, an error without a subject could be about any of them.
+    return included if len(included) == 1 else None
+
+
+def _has_subordinates(view: OrgView, role_id: str) -> bool:
+    """Whether other roles report to a role, so that the chain of command would change without it."""
+    entry = view.records.organization.hierarchy.get(role_id)
+    is_listed = entry is not None and bool(entry.subordinates)
+    return is_listed or bool(view.list_edges_to(EdgeKind.REPORTS_TO, role_id))
 
 
 def take_out_of_service(records: OrgRecords, withheld: Mapping[str, Diagnostic]) -> OrgRecords:
-    """The records without the posts of some roles."""
+    """The records without some roles, and without the agents that fill one of them.
+
+    An agent is taken out although it can fill other roles as well: the profile that cannot be used could have limited it.
+    """
     hierarchy = {
         role_id: entry for role_id, entry in records.organization.hierarchy.items() if role_id not in withheld
     }
+    withheld_agents = dict(_find_withheld_agents(records, withheld))
     return replace(
         records,
         organization=replace(records.organization, hierarchy=hierarchy),
@@ -160,5 +212,54 @@ def take_out_of_service(records: OrgRecords, withheld: Mapping[str, Diagnostic])
         without_profile={
             role_id: place for role_id, place in records.without_profile.items() if role_id not in withheld
         },
+        agents={
+            agent_id: agent for agent_id, agent in records.agents.items() if agent_id not in withheld_agents
+        },
         withheld=dict(withheld),
+        withheld_agents=withheld_agents,
     )
+
+
+def _find_withheld_agents(
+    records: OrgRecords, withheld: Mapping[str, Diagnostic]
+) -> Iterator[tuple[str, WithheldAgent]]:
+    """The agents that fill a role that is out of service."""
+    for agent_id, agent in records.agents.items():
+        roster = agent.document.record
+        assert isinstance(roster, CrewRoster)
+        for number, assignment in enumerate(agent.record.assignments):
+            is_here = (assignment.org or roster.org) in (None, records.org_id)
+            if is_here and assignment.role in withheld:
+                place = agent.place("assignments", number, "role")
+                yield agent_id, WithheldAgent(assignment.role, place, withheld[assignment.role])
+                break
+
+
+def digest_faults(digest: str, withheld: Mapping[str, Diagnostic]) -> str:
+    """The digest of an organization whose answers also depend on errors, without the names of files, which depend on the
+    current folder.
+    """
+    lines = [digest]
+    for role_id, fault in sorted(withheld.items()):
+        place = fault.place
+        lines.append(f"{role_id}\0{fault.code}\0{place.line}\0{place.column}\0{fault.message}")
+    return "sha256:" + hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def report_out_of_service(records: OrgRecords) -> Iterator[Diagnostic]:
+    """The findings that name the roles and agents that are out of service."""
+    of = f"of organization {quote(records.org_id)} is out of service"
+    for role_id, fault in records.withheld.items():
+        yield ROLE_OUT_OF_SERVICE.at(
+            fault.place,
+            f"role {quote(role_id)} {of}, because its file has an error ({fault.code})",
+            "correct the error; the other roles answer",
+            f"role:{role_id}",
+        )
+    for agent_id, agent in records.withheld_agents.items():
+        yield AGENT_OUT_OF_SERVICE.at(
+            agent.place,
+            f"agent {quote(agent_id)} {of}, because its role {quote(agent.role_id)} is",
+            f"correct the error at {agent.fault.place}, or end the assignment",
+            f"agent:{agent_id}",
+        )

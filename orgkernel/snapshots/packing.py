@@ -91,6 +91,8 @@ class PackedOrganization(msgspec.Struct, frozen=True, array_like=True):
     excused: frozenset[str]
     incomplete: frozenset[str]
     unread: frozenset[str]
+    other_files: frozenset[str]
+    """Its files beyond those of posts and catalogs: unreadable ones, and those of roles that are out of service."""
     digest: str
     columns: PackedColumns
     findings: tuple[int, ...]
@@ -151,6 +153,7 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
             each.records.excused,
             each.records.incomplete,
             each.records.unread,
+            _find_other_files(each.records),
             each.records.digest,
             each.columns.pack(),
             number_findings(each.diagnostics),
@@ -191,6 +194,13 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
             in_profiles,
         )
     )
+
+
+def _find_other_files(records: OrgRecords) -> frozenset[str]:
+    """The files of an organization beyond those of its readable documents in service."""
+    profiles = (post.document for post in records.posts.values())
+    parts = list_parts([records.document, *profiles, *records.catalogs])
+    return records.files.difference(each.name for each in parts)
 
 
 def _pack_file(file: FileRead) -> PackedFile:
@@ -310,7 +320,9 @@ def _restore(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapsh
     if tree.looked_up != dict(packed.looked_up):
         raise OutdatedEntry
     findings = packed.findings
-    including = Including(lambda: [(each.org_id, (*each.posts, *each.without_profile)) for each in restored])
+    including = Including(
+        lambda: [(each.org_id, (*each.posts, *each.without_profile, *each.withheld)) for each in restored]
+    )
     visible_by_catalogs: dict[tuple[tuple[int, ...], tuple[int, ...]], VisibleDocuments] = {}
     restored: list[OrgRecords] = []
     organizations = {}
@@ -413,7 +425,7 @@ def _unpack_records(
         excused=packed.excused,
         incomplete=packed.incomplete,
         elsewhere=Elsewhere(including, organization.org_id),
-        files=frozenset(each.name for each in made_of) | packed.unread,
+        files=frozenset(each.name for each in made_of) | packed.other_files,
         unread=packed.unread,
         digest=packed.digest,
         **visible.definitions,

@@ -14,6 +14,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UnknownAgent, UnknownRole
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.org_index import OrgIndex
+from orgkernel.graph.out_of_service import describe_refusal
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.spoken_names import suggest_role
 from orgkernel.loading.sources import SourceDocument, Tree
@@ -78,12 +79,8 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     def require_role(self, role_id: str) -> None:
         """Raise `UnknownRole` if the organization does not have the role."""
         view = self.index
-        if (fault := self.records.withheld.get(role_id)) is not None:
-            raise UnknownRole(
-                f"role {quote(role_id)} of organization {quote(self.org_id)} is out of service: {fault.place}: "
-                f"{fault.message}",
-                "correct the error; the other roles answer without it",
-            )
+        if (refusal := describe_refusal(self.records, f"role:{role_id}")) is not None:
+            raise UnknownRole(*refusal)
         if not view.is_role(role_id):
             raise UnknownRole(
                 f"organization {quote(self.org_id)} has no role {quote(role_id)}", suggest_role(view, role_id)
@@ -97,6 +94,8 @@ class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
 
 def require_declared_agent(records: OrgRecords, agent_id: str) -> None:
     """Raise `UnknownAgent` if no roster of the organization declares the agent."""
+    if (refusal := describe_refusal(records, f"agent:{agent_id}")) is not None:
+        raise UnknownAgent(*refusal)
     agents = records.agents
     if agent_id not in agents:
         help = did_you_mean(agent_id, agents) or (f"agents are {listing(agents)}" if agents else "")

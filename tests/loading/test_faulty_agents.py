@@ -1,4 +1,4 @@
-"""In another format, an error takes out only what its file declares, and the other agents still answer."""
+"""An error in the file of one agent or role takes out only this one, and the others still answer."""
 
 from __future__ import annotations
 
@@ -151,3 +151,116 @@ def test_a_faulty_entry_takes_out_only_its_agent(host: str, tmp_path: Path) -> N
     done = run_here("manifest", "c", cwd=tmp_path)
     assert done.returncode == 2
     assert "is out of service" in done.stderr
+
+
+OWN = {
+    "org.yaml": "_schema: orgkernel:organization\norg_id: shop\nhierarchy: {lead: {subordinates: [dev, qa]}, dev: {}, qa: {}}\n",
+    "roles/lead.yaml": "_schema: orgkernel:role_profile\nrole_id: lead\nrole_type: commander\ndescription: Leads.\n",
+    "roles/qa.yaml": "_schema: orgkernel:role_profile\nrole_id: qa\ndescription: Tests.\ncapabilities: {tools_primary: [code_execution_tool]}\n",
+    "crew.yaml": "_schema: orgkernel:crew_roster\nagents:\n  ada: {assignments: [{role: dev}, {role: qa}]}\n  bob: {assignments: [{role: qa}]}\n",
+}
+DEV = "_schema: orgkernel:role_profile\nrole_id: dev\ndescription: Develops.\ncapabilities: {tools_primary: [code_execution_tool]}\n"
+TOOL = ("use", "tool:code_execution_tool")
+OF_ONE_ROLE = {
+    "unknown_superior": DEV + "chain_of_command: {reports_to: no_such_role}\n",
+    "unknown_field_type": DEV + "examples: 3\n",
+    "not_yaml": DEV + "x: [\n",
+    "comment_and_separator": "# The developer.\n---\n" + DEV + "x: [\n",
+    "unprintable": DEV + "# \x04\n",
+    "repeated_key": DEV + "role_id: dev\n",
+    "unknown_trigger": DEV
+    + "pace_plan: {primary: {action: x}, alternate: {trigger: no_such > 1, action: y}}\n",
+}
+OF_ALL = {
+    # It could contain anything.
+    "empty": "",
+    "cut_before_its_kind": "# The developer.\nrole_id: dev\nx: [\n",
+    "two_documents": DEV + "---\n_schema: orgkernel:access_policies\npolicies: [\n",
+    "second_document_without_its_kind": DEV + "x: [\n---\n_shema: orgkernel:access_policies\n",
+    "two_documents_after_another_line_end": DEV + "x: [\r---\r_shema: orgkernel:access_policies\r",
+    "a_policy_beside_it": DEV + "examples: 3\n---\n_schema: orgkernel:access_policies\npolicies: {}\n",
+    # The chain of command is wrong.
+    "cycle": DEV + "chain_of_command: {reports_to: dev}\n",
+}
+
+
+@pytest.mark.parametrize("fault", OF_ONE_ROLE)
+def test_one_faulty_profile_is_out_of_service(tmp_path: Path, fault: str) -> None:
+    """In orgkernel documents, after reading and from the cache; agents that fill the role are out of service with it."""
+    write_tree(tmp_path, {**OWN, "roles/dev.yaml": OF_ONE_ROLE[fault]})
+    checked = run_here("check", cwd=tmp_path)
+    assert checked.returncode == 1
+    assert (
+        "role `dev` of organization `shop` is out of service, because its file has an error" in checked.stdout
+    )
+    assert "agent `ada` of organization `shop` is out of service, because its role `dev` is" in checked.stdout
+    for _ in range(2):
+        for subject, code in (("role:qa", 0), ("agent:bob", 0), ("role:dev", 1), ("agent:ada", 1)):
+            done = run_here("can", subject, *TOOL, cwd=tmp_path)
+            assert (done.returncode, done.stderr) == (code, "")
+            assert ("is out of service" in done.stdout) is (code == 1)
+            assert ("roles/dev.yaml:" in done.stdout) is (code == 1)
+        for question in (["dev"], ["--agent", "ada"]):
+            done = run_here("manifest", *question, cwd=tmp_path)
+            assert done.returncode == 2
+            assert "is out of service" in done.stderr
+            assert "roles/dev.yaml:" in done.stderr
+
+
+@pytest.mark.parametrize("fault", OF_ALL)
+def test_a_fault_that_could_concern_others_holds_back_the_organization(tmp_path: Path, fault: str) -> None:
+    """Because what it would have denied is not known."""
+    write_tree(tmp_path, {**OWN, "roles/dev.yaml": OF_ALL[fault]})
+    assert run_here("check", cwd=tmp_path).returncode == 1
+    done = run_here("can", "role:qa", *TOOL, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "organization `shop` has" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("roles/lead.yaml", OWN["roles/lead.yaml"] + "examples: 3\n"),
+        # Only the profiles say that others report to it.
+        ("roles/qa.yaml", OWN["roles/qa.yaml"] + "examples: 3\n"),
+        ("org.yaml", OWN["org.yaml"] + "departments: 3\n"),
+        ("crew.yaml", OWN["crew.yaml"] + "description: 3\n"),
+        ("policies.yaml", "_schema: orgkernel:access_policies\npolicies: 3\n"),
+    ],
+)
+def test_what_others_depend_on_holds_back_the_organization(tmp_path: Path, file: str, text: str) -> None:
+    """A role that commands others, the organization, a roster and a policy."""
+    below = "chain_of_command: {reports_to: qa}\n"
+    org = OWN["org.yaml"].replace("[dev, qa]", "[qa]")
+    write_tree(tmp_path, {**OWN, "org.yaml": org, "roles/dev.yaml": DEV + below, file: text})
+    assert run_here("can", "role:dev", *TOOL, cwd=tmp_path).returncode == 2
+
+
+def test_a_tool_out_of_reach_takes_nothing_out(tmp_path: Path) -> None:
+    """Its decision refuses the tool, and the role answers."""
+    tools = "_schema: orgkernel:tool_catalog\ntools: {deploy: {type: remote_api, restricted_to: [qa]}}\n"
+    text = DEV.replace("tool]", "tool, deploy]")
+    write_tree(tmp_path, {**OWN, "tools.yaml": tools, "roles/dev.yaml": text})
+    assert "ORG409" in run_here("check", cwd=tmp_path).stdout
+    assert run_here("can", "role:dev", *TOOL, cwd=tmp_path).returncode == 0
+    assert run_here("can", "role:dev", "use", "tool:deploy", cwd=tmp_path).returncode == 1
+
+
+def test_a_reload_is_a_cold_load(tmp_path: Path) -> None:
+    """The digest includes the error, a version from the cache knows the file, and the corrected role answers again."""
+    write_tree(tmp_path, {**OWN, "roles/dev.yaml": DEV})
+    kernel = Kernel.open(tmp_path)
+    digests = [kernel.organization("shop").snapshot.digest]
+    for text in (OF_ONE_ROLE["unknown_superior"], OF_ONE_ROLE["not_yaml"], OF_ONE_ROLE["repeated_key"], DEV):
+        write_tree(tmp_path, {"roles/dev.yaml": text})
+        assert kernel.reload().updated == ("shop",)
+        assert kernel.reload().changed is False
+        cold = Kernel.open(tmp_path).organization("shop").snapshot
+        warm = kernel.organization("shop").snapshot
+        digests.append(warm.digest)
+        assert (warm.digest, warm.records.files) == (cold.digest, cold.records.files)
+        assert warm.diagnostics == cold.diagnostics
+        assert any(each.endswith("dev.yaml") for each in warm.records.files)
+        assert ("dev" in warm.records.posts) is (text == DEV)
+    assert digests[0] == digests[-1]
+    assert len(set(digests)) == len(digests) - 1

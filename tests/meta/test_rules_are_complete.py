@@ -13,6 +13,7 @@ from orgkernel.diagnostics.case_rows import CASE_ROWS
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.diagnostics.handoff_rows import HANDOFF_ROWS
+from orgkernel.diagnostics.service_rows import SERVICE_ROWS
 from orgkernel.rules.catalog import get_page, list_rules
 from orgkernel.rules.pages import build_all_pages
 from orgkernel.rules.rule import Rule
@@ -43,7 +44,7 @@ def test_a_rule_is_called_like_its_module(rule: Rule) -> None:
 
 def test_codes_and_names_are_used_once() -> None:
     """By rows and rules together."""
-    rows = {**ROWS, **CASE_ROWS, **CONTRACT_ROWS, **HANDOFF_ROWS}
+    rows = {**ROWS, **CASE_ROWS, **CONTRACT_ROWS, **HANDOFF_ROWS, **SERVICE_ROWS}
     codes = [*rows, *(rule.code for rule in list_rules())]
     names = [*(row.name for row in rows.values()), *(rule.name for rule in list_rules())]
     assert len(set(codes)) == len(codes) == len(build_all_pages())

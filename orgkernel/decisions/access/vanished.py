@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant
+from orgkernel.graph.out_of_service import find_out_of_service
 from orgkernel.graph.questions import OrgView
 
 _INDIVIDUALS = ("agent", "role", "person", "system", "webhook")
@@ -29,9 +30,13 @@ def find_vanished(
         if grant.subject.partition(":")[0] not in _INDIVIDUALS:
             continue
         if grant.org_id == ALL_ORGANIZATIONS:
-            known = not readable or any(identify(view, grant.subject) for view in by_id.values())
+            known = not readable or any(_does_know(view, grant.subject) for view in by_id.values())
         else:
             view = by_id.get(grant.org_id)
-            known = view is None or bool(view.records.incomplete) or identify(view, grant.subject) is not None
+            known = view is None or bool(view.records.incomplete) or _does_know(view, grant.subject)
         if not known:
             yield grant
+
+
+def _does_know(view: OrgView, subject: str) -> bool:
+    return identify(view, subject) is not None or find_out_of_service(view.records, subject) is not None

@@ -19,7 +19,7 @@ from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.role_skills import plan_commission
 from orgkernel.decisions.evidence.skill_levels import compute_current_levels
 from orgkernel.decisions.evidence.state_view import STOPPED, StateView
-from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
+from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place, explain_out_of_service
 from orgkernel.decisions.work.capability.orders import compose_orders
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import CrewRoster
@@ -108,6 +108,9 @@ def decide_commission(
 
 def _find_refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) -> tuple[Reason, str] | None:
     """The reason why an agent cannot be commissioned, and its remedy; None if it can."""
+    for subject, code in ((f"role:{role_id}", "ROLE_UNKNOWN"), (f"agent:{agent_id}", "AGENT_UNDECLARED")):
+        if (out := explain_out_of_service(view.records, subject)) is not None:
+            return Reason(code, *out), "correct the error"
     if not view.is_role(role_id):
         help = suggest_role(view, role_id)
         return Reason("ROLE_UNKNOWN", f"organization {quote(view.org_id)} has no role {quote(role_id)}"), help

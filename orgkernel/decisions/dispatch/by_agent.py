@@ -92,7 +92,7 @@ def choose_agents(
     without agents, stay as they are.
     """
     role_id = decision.role_id
-    if role_id is None or not view.records.agents:
+    if role_id is None or not (view.records.agents or view.records.withheld_agents):
         return decision
     tools = _find_task_tools(view, decision, needs)
     found = find_agents(view, state, role_id, tools, context)

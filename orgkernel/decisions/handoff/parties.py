@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.handoff.edges import get_layer, list_roles_of_layer
 from orgkernel.decisions.handoff.permission import HandoffFinding
-from orgkernel.decisions.reasons import cite_place
+from orgkernel.decisions.reasons import cite_place, explain_out_of_service
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
@@ -35,8 +35,8 @@ def _find_senders(view: OrgView, name: str) -> tuple[list[SubjectIdentity], Hand
         identity = identify(view, name)
         if identity is not None:
             return [identity], None
-        text = f"{quote(name)} is not declared"
-        return [], HandoffFinding("names", "UNKNOWN_PRINCIPAL", text)
+        out = explain_out_of_service(view.records, name) or (f"{quote(name)} is not declared", ())
+        return [], HandoffFinding("names", "UNKNOWN_PRINCIPAL", *out)
     roles, problem = _find_named_roles(view.records, name)
     identities = (identify(view, f"role:{role_id}") for role_id in roles)
     return [each for each in identities if each is not None], problem
@@ -50,6 +50,9 @@ def _find_named_roles(records: OrgRecords, written: str) -> tuple[tuple[str, ...
     layers = (*records.organization.layers, *dict.fromkeys(filter(None, _list_layers(records))))
     if (not colon or kind == "role") and name in records.posts:
         return (name,), None
+    out = explain_out_of_service(records, f"role:{name}") if not colon or kind == "role" else None
+    if out is not None:  # before the layers: without the role, its name must not begin to mean a layer
+        return (), HandoffFinding("names", "ROLE_UNKNOWN", *out)
     if (not colon or kind == "layer") and name in layers:
         roles = list_roles_of_layer(records, name)
         if roles:

@@ -18,7 +18,7 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.skill_levels import compute_current_level
 from orgkernel.decisions.evidence.state_view import SkillRecord, StateView
-from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.reasons import Reason, explain_out_of_service
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.cognitive_skills import list_required_skills
 from orgkernel.graph.questions import OrgView
@@ -51,6 +51,8 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
     """The member of the crew with this name, or the reason why it cannot begin work now."""
     known_subject = get_access_tables(view).find_subject(subject)
     if known_subject is None:
+        if (out := explain_out_of_service(view.records, subject)) is not None:
+            return Reason("UNKNOWN_PRINCIPAL", *out)
         kind, _, name = subject.partition(":")
         help = (
             suggest_near_role(view, name)
@@ -79,7 +81,8 @@ def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reaso
     for each in subjects:
         subject = get_access_tables(view).find_subject(each)
         if subject is None:
-            return Reason("UNKNOWN_PRINCIPAL", f"{quote(each)} is not declared")
+            out = explain_out_of_service(view.records, each) or (f"{quote(each)} is not declared", ())
+            return Reason("UNKNOWN_PRINCIPAL", *out)
         if not is_at_work(subject, state):
             return _explain_inactive(subject, state)
     return None

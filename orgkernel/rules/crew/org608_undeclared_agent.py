@@ -54,11 +54,11 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
     """
     if any("crew_roster" in view.records.incomplete for view in views):
         return
-    declared = {agent_id for view in views for agent_id in view.records.agents}
+    declared = {each for view in views for each in (*view.records.agents, *view.records.withheld_agents)}
     for view in views:
         for agent_id, agent in sorted(states[view.org_id].agents.items()):
             is_shared = agent.org_id == ALL_ORGANIZATIONS
-            known = declared if is_shared else view.records.agents
+            known = declared if is_shared else {*view.records.agents, *view.records.withheld_agents}
             if agent_id in known or agent.lifecycle == "decommissioned":
                 continue
             if is_shared:

@@ -13,8 +13,9 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import Lifecycle, StateView
-from orgkernel.decisions.reasons import Why, cite_place
+from orgkernel.decisions.reasons import Why, cite_place, explain_out_of_service
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
+from orgkernel.graph.out_of_service import find_out_of_service
 from orgkernel.graph.records import Definition
 from orgkernel.graph.spoken_names import suggest_near_role
 
@@ -49,14 +50,10 @@ def _explain_unknown_principal(evaluation: Evaluation) -> Sentence:
     names = (evaluation.request.subject, *evaluation.list_principals())
     unknown = [each for each in names if tables.find_subject(each) is None]
     hints = []
-    withheld = evaluation.view.records.withheld
     for each in unknown:
+        if (out := explain_out_of_service(evaluation.view.records, each)) is not None:
+            return out
         kind, _, name = each.partition(":")
-        if kind == "role" and name in withheld:
-            fault = withheld[name]
-            return f"role {quote(name)} is out of service: {fault.message}", (
-                cite_place(fault.message, fault.place),
-            )
         if kind not in _KINDS:
             hints.append(did_you_mean(kind, _KINDS) or f"kinds are {', '.join(map(quote, _KINDS))}")
             continue
@@ -71,9 +68,10 @@ def _explain_unknown_principal(evaluation: Evaluation) -> Sentence:
 
 def is_misspelled(evaluation: Evaluation) -> bool:
     """Whether the subject is undeclared and its name or kind is similar to a declared one."""
-    if evaluation.tables.find_subject(evaluation.request.subject) is not None:
+    records, subject = evaluation.view.records, evaluation.request.subject
+    if evaluation.tables.find_subject(subject) is not None or find_out_of_service(records, subject):
         return False
-    kind, _, name = evaluation.request.subject.partition(":")
+    kind, _, name = subject.partition(":")
     similar = suggest(name, _list_known_names(evaluation, kind)) if kind in _KINDS else suggest(kind, _KINDS)
     return similar is not None
 

@@ -6,6 +6,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import locate_declaration
 from orgkernel.decisions.access.lines import locate_tool_field
+from orgkernel.decisions.reasons import explain_out_of_service
 from orgkernel.diagnostics.wording import did_you_mean, did_you_mean_tool, listing, quote
 from orgkernel.graph.spoken_names import suggest_near_role
 
@@ -29,6 +30,8 @@ def _compile(target: Target) -> Move | None:
 
 def _explain_resource_unknown(evaluation: Evaluation) -> Sentence:
     view, kind, name = evaluation.view, evaluation.resource.kind, evaluation.resource.id
+    if (out := explain_out_of_service(view.records, f"{kind}:{name}")) is not None:
+        return out
     if kind not in _KINDS:
         text = f"{quote(evaluation.request.resource)} is not a resource"
         return f"{text}; {did_you_mean(kind, _KINDS) or f'the kinds are {listing(_KINDS)}'}", ()

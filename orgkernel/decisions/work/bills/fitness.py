@@ -110,6 +110,9 @@ def _is_for(view: OrgView, bill_role: BillRole, role_id: str) -> bool:
 def find_bill_authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
     """The roles that may start a bill manually, in the order of the hierarchy."""
     named = bill.activation.authority
+    names = (named, *(each.role for each in bill.roles.values()))
+    if named == CHIEF and not view.records.withheld.keys().isdisjoint(names):
+        return ()  # whose chiefs are meant is not known
     base = _find_chiefs(view, bill) if named == CHIEF and not view.is_role(CHIEF) else {named}
     above = {superior for role_id in base for superior in view.list_superiors_above(role_id)}
     return tuple(role_id for role_id in view.roles if role_id in base or role_id in above)

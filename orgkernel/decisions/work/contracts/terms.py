@@ -58,6 +58,10 @@ def get_contract_terms(view: OrgView) -> ContractTerms:
         elif profile.layer in by_layer:
             roles[role_id] = LeadTerms(by_layer[profile.layer], f"layer {quote(profile.layer)}")
     direct = LeadTerms("direct", "")
+    strictest = [
+        LeadTerms(MODES[-1], f"role {quote(role_id)}, which is out of service,")
+        for role_id in records.withheld
+    ]
     leads = {normalize_agent_name(role_id): roles.get(role_id, direct) for role_id in records.posts}
     for agent_id in records.agents:
         own = [edge.target for edge in view.list_roles_filled_by(agent_id)]
@@ -65,10 +69,15 @@ def get_contract_terms(view: OrgView) -> ContractTerms:
         role_terms = [roles[each] for each in own if each in roles]
         # A name that a role and an agent share stands for both.
         leads[name] = _merge_strictest([*role_terms, *([leads[name]] if name in leads else [direct])])
+    # What a role out of service requires is not known.
+    leads |= {
+        normalize_agent_name(each): strictest[0] for each in (*records.withheld, *records.withheld_agents)
+    }
+    demanded = [*roles.values(), *strictest]
     return ContractTerms(
         () if governance is None else governance.phrases,
         leads,
-        _merge_strictest(roles.values()) if roles else None,
+        _merge_strictest(demanded) if demanded else None,
         None if governance is None else governance.batch_size,
     )
 
