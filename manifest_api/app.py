@@ -178,6 +178,7 @@ def create_app(
     metrics.registry.register(app.state.server_state)
     app.state.trusted_proxies = TrustedProxies(trusted_proxies)
     app.state.verifying = Lock()
+    app.state.pins = None if gateway is None else gateway.pins
     app.state.is_draining = False
     app.openapi = build_openapi  # type: ignore[method-assign]
     _install_routes(app, answers)

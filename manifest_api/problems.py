@@ -31,6 +31,14 @@ NO_CARD = ProblemCode("NO_CARD", 404, "There is no agent card",
     "A card needs a description and something that the agent can be asked for: a domain, an intent or a skill.")
 UNKNOWN_BILL = ProblemCode("UNKNOWN_BILL", 404, "The bill does not exist",
     "The organization sees no bill with this id. `GET /v1/orgs/{org}/bills` lists its bills.")
+UNKNOWN_VERSION = ProblemCode("UNKNOWN_VERSION", 404, "The version is not kept",
+    "A server keeps the last versions of an organization that it has answered from since it started. "
+    "`GET /v1/orgs/{org}/changes` lists them. `orgkernel diff` compares any revision of a repository.")
+UNKNOWN_LINES = ProblemCode("UNKNOWN_LINES", 404, "The lines cannot be shown",
+    "The file is not one of the documents of the organization, it has fewer lines, or it has changed since it was read. "
+    "`why` and the findings name files and lines.")
+UNKNOWN_RULE = ProblemCode("UNKNOWN_RULE", 404, "The rule does not exist",
+    "`GET /v1/rules` lists the codes of all rules.")
 AMBIGUOUS_ACTIVE = ProblemCode("AMBIGUOUS_ACTIVE", 409, "Several organizations could be the active one",
     "`active` means the only organization that is served, or the one named with `serve --active ORG`. Name the "
     "organization in the request.")
@@ -238,6 +246,9 @@ HANDOFF_INCOMPLETE = ProblemCode("HANDOFF_INCOMPLETE", 409, "The hand-off still 
     "Nothing was stored.")
 HANDOFF_DUPLICATE = ProblemCode("HANDOFF_DUPLICATE", 409, "The brief or the session is in use",
     "A brief is worked on once, and a session follows one brief. Nothing was stored.")
+NO_GATEWAY = ProblemCode("NO_GATEWAY", 409, "The server knows no tools of a gateway",
+    "The server has no gateway, and its folder has no `gateway.lock.json`, which lists the accepted tools. "
+    "`orgkernel gateway report --lock FILE` reads another one.")
 NO_SDK = ProblemCode("NO_SDK", 501, "MCP is not installed on the server",
     "`/mcp` needs the SDK of the Model Context Protocol: the server has to be installed as `orgkernel[mcp]`.")
 INTERNAL = ProblemCode("INTERNAL", 500, "The server has an internal error",

@@ -17,7 +17,7 @@ from starlette.types import Message
 from manifest_api.app import create_app
 from manifest_api.page_files import BUILT, COPY_PAGE, COPY_SCRIPT
 from manifest_api.questions import MAX_FINDINGS
-from manifest_api.routes.changes import LastChanges
+from manifest_api.routes.changes import VersionChanges
 from orgkernel.diff.report import ChangeReport
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
@@ -40,16 +40,11 @@ def build_site(
     """
     answers, parts = asyncio.run(_ask_everything(kernel))
     for org_id, (revision, report) in (reports or {}).items():
-        answers[_fill("v1/orgs/{}/changes", org_id)] = json.loads(
-            encode(
-                LastChanges(
-                    org_id=org_id,
-                    before=revision,
-                    snapshot=kernel.organization(org_id).snapshot.digest,
-                    report=report,
-                )
-            )
+        digest = kernel.organization(org_id).snapshot.digest
+        changes = VersionChanges(
+            org_id=org_id, before=revision, after=digest, snapshot=digest, report=report, versions=()
         )
+        answers[_fill("v1/orgs/{}/changes", org_id)] = json.loads(encode(changes))
     files = {"index.html": (BUILT / COPY_PAGE).read_bytes()}
     files |= {f"page/{name}": (BUILT / name).read_bytes() for name in _PAGE_FILES}
     places: dict[str, int] = {}

@@ -48,6 +48,7 @@ _REASONS = {
     401: "The request needs a credential, or its credential is not valid.",
     404: "The organization or role does not exist.",
     415: "The content type is not JSON.",
+    501: "MCP is not installed on the server.",
     429: "Too many requests, or too many invalid credentials.",
     503: "The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings.",
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization
 from orgkernel.kernel.names import ACTIVE
@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 
 _SAVE_WAIT = 1.0
 MAX_COMPARED_ROLES = 5_000
-"""The largest organization whose previous version is kept, to compare it with the current one."""
+"""The roles of all earlier versions of an organization that are kept together, to compare them with others."""
+MAX_EARLIER_VERSIONS = 10
+"""The earlier versions of an organization that are kept, if they are small enough."""
+
+
+class EarlierVersion(NamedTuple):
+    """A version of an organization that answered before."""
+
+    snapshot: OrgSnapshot
+    until: float
+    """When a later version replaced it, in seconds since 1970."""
 
 
 class Registry:
@@ -42,7 +52,7 @@ class Registry:
         self._severities = dict(severities)
         self._loader = Loader(request, severities, cache)
         self._reloading = threading.Lock()
-        self._previous: dict[str, OrgSnapshot] = {}
+        self._earlier: dict[str, tuple[EarlierVersion, ...]] = {}
         self._state = compute_next_state(self._loader.load(), {})[0]
 
     @property
@@ -137,6 +147,7 @@ class Registry:
         >>> Kernel.open().reload().changed
         False
         """
+        from orgkernel.kernel.clock import read_clock
         from orgkernel.kernel.registry_state import compute_next_state
 
         with self._reloading:
@@ -145,31 +156,26 @@ class Registry:
             # One assignment swaps the version. A request that runs keeps the state it began with, and no lock is needed
             # to read.
             self._state, report = compute_next_state(latest, before, self._state.latest)
-            self._remember(before, report)
+            self._remember(before, report, read_clock()[0])
             return report
 
-    def _remember(self, before: Mapping[str, ServedOrganization], report: Reload) -> None:
+    def _remember(self, before: Mapping[str, ServedOrganization], report: Reload, now: float) -> None:
         for org_id in report.removed:
-            self._previous.pop(org_id, None)
+            self._earlier.pop(org_id, None)
         for org_id in report.updated:
-            if org_id not in before:
-                continue
-            snapshot = before[org_id].snapshot
-            # A large version would be held in memory for a question that is seldom asked.
-            if len(snapshot.records.posts) <= MAX_COMPARED_ROLES:
-                self._previous[org_id] = snapshot
-            else:
-                self._previous.pop(org_id, None)
+            if org_id in before:
+                replaced = EarlierVersion(before[org_id].snapshot, now)
+                self._earlier[org_id] = _limit_versions((replaced, *self._earlier.get(org_id, ())))
 
-    def find_previous(self, org: str) -> OrgSnapshot | None:
-        """The version that answered before the last change of an organization. None if it has not changed since the start,
-        or has more than `MAX_COMPARED_ROLES` roles.
+    def list_earlier(self, org: str) -> tuple[EarlierVersion, ...]:
+        """The versions of an organization that answered before, newest first. It is empty if the organization has not
+        changed since the start. At most `MAX_EARLIER_VERSIONS` are kept, with `MAX_COMPARED_ROLES` roles together.
 
         >>> from orgkernel import Kernel
-        >>> Kernel.open().find_previous("blank") is None
-        True
+        >>> Kernel.open().list_earlier("blank")
+        ()
         """
-        return self._previous.get(self._resolve(org, self._state))
+        return self._earlier.get(self._resolve(org, self._state), ())
 
     def draft(self, texts: Mapping[str, str]) -> Snapshot:
         """The snapshot with other texts at some paths. Current answers do not change.
@@ -237,6 +243,18 @@ class Registry:
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or set `active` in orgkernel.toml",
         )
+
+
+def _limit_versions(versions: Sequence[EarlierVersion]) -> tuple[EarlierVersion, ...]:
+    """The newest versions within the limits. A large version would be held in memory for a question that is seldom asked."""
+    kept: list[EarlierVersion] = []
+    roles = 0
+    for version in versions[:MAX_EARLIER_VERSIONS]:
+        roles += len(version.snapshot.records.posts)
+        if roles > MAX_COMPARED_ROLES:
+            break
+        kept.append(version)
+    return tuple(kept)
 
 
 def _find_main_organization(state: RegistryState) -> str | None:

@@ -635,6 +635,16 @@ def read_lines(path: str, digest: str) -> list[str]:
     return LINE_BREAK.split(source.text) if digest and source.digest == digest else []
 
 
+def may_show_lines(located: Located, tops: Sequence[str]) -> bool:
+    """Whether a file is in one of some folders, or in a folder that the command line names and that is not a link.
+
+    The lines of a file that a link or the settings of a project lead to elsewhere are never shown.
+    """
+    real, root = os.path.realpath(located.path), located.root.path
+    named = () if located.root.from_settings or os.path.islink(root) else (os.path.realpath(root),)
+    return any(is_within(real, top) for top in (*tops, *named))
+
+
 def _build_refused(path: str, name: str, refusal: Refusal, text: str = "") -> SourceText:
     return SourceText(path, name, text, "", refusal)
 

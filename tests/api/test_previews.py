@@ -86,16 +86,56 @@ def test_the_changes_are_those_of_the_last_reload(tree: Path) -> None:
         assert client.get(f"{ORG}/changes").json()["report"]["summary"]["narrowed"] == 0
 
 
-def test_a_large_organization_is_not_kept_twice(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Above the limit there is no earlier version, and the answer has no report."""
-    monkeypatch.setattr("orgkernel.kernel.registry.MAX_COMPARED_ROLES", 3)
+def test_two_chosen_versions_are_compared(tree: Path) -> None:
+    """The versions are listed, newest first, with the time of their end; any two are compared, in either direction."""
     kernel = Kernel.open(str(tree))
     profile = tree / "roles/scout.yaml"
-    profile.write_text(
-        profile.read_text(encoding="utf-8").replace(
-            "issue_tracker, level: read", "issue_tracker, level: write"
-        ),
-        encoding="utf-8",
-    )
-    assert kernel.reload().updated == ("starship",)
-    assert kernel.find_previous("starship") is None
+    text = profile.read_text(encoding="utf-8")
+    without = text.replace("    - {tool: issue_tracker, level: read}\n", "")
+    with client_of(kernel) as client:
+        for edited in (without, without.replace("search_engine", "query_metrics"), text):
+            profile.write_text(edited, encoding="utf-8")
+            kernel.reload()
+        versions = client.get(f"{ORG}/changes").json()["versions"]
+        assert [each["until"] is None for each in versions] == [True, False, False, False]
+        ends = [each["until"] for each in versions[1:]]
+        assert ends == sorted(ends, reverse=True)
+        _, third, second, _ = (each["snapshot"] for each in versions)
+        chosen = client.get(f"{ORG}/changes?before={third}&after={second}").json()
+        assert (chosen["before"], chosen["after"], chosen["snapshot"]) == (
+            third,
+            second,
+            versions[0]["snapshot"],
+        )
+        backwards = client.get(f"{ORG}/changes?before={second}&after={third}").json()["report"]
+        assert {each["sentence"] for each in chosen["report"]["changes"]}.isdisjoint(
+            each["sentence"] for each in backwards["changes"]
+        )
+        assert client.get(f"{ORG}/changes?after={second}").json()["before"] == versions[3]["snapshot"]
+        problem(client.get(f"{ORG}/changes?before=sha256:{'0' * 64}"), 404, "UNKNOWN_VERSION")
+        problem(client.get(f"{ORG}/changes?before=../../etc/passwd"), 422, "INVALID_REQUEST")
+
+
+def test_few_earlier_versions_are_kept(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most a number of versions, and at most a number of roles in all of them together."""
+    monkeypatch.setattr("orgkernel.kernel.registry.MAX_EARLIER_VERSIONS", 2)
+    kernel = Kernel.open(str(tree))
+    profile = tree / "roles/scout.yaml"
+    text = profile.read_text(encoding="utf-8")
+
+    def edit(number: int) -> None:
+        profile.write_text(text.replace("description:", f"description: Edit {number}.", 1), encoding="utf-8")
+        assert kernel.reload().updated == ("starship",)
+
+    for number in range(4):
+        edit(number)
+    assert len(kernel.list_earlier("starship")) == 2
+    roles = len(kernel.organization("starship").snapshot.records.posts)
+    monkeypatch.setattr("orgkernel.kernel.registry.MAX_COMPARED_ROLES", roles)
+    edit(4)
+    assert len(kernel.list_earlier("starship")) == 1
+    monkeypatch.setattr("orgkernel.kernel.registry.MAX_COMPARED_ROLES", roles - 1)
+    edit(5)
+    assert kernel.list_earlier("starship") == ()
+    with client_of(kernel) as client:
+        assert client.get(f"{ORG}/changes").json()["report"] is None

@@ -138,8 +138,8 @@ export interface paths {
         };
         /**
          * Get Changes
-         * @description Compare the version that answers with the version before it: what every role gained and lost, and the lines that
-         *     cause it.
+         * @description Compare two versions that the server has answered from since it started: what every role gained and lost, and the
+         *     lines that cause it. By default, these are the version that answers and the version before it.
          */
         get: operations["get_changes"];
         put?: never;
@@ -1782,6 +1782,14 @@ export interface components {
             why: components["schemas"]["Why"][];
         };
         /**
+         * KeptVersion
+         * @description A version of an organization that can be compared.
+         */
+        KeptVersion: {
+            snapshot: string;
+            until: number | null;
+        };
+        /**
          * KnownCircumstances
          * @description The circumstances of a question. Keys that are not listed here are ignored, and the answer lists them.
          */
@@ -1822,16 +1830,6 @@ export interface components {
             folder: string;
             has_key: boolean;
             writers: string[];
-        };
-        /**
-         * LastChanges
-         * @description The comparison of the version that answers with the version that answered before it.
-         */
-        LastChanges: {
-            org_id: string;
-            before: string | null;
-            snapshot: string;
-            report: components["schemas"]["ChangeReport"] | null;
         };
         /**
          * ListedGrant
@@ -2876,6 +2874,18 @@ export interface components {
             missing: string[];
         };
         /**
+         * VersionChanges
+         * @description The comparison of two versions, by default of the version that answers with the one that answered before it.
+         */
+        VersionChanges: {
+            org_id: string;
+            before: string | null;
+            after: string;
+            snapshot: string;
+            report: components["schemas"]["ChangeReport"] | null;
+            versions: components["schemas"]["KeptVersion"][];
+        };
+        /**
          * Who
          * @description The subjects that already can: the first few, and a count.
          */
@@ -3602,7 +3612,12 @@ export interface operations {
     };
     get_changes: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Digest of the earlier version. By default, the one that answered before `after`. */
+                before?: string;
+                /** @description Digest of the later version. By default, the version that answers. */
+                after?: string;
+            };
             header?: never;
             path: {
                 /** @description Id of an organization, or `active`. */
@@ -3624,7 +3639,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LastChanges"];
+                    "application/json": components["schemas"]["VersionChanges"];
                 };
             };
             /** @description The client has the answer already. */

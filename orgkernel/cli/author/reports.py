@@ -13,7 +13,7 @@ from orgkernel.cli.output import echo_json, paint
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place
 from orgkernel.kernel.settings import find_project
-from orgkernel.loading.files import Located, is_within, read_lines
+from orgkernel.loading.files import is_within, may_show_lines, read_lines
 from orgkernel.loading.sources import Tree
 from orgkernel.snapshots.snapshot import Snapshot
 
@@ -117,7 +117,7 @@ class Report:
         def read(name: str) -> Sequence[str]:
             if name not in text:
                 file = files.get(name)
-                may_show = file is not None and _may_show(file.located, tops)
+                may_show = file is not None and may_show_lines(file.located, tops)
                 text[name] = read_lines(file.located.path, file.digest) if file and may_show else ()
             return text[name]
 
@@ -159,13 +159,6 @@ def _print_for_here(form: str, diagnostics: Sequence[Diagnostic], lines: ReadLin
             else render_full(diagnostics, lines, paint)
         )
         click.echo(text, nl=False)
-
-
-def _may_show(located: Located, tops: Sequence[str]) -> bool:
-    """Whether a file is in one of some folders, or in a folder that the command line names and that is not a link."""
-    real, root = os.path.realpath(located.path), located.root.path
-    named = () if located.root.from_settings or os.path.islink(root) else (os.path.realpath(root),)
-    return any(is_within(real, top) for top in (*tops, *named))
 
 
 def _find_repository(folder: str) -> str | None:

@@ -55,6 +55,7 @@ class McpGateway:
         Raises `UsageError` for servers whose names cannot be distinguished.
         """
         require_apart(each.name for each in upstreams)
+        self.pins = pins
         self.changes = ListChanges()
         self.has_self_service = has_self_service
         self.servers = {

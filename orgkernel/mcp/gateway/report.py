@@ -15,9 +15,10 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.bindings import bind, list_servers, map_server_tools
 from orgkernel.mcp.gateway.drafting import draft_diff
 from orgkernel.mcp.gateway.pins import Pins
-from orgkernel.mcp.gateway.proposals import NARROWING, UseProposal, propose_asking, propose_narrowing
-from orgkernel.mcp.gateway.spared import Spared, count_spared
-from orgkernel.operations.reports.tool_use import ObservedUse, ToolCalls, count_tool_use
+from orgkernel.mcp.gateway.proposals import NARROWING, propose_asking, propose_narrowing
+from orgkernel.mcp.gateway.spared import count_spared
+from orgkernel.mcp.gateway.use_summary import UseSummary
+from orgkernel.operations.reports.tool_use import ObservedUse, count_tool_use
 from orgkernel.runtime.utc import as_utc
 
 DAY = 86_400.0
@@ -41,18 +42,9 @@ class ReportTerms(msgspec.Struct, frozen=True, kw_only=True):
     """The folder that the diff is for."""
 
 
-class GatewayReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The use of a gateway, and the proposals."""
+class GatewayReport(UseSummary, frozen=True, kw_only=True):
+    """The use of a gateway, the proposals, and their edits of the documents."""
 
-    org_id: str
-    since: str
-    days: float
-    """Days of calls that the audit has in this time."""
-    spared: Spared
-    calls: tuple[ToolCalls, ...]
-    proposals: tuple[UseProposal, ...]
-    notes: tuple[str, ...]
-    """Sentences about limits of the report."""
     findings: tuple[str, ...]
     """Further findings of `orgkernel check` after the diff."""
     diff: str
@@ -69,6 +61,21 @@ def build_report(
     terms: ReportTerms,
 ) -> GatewayReport:
     """Build the report. The kernel decides with the state of the store. Nothing is changed. Raises `StoreError`."""
+    summary = summarize_use(kernel, org_id, pins, decisions, uses, terms)
+    drafted = draft_diff(kernel, org_id, summary.proposals, terms.folder)
+    fields = msgspec.structs.asdict(summary) | {"proposals": drafted.proposals}
+    return GatewayReport(**fields, findings=drafted.findings, diff=drafted.diff, folder=drafted.folder)
+
+
+def summarize_use(
+    kernel: Kernel,
+    org_id: str,
+    pins: Pins,
+    decisions: Iterable[AuditRow],
+    uses: Iterable[AuditRow],
+    terms: ReportTerms,
+) -> UseSummary:
+    """The report without the edits, which take most of the time. Raises `StoreError`."""
     view = kernel.organization(org_id).snapshot.index
     tools = {tool_id for server in pins.servers for tool_id in map_server_tools(view, server)}
     roles = [
@@ -86,17 +93,16 @@ def build_report(
         ),
     ]
     # A refused caller could provoke a proposal that allows more, so such proposals are in the diff only on request.
-    proposals = [
+    proposals = tuple(
         each
         if terms.asks or each.by_hand or each.kind in NARROWING
         else msgspec.structs.replace(
             each, by_hand="it allows something new; `--asks` includes it in the diff"
         )
         for each in all_proposals
-    ]
-    drafted = draft_diff(kernel, org_id, proposals, terms.folder)
+    )
     days = 0.0 if use.first_at is None else (terms.now - use.first_at) / DAY
-    return GatewayReport(
+    return UseSummary(
         org_id=org_id,
         since=as_utc(terms.since) or "",
         days=round(days, 1),
@@ -104,11 +110,8 @@ def build_report(
         calls=tuple(
             each for each in use.calls if terms.role is None or terms.role in _list_roles(view, each.subject)
         ),
-        proposals=drafted.proposals,
+        proposals=proposals,
         notes=tuple(_list_notes(view, pins, use, roles, seasoned, terms)),
-        findings=drafted.findings,
-        diff=drafted.diff,
-        folder=drafted.folder,
     )
 
 

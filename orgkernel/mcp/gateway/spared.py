@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
@@ -19,32 +17,10 @@ from orgkernel.mcp.gateway.gateway import Offered, make_visible, match_offers
 from orgkernel.mcp.gateway.listing import list_shown_tools, list_usable
 from orgkernel.mcp.gateway.names import build_exposed_name
 from orgkernel.mcp.gateway.pins import Pins
+from orgkernel.mcp.gateway.use_summary import Spared, SparedRole
 
-SizeUnit = Literal["estimated_tokens"]
 BYTES_PER_TOKEN = 4
 """Bytes per token in current models, for English, JSON or YAML: `o200k_base` has 3.8 to 4.2 for these strings."""
-
-
-class SparedRole(msgspec.Struct, frozen=True):
-    """The tools that one role sees."""
-
-    role: str
-    tools: int
-    size: int
-    """Size of its tools in a prompt."""
-    spared: int
-    """How much less that is than all tools."""
-
-
-class Spared(msgspec.Struct, frozen=True):
-    """The size of all tools of all servers in a prompt, and the saving for each role."""
-
-    unit: SizeUnit
-    """All sizes are estimates, because each model has its own tokenizer."""
-    servers: tuple[str, ...]
-    tools: int
-    size: int
-    roles: tuple[SparedRole, ...]
 
 
 def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) -> Spared:
