@@ -164,6 +164,7 @@ def create_app(
     )
     _keep_in_state(
         app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed, keys=keys,
+        pins=None if gateway is None else gateway.pins,
     )  # fmt: skip
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor, metrics.requests.decided)
@@ -178,7 +179,6 @@ def create_app(
     metrics.registry.register(app.state.server_state)
     app.state.trusted_proxies = TrustedProxies(trusted_proxies)
     app.state.verifying = Lock()
-    app.state.pins = None if gateway is None else gateway.pins
     app.state.is_draining = False
     app.openapi = build_openapi  # type: ignore[method-assign]
     _install_routes(app, answers)

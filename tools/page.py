@@ -10,21 +10,27 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+
 from manifest_api.openapi import build_openapi
+from orgkernel.cli import cli
 
 REPOSITORY = Path(__file__).parents[1]
 PAGE = REPOSITORY / "manifest_api" / "page"
 PACKAGES = REPOSITORY / ".venv" / "page" / "node_modules"
 _NODE = REPOSITORY / ".venv" / "page" / "bin" / "node"
 TYPES = "src/api.d.ts"
+COMMANDS = "src/commands.ts"
 ROUTES = (
     "/v1/orgs",
     "/v1/orgs/{org}",
     "/v1/orgs/{org}/agents",
     "/v1/orgs/{org}/agents/{agent}",
+    "/v1/orgs/{org}/batches/plan",
     "/v1/orgs/{org}/bills",
     "/v1/orgs/{org}/bills/{bill}",
     "/v1/orgs/{org}/changes",
@@ -32,11 +38,13 @@ ROUTES = (
     "/v1/orgs/{org}/contracts",
     "/v1/orgs/{org}/decisions",
     "/v1/orgs/{org}/dispatch",
+    "/v1/orgs/{org}/gateway-report",
     "/v1/orgs/{org}/grants",
     "/v1/orgs/{org}/grant-preview",
     "/v1/orgs/{org}/grants/{grant}/revocation",
     "/v1/orgs/{org}/grants/{grant}/revoke",
     "/v1/orgs/{org}/handoffs",
+    "/v1/orgs/{org}/lines",
     "/v1/orgs/{org}/requests",
     "/v1/orgs/{org}/requests/{request_id}/approve",
     "/v1/orgs/{org}/requests/{request_id}/deny",
@@ -52,6 +60,8 @@ ROUTES = (
     "/v1/audit",
     "/v1/audit/verification",
     "/v1/diagnostics",
+    "/v1/rules",
+    "/v1/rules/{code}",
     "/v1/snapshot",
 )
 """The routes that the page may ask. The compiler refuses every other one."""
@@ -59,7 +69,7 @@ ROUTES = (
 
 def build_page(target: Path) -> dict[str, bytes]:
     """The files that are checked in, by their paths below `manifest_api/page`. Uses the folder `target`."""
-    return {TYPES: build_types(target)} | build_bundle(target)
+    return {TYPES: build_types(target), COMMANDS: build_commands()} | build_bundle(target)
 
 
 def build_types(target: Path) -> bytes:
@@ -69,6 +79,25 @@ def build_types(target: Path) -> bytes:
     types = target / "api.d.ts"
     _run(str(PACKAGES / "openapi-typescript/bin/cli.js"), str(document), "--output", str(types))
     return types.read_bytes()
+
+
+def build_commands() -> bytes:
+    """The commands of the program with their short help, which the page finds and copies."""
+    context = click.Context(cli, info_name="orgkernel")
+    rows = [json.dumps([name, about], ensure_ascii=False) for name, about in _list_commands(cli, context, "")]
+    head = "// Written by `make page` from the commands of the program.\n\n"
+    return f"{head}export const COMMANDS: readonly (readonly [string, string])[] = [\n  {(',' + chr(10) + '  ').join(rows)},\n];\n".encode()
+
+
+def _list_commands(group: click.Group, context: click.Context, before: str) -> Iterator[tuple[str, str]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        if isinstance(command, click.Group):
+            yield from _list_commands(command, click.Context(command, parent=context), f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command.get_short_help_str(limit=200)
 
 
 def build_bundle(target: Path) -> dict[str, bytes]:
@@ -112,6 +141,7 @@ def main() -> int:
         target = Path(folder)
         if "--check" not in sys.argv[1:]:
             (PAGE / TYPES).write_bytes(build_types(target))
+            (PAGE / COMMANDS).write_bytes(build_commands())
             check_types()
             bundle = build_bundle(target)
             for name in list_built() - bundle.keys():

@@ -11,6 +11,21 @@ from tests.api.running import Server
 
 BRIEF = "0b8f6f3e-52b6-4c0a-9d0c-6a1f6c1f7a55"
 ORG = "/v1/orgs/starship"
+BRIEF_BODY: dict[str, Any] = {
+    "_schema": "orgkernel:brief",
+    "id": BRIEF,
+    "mission": "Weld the hull",
+    "purpose": "It leaks.",
+    "context": {},
+    "whats_done": [],
+    "current_task": "Find the leak",
+    "done_criteria": "The pressure stays.",
+    "verify_command": "./pressure.sh --at-least 40",
+    "key_decisions": [],
+    "spec": {"scope": {"files_owned": ["hull/plates.yaml"]}},
+    "relevant_memories": [],
+    "ship": False,
+}
 
 
 def send(server: Server, path: str, body: dict[str, Any], key: str) -> dict[str, Any]:
@@ -78,21 +93,6 @@ def seed_reports(server: Server, key: str) -> None:
 
 def seed_work(server: Server, key: str) -> None:
     """A hand-off with claimed files, and a blocker."""
-    brief = {
-        "_schema": "orgkernel:brief",
-        "id": BRIEF,
-        "mission": "Weld the hull",
-        "purpose": "It leaks.",
-        "context": {},
-        "whats_done": [],
-        "current_task": "Find the leak",
-        "done_criteria": "The pressure stays.",
-        "verify_command": "./pressure.sh --at-least 40",
-        "key_decisions": [],
-        "spec": {"scope": {"files_owned": ["hull/plates.yaml"]}},
-        "relevant_memories": [],
-        "ship": False,
-    }
     send(
         server,
         f"{ORG}/handoffs",
@@ -102,7 +102,7 @@ def seed_work(server: Server, key: str) -> None:
             "session": "hull-1",
             "depth": 0,
             "seconds": 3_600,
-            "brief": brief,
+            "brief": BRIEF_BODY,
         },
         key,
     )

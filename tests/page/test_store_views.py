@@ -11,10 +11,11 @@ import pytest
 
 from tests.api.keys import location_of, new_key
 from tests.api.running import Server, running
+from tests.gateway.use import calling, write_shop
 from tests.page.accessibility import find_violations
 from tests.page.conftest import LONG, MARKUP
 from tests.page.proxy import proxying
-from tests.page.seeding import ORG, build_report, send
+from tests.page.seeding import BRIEF_BODY, ORG, build_report, send
 from tests.page.test_keys import sign_in
 from tests.page.test_views import click, get_address, show, wait_for
 from tests.support.browser import Page
@@ -27,10 +28,11 @@ VIEWS = {
     "requests?subject=role%3Ascout&resource=tool%3Ascheduler": ("Requests and grants", "Issue the grant"),
     "watch": ("Watch", "Weld the hull"),
     "watch?role=builder": ("Watch", "Timeline of builder"),
-    "work": ("Work", "Which alloy is in store?"),
+    "work": ("Work", "In work: Weld the hull"),
     "bills": ("Bills", "General quarters"),
     "bills/general_quarters?step=hold": ("General quarters", "approval by"),
     "changes": ("Changes", "have not changed since this server started"),
+    "roles/builder?show=graph": ("Builder", "Approvers"),
     "calls": ("Calls", "NOT_BOUND_TO_ROLE"),
     "calls?q=nothing": ("Calls", "No decision in this period"),
     "audit": ("Audit", "handed down"),
@@ -232,6 +234,105 @@ def test_calls_are_counted_by_reason(page: Page, stored_server: Server) -> None:
     assert page.run(row).startswith("NOT_BOUND_TO_ROLE 2 role:scout tool:query_metrics")
     click(page, "[aria-label='By subject and resource'] td a")
     wait_for(page, "What would allow it")
+
+
+def test_tokens_refusals_and_proposals_of_a_gateway_are_shown(page: Page, tmp_path: Path) -> None:
+    """A server in the folder of `gateway.lock.json`: the tokens that a role is spared, and the edits that would narrow it, with lines."""
+    write_shop(tmp_path)
+    store = tmp_path / "state.db"
+    with calling(tmp_path, time.time()) as calls:
+        calls.make("agent:ada", "tracker", "list_issues", "list_issues", times=3)
+        calls.make("agent:bob", "tracker", "list_issues", "list_issues", times=6)
+    with running(tmp_path, tmp_path, store=store) as shop:
+        show(page, shop, "#/orgs/shop/calls", "Tokens spared")
+        report = shop.get("/v1/orgs/shop/gateway-report?at_least=0&days=1").json()
+        table = page.run("document.querySelector('[aria-label=\"Tokens spared\"] tbody').innerText")
+        for role in report["spared"]["roles"]:
+            assert f"{role['spared']:,}" in table
+        for proposal in report["proposals"]:
+            wait_for(page, proposal["text"].replace("`", ""))
+        wait_for(page, "NOT_BOUND_TO_ROLE")
+        assert find_violations(page) == []
+        press_button(page, report["proposals"][0]["file"])
+        page.wait("document.querySelector('.excerpt .here')")
+        page.show_as(360, 800)
+        assert page.run("document.documentElement.scrollWidth") <= 360
+        page.open("about:blank#")
+
+
+def test_open_briefs_are_divided_into_batches(page: Page, stored_server: Server) -> None:
+    """Briefs that own one file are in different batches, and a plan that a user writes is divided too."""
+    for number, file in enumerate(("hull/a.yaml", "hull/a.yaml", "hull/b.yaml")):
+        brief = BRIEF_BODY | {
+            "id": f"0b8f6f3e-52b6-4c0a-9d0c-6a1f6c1f7b0{number}",
+            "mission": f"Mission {number}",
+            "spec": {"scope": {"files_owned": [file]}},
+        }
+        send(stored_server, f"{ORG}/contracts", {"contract": brief}, stored_server.key)
+    show(page, stored_server, f"{STARSHIP}work", "May start now")
+    batches = page.run("[...document.querySelectorAll('.batches > li')].map(each => each.innerText)")
+    assert batches == ["narrow: Mission 0, Mission 2", "narrow: Mission 1"]
+    wait_for(page, "Mission 1 waits")
+    assert find_violations(page) == []
+    page.run(
+        "[...document.querySelectorAll('summary')].find(each => each.innerText.startsWith('Divide')).click()"
+    )
+    write_in(page, "textarea", "_schema: orgkernel:subtask_plan\nsubtasks:\n  - {id: one, files: ['*.py']}\n")
+    press_button(page, "Divide it")
+    wait_for(page, "is a glob")
+
+
+def test_a_request_is_filed_from_a_denied_question(page: Page, stored_server: Server) -> None:
+    """The remedy of an answer is also a request, which waits for a decision."""
+    question = "access?subject=role%3Ascout&action=use&resource=tool%3Aquery_metrics"
+    show(page, stored_server, f"{STARSHIP}{question}", "File a request for it")
+    open_menu_and_sign_in(page, new_key(location_of(stored_server.folder / "state.db"), ["read", "request"]))
+    page.wait("document.querySelector('[name=reason]')")
+    page.run(
+        "[...document.querySelectorAll('summary')].find(each => each.innerText.startsWith('File')).click()"
+    )
+    write_in(page, "[name=reason]", "measure the drift of the probe")
+    page.press("Enter")
+    wait_for(page, "waits for a decision")
+    requests = stored_server.get(f"{ORG}/requests").json()["requests"]
+    assert [each["requester"] for each in requests if each["reason"].endswith("of the probe")] == [
+        "role:scout"
+    ]
+
+
+def test_two_chosen_versions_are_compared(page: Page, tmp_path: Path) -> None:
+    """After two edits, the first one can be looked at again; the address has both versions."""
+    organization = copy_template(tmp_path / "starship", "starship")
+    profile = organization / "roles/scout.yaml"
+    text = profile.read_text(encoding="utf-8")
+    without = text.replace("    - {tool: issue_tracker, level: read}\n", "")
+    with running(tmp_path, organization) as server:
+        show(page, server, f"{STARSHIP}changes", "have not changed")
+        profile.write_text(without, encoding="utf-8")
+        wait_for(page, "scout loses tool issue_tracker at level read")
+        profile.write_text(
+            without.replace("{tool: web_browser, level: read}", "{tool: web_browser, level: write}"),
+            encoding="utf-8",
+        )
+        wait_for(page, "web_browser")
+        assert "issue_tracker" not in page.run(
+            "[...document.querySelectorAll('main .question')].map(each => each.innerText).join()"
+        )
+        fields = "[...document.querySelectorAll('main select')]"
+        versions = page.run(f"[...{fields}[0].options].map(each => each.value)")
+        assert len(versions) == 3
+        for field, version in ((0, versions[2]), (1, versions[1])):
+            page.run(f"{fields}[{field}].value = '{version}'")
+            page.run(f"{fields}[{field}].dispatchEvent(new Event('change', {{bubbles: true}}))")
+            page.wait(f"decodeURIComponent(location.hash).includes('{version}')")
+        wait_for(page, "scout loses tool issue_tracker at level read")
+        address = get_address(page)
+        show(page, server, address, "scout loses tool issue_tracker at level read")
+        assert find_violations(page) == []
+        press_button(page, "Swap")
+        wait_for(page, "scout gains tool issue_tracker at level read")
+        show(page, server, f"{STARSHIP}changes?before=sha256%3A{'0' * 64}", "Compare the last change")
+        page.open("about:blank#")
 
 
 def test_the_chain_of_the_audit_is_verified_on_demand(page: Page, stored_server: Server) -> None:

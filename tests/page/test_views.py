@@ -31,7 +31,11 @@ VIEWS = {
     "#/orgs/starship/access": ("May it do that?", "Name a subject"),
     SENTENCE: ("Who takes it?", "Bugfix Specialist takes it"),
     "#/orgs/starship/routing?domain=bugfix": ("Who takes it?", "Who else, and why not"),
+    "#/orgs/starship/organization?regions=department": ("Starship", "Chief Engineer"),
+    "#/orgs/software_dev/roles/codegen_specialist?show=graph": ("Codegen Specialist", "Reports to"),
     "#/findings": ("Findings", "ORG306"),
+    "#/rules": ("Rules", "unknown-superior"),
+    "#/orgs/starship/rules/ORG202": ("ORG202", "Why it matters"),
     "#/orgs/hostile/organization": ("<img", "Agents without a role 1"),
     "#/orgs/hostile/roles/boss": ("<img", "<script>"),
     "#/orgs/hostile/roles/endless": ("EndlessEndless", "Show all 10,500 characters"),
@@ -250,27 +254,30 @@ def test_the_treegrid_works_by_keyboard(page: Page, server: Server) -> None:
     assert get_address(page) == "#/orgs/starship/roles/first_officer"
 
 
-def test_every_control_is_reached_by_the_tab_key(page: Page, server: Server) -> None:
-    """From the first to the last, and each shows where the focus is."""
-    show(page, server, QUESTION, "Keep it as a case")
-    page.run("document.activeElement.blur()")
-    expected = page.run(
-        "[...document.querySelectorAll('a, button, input, select, summary')].filter(each => each.checkVisibility() && each.getClientRects().length).length"
+def test_regions_are_drawn_behind_the_chart(page: Page, server: Server) -> None:
+    """Departments or hand-off layers: each has a name, and all of its roles are inside."""
+    show(page, server, "#/orgs/starship/organization?regions=department", "Chief Engineer")
+    names = page.run("[...document.querySelectorAll('svg text')].map(each => each.textContent)")
+    assert {"engineering", "science", "bridge"} <= set(names)
+    inside = page.run(
+        "[...document.querySelectorAll('.card')].map(card => card.getBoundingClientRect()).filter(card => card.bottom > 0)"
+        ".every(card => [...document.querySelectorAll('.region rect')].map(each => each.getBoundingClientRect())"
+        ".some(each => each.left <= card.left && each.right >= card.right && each.top <= card.top && each.bottom >= card.bottom))"
     )
-    page.run("window.reached = new Set(); window.unseen = []")
-    for _ in range(expected + 12):
-        page.press("Tab")
-        page.run(
-            "(() => { const each = document.activeElement; if (each === document.body) return; reached.add(each);"
-            " const style = getComputedStyle(each); if (style.outlineStyle === 'none' && style.boxShadow === 'none') unseen.push(each.outerHTML); })()"
-        )
-    assert (
-        page.run(
-            "[...document.querySelectorAll('a, button, input, select, summary')].filter(each => each.checkVisibility() && each.getClientRects().length && !reached.has(each)).map(each => each.outerHTML)"
-        )
-        == []
-    )
-    assert page.run("unseen") == []
+    assert inside is True
+    show(page, server, "#/orgs/software_dev/organization?regions=layer", "Commanding Officer")
+    layers = {each["layer"] for each in server.get("/v1/orgs/software_dev").json()["chart"]} - {None}
+    assert set(page.run("[...document.querySelectorAll('svg text')].map(each => each.textContent)")) == layers
+
+
+def test_a_change_of_the_regions_is_in_the_address(page: Page, server: Server) -> None:
+    """The choice is made by its field and restored by the address."""
+    show(page, server, "#/orgs/starship/organization", "Chief Engineer")
+    field = "[...document.querySelectorAll('label.field')].find(each => each.innerText.startsWith('Regions')).querySelector('select')"
+    page.run(f"{field}.value = 'department'")
+    page.run(f"{field}.dispatchEvent(new Event('change', {{bubbles: true}}))")
+    page.wait("document.querySelector('.region rect')")
+    assert get_address(page) == "#/orgs/starship/organization?regions=department"
 
 
 def test_the_palette_finds_by_a_few_letters(page: Page, server: Server) -> None:

@@ -5,9 +5,10 @@ import { useState } from "preact/hooks";
 import { goTo, linkTo } from "./address";
 import type { Address } from "./address";
 import { useAnswer } from "./answers";
-import { get, getAll, post } from "./client";
+import { get, getAll, post, Refused } from "./client";
 import type { Schemas } from "./client";
-import { Copy, Loading, Outcome, Place, ProblemNote, Section, Sentence, SubjectLink, WhyLines, WhyNote, plural } from "./parts";
+import { Copy, Loading, Outcome, ProblemNote, Section, Sentence, SubjectLink, WhyLines, WhyNote, plural } from "./parts";
+import { Place } from "./place";
 
 const CIRCUMSTANCES = ["on_behalf_of", "pace", "channel", "session"] as const;
 const TITLES: Readonly<Record<string, string>> = { on_behalf_of: "On behalf of", pace: "PACE tier", channel: "Channel", session: "Session" };
@@ -111,7 +112,10 @@ function AnswerView({ org, question }: { org: string; question: Question }): JSX
         <Section title="What would allow it" count={answer.remedies.length}>
           <ul class="plain">{answer.remedies.map((remedy, number) => <RemedyRow key={number} of={remedy} />)}</ul>
           {decision.level_required !== "none" && (
+            <>
+            <FileRequest key={about} org={org} question={question} level={decision.level_required} />
             <p><a href={linkTo(["orgs", org, "requests"], { subject: question.subject, resource: question.resource, level: decision.level_required })}>See what a grant would open, and issue it</a></p>
+            </>
           )}
         </Section>
       )}
@@ -132,6 +136,33 @@ function AnswerView({ org, question }: { org: string; question: Question }): JSX
       </Section>
       <CaseNote org={org} question={question} decision={decision} />
     </div>
+  );
+}
+
+/** A request for what was refused, which a subject with the right decides. */
+function FileRequest({ org, question, level }: { org: string; question: Question; level: string }): JSX.Element {
+  const [reason, setReason] = useState("");
+  const [filed, setFiled] = useState("");
+  const [problem, setProblem] = useState<Schemas["Problem"]>();
+  const file = (event: Event): void => {
+    event.preventDefault();
+    setProblem(undefined);
+    const terms = { requester: question.subject, resources: [question.resource], level, reason } as Schemas["RequestTerms"];
+    post("/v1/orgs/{org}/requests", { org }, terms).then((request) => setFiled(request.request_id), (error: unknown) => {
+      if (error instanceof Refused) setProblem(error.problem);
+      else throw error;
+    });
+  };
+  if (filed) return <p role="status">The request <a href={linkTo(["orgs", org, "requests"], { open: filed })}><code>{filed}</code></a> waits for a decision.</p>;
+  return (
+    <details>
+      <summary>File a request for it</summary>
+      <form class="tools" onSubmit={file}>
+        <label class="field grow"><span>Why {question.subject} needs it</span><input name="reason" value={reason} required maxLength={2_000} onInput={(event) => setReason(event.currentTarget.value)} /></label>
+        <button type="submit" class="primary">File the request</button>
+      </form>
+      {problem && <ProblemNote of={problem} />}
+    </details>
   );
 }
 

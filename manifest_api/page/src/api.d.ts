@@ -89,6 +89,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orgs/{org}/batches/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post Batch Plan
+         * @description Divide the subtasks of a plan into as few batches as possible, and list which may start now and which wait.
+         *
+         *     Nothing is stored. The organization's batch size limits the plan.
+         */
+        post: operations["post_batch_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orgs/{org}/bills": {
         parameters: {
             query?: never;
@@ -245,6 +267,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orgs/{org}/gateway-report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Gateway Report
+         * @description Report the tokens that each role is spared, the calls with their refusals by reason, and proposals to narrow roles.
+         *
+         *     Nothing is changed. `orgkernel gateway report` also prints the edits of the documents.
+         */
+        get: operations["get_gateway_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orgs/{org}/grants": {
         parameters: {
             query?: never;
@@ -349,6 +393,26 @@ export interface paths {
          *     If the log has depth, children and principal, they are taken from it.
          */
         post: operations["post_handoff_record"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orgs/{org}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Lines
+         * @description Get the lines around a place in a document of the organization, as they were read. A name of any other file is unknown.
+         */
+        get: operations["get_lines"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -661,6 +725,46 @@ export interface paths {
          *     or refused.
          */
         get: operations["get_diagnostics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Rules
+         * @description List the rules of the check.
+         */
+        get: operations["get_rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/rules/{code}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Rule
+         * @description Get the page of a rule: what it checks, why it matters, and how to correct what it finds.
+         */
+        get: operations["get_rule"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1010,6 +1114,58 @@ export interface components {
             load: number;
             rank: string | null;
             reasons: components["schemas"]["Reason"][];
+        };
+        /**
+         * Batch
+         * @description Subtasks that can be worked on at the same time, after the batch before.
+         */
+        Batch: {
+            /** @enum {unknown} */
+            kind: "broad" | "narrow" | "terminal";
+            subtasks: string[];
+        };
+        /**
+         * BatchAnswer
+         * @description The batches of a plan, or all of its problems.
+         */
+        BatchAnswer: {
+            /** @enum {unknown} */
+            outcome: "cannot_tell" | "planned" | "refused";
+            plan: components["schemas"]["BatchPlan"] | null;
+            findings: components["schemas"]["DiagnosticRow"][];
+        };
+        /**
+         * BatchPlan
+         * @description The batches of the remaining work, and the subtasks that may start now.
+         */
+        BatchPlan: {
+            batches: components["schemas"]["Batch"][];
+            is_minimal: boolean;
+            at_least: number;
+            because: string;
+            start: string[];
+            waiting: components["schemas"]["WaitingSubtask"][];
+            problems: components["schemas"]["BatchProblem"][];
+        };
+        /**
+         * BatchProblem
+         * @description A rule that some subtasks break if they are worked on together.
+         */
+        BatchProblem: {
+            /** @enum {unknown} */
+            code: "BATCH_OVERLAP" | "BATCH_TOO_LARGE" | "BROAD_NOT_ALONE" | "DEPENDENCY_NOT_DONE" | "TERMINAL_NOT_LAST";
+            text: string;
+            subtasks: string[];
+            files: string[];
+        };
+        /**
+         * BatchQuestion
+         * @description How are these subtasks batched, and which may start now?
+         */
+        BatchQuestion: {
+            plan: unknown;
+            done?: string[];
+            running?: string[];
         };
         /**
          * BillFinding
@@ -1520,6 +1676,18 @@ export interface components {
             authority_level: number | null;
             external: boolean;
             tier: string;
+        };
+        /**
+         * Excerpt
+         * @description Some lines of a document. What could be a secret is masked, and long lines are cut.
+         */
+        Excerpt: {
+            org_id: string;
+            file: string;
+            line: number;
+            first: number;
+            lines: string[];
+            is_stale: boolean;
         };
         /**
          * ExplanationAnswer
@@ -2572,6 +2740,34 @@ export interface components {
             state_version: number;
         };
         /**
+         * RuleLine
+         * @description A rule of the check, in a word and a sentence.
+         */
+        RuleLine: {
+            code: string;
+            name: string;
+            severity: string;
+            summary: string;
+        };
+        /**
+         * RuleList
+         * @description All rules, in the order of their codes.
+         */
+        RuleList: {
+            rules: components["schemas"]["RuleLine"][];
+        };
+        /**
+         * RulePage
+         * @description The page of a rule.
+         */
+        RulePage: {
+            code: string;
+            name: string;
+            severity: string;
+            summary: string;
+            text: string;
+        };
+        /**
          * SaluteReport
          * @description A status report of a role (SALUTE: status, activity, location, unit, time, environment).
          */
@@ -2637,6 +2833,28 @@ export interface components {
             rank_gaps: components["schemas"]["RankGap"][];
             snapshot: string;
             state_version: number;
+        };
+        /**
+         * Spared
+         * @description The size of all tools of all servers in a prompt, and the saving for each role.
+         */
+        Spared: {
+            /** @enum {unknown} */
+            unit: "estimated_tokens";
+            servers: string[];
+            tools: number;
+            size: number;
+            roles: components["schemas"]["SparedRole"][];
+        };
+        /**
+         * SparedRole
+         * @description The tools that one role sees.
+         */
+        SparedRole: {
+            role: string;
+            tools: number;
+            size: number;
+            spared: number;
         };
         /**
          * StandingOrders
@@ -2755,6 +2973,25 @@ export interface components {
             context_turns_remaining?: number | null;
         };
         /**
+         * ToolCalls
+         * @description The calls of one tool of a server by one subject.
+         */
+        ToolCalls: {
+            subject: string;
+            server: string;
+            tool: string;
+            tool_id: string;
+            calls: number;
+            allowed: number;
+            asked: number;
+            refused: {
+                [key: string]: number;
+            };
+            failed: {
+                [key: string]: number;
+            };
+        };
+        /**
          * ToolItem
          * @description A tool that the role is equipped with.
          */
@@ -2842,6 +3079,37 @@ export interface components {
             organization?: string;
         };
         /**
+         * UseProposal
+         * @description One change of a role's permissions.
+         */
+        UseProposal: {
+            /** @enum {unknown} */
+            kind: "ask" | "declare" | "grant" | "lower" | "remove";
+            role: string;
+            tool: string;
+            level: ("full" | "none" | "observe" | "read" | "write") | null;
+            text: string;
+            because: string;
+            file: string;
+            line: number;
+            by_hand: string;
+            commands: string[];
+            grantors: string[];
+        };
+        /**
+         * UseSummary
+         * @description The use of a gateway, and the proposals.
+         */
+        UseSummary: {
+            org_id: string;
+            since: string;
+            days: number;
+            spared: components["schemas"]["Spared"];
+            calls: components["schemas"]["ToolCalls"][];
+            proposals: components["schemas"]["UseProposal"][];
+            notes: string[];
+        };
+        /**
          * Vacancy
          * @description A role without an agent at work.
          */
@@ -2884,6 +3152,25 @@ export interface components {
             snapshot: string;
             report: components["schemas"]["ChangeReport"] | null;
             versions: components["schemas"]["KeptVersion"][];
+        };
+        /**
+         * Wait
+         * @description A reason why a subtask has to wait.
+         */
+        Wait: {
+            /** @enum {unknown} */
+            code: "BATCH_OVERLAP" | "BATCH_TOO_LARGE" | "BROAD_NOT_ALONE" | "DEPENDENCY_NOT_DONE" | "TERMINAL_NOT_LAST";
+            text: string;
+            held_by: string[];
+            files: string[];
+        };
+        /**
+         * WaitingSubtask
+         * @description A subtask that may not start now.
+         */
+        WaitingSubtask: {
+            id: string;
+            waits: components["schemas"]["Wait"][];
         };
         /**
          * Who
@@ -3440,6 +3727,105 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_batch_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan": {
+                 *         "_schema": "orgkernel:subtask_plan",
+                 *         "subtasks": [
+                 *           {
+                 *             "id": "search",
+                 *             "files": [
+                 *               "src/search.py"
+                 *             ]
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BatchQuestion"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchAnswer"];
+                };
+            };
+            /** @description The body is not JSON, or the question cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or role does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description `active` could mean several organizations, and the problem lists them. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            /** @description The content type is not JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Fault"];
@@ -4152,6 +4538,80 @@ export interface operations {
             };
         };
     };
+    get_gateway_report: {
+        parameters: {
+            query?: {
+                /** @description Calls of the last days. */
+                days?: number;
+                /** @description Propose no removal for a role whose first call is less than these days ago. */
+                at_least?: number;
+                /** @description Number of refusals of a tool after which to propose asking for it. */
+                often?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UseSummary"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or the record does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description There is no store, the record is in another state, or the cursor names no row. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description MCP is not installed on the server. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_grants: {
         parameters: {
             query?: {
@@ -4691,6 +5151,90 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+            /** @description The store cannot be used, or the organization has errors and no earlier good version. The problem lists the findings. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_lines: {
+        parameters: {
+            query: {
+                /** @description Name of a file, as `why` and the findings of the organization name it. */
+                file: string;
+                /** @description Number of a line, from 1. */
+                line: number;
+                /** @description Number of lines before and after it. */
+                around?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of an organization, or `active`. */
+                org: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Excerpt"];
+                };
+            };
+            /** @description The client has the answer already. */
+            304: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    /** @description `true` if the answer comes from the last good version, because the documents on disk have errors. */
+                    "Orgkernel-Stale"?: "true";
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or role does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
+            /** @description `active` could mean several organizations, and the problem lists them. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             500: components["responses"]["Fault"];
@@ -5979,6 +6523,104 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+        };
+    };
+    get_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description The client has the answer already. */
+            304: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            408: components["responses"]["SlowBody"];
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+        };
+    };
+    get_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Code of a rule. */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePage"];
+                };
+            };
+            /** @description The client has the answer already. */
+            304: {
+                headers: {
+                    /** @description Digest of the version that answered. */
+                    "Orgkernel-Snapshot"?: string;
+                    /** @description Strong: hash of the representation. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
+            /** @description The organization or role does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["SlowBody"];
             413: components["responses"]["TooLarge"];
             414: components["responses"]["QueryTooLong"];
             422: components["responses"]["Invalid"];

@@ -6,7 +6,8 @@ import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
 import { FindingNotes } from "./manifest";
-import { Loading, Place, plural, ProblemView, Section, Text, WhyNote, words } from "./parts";
+import { Loading, plural, ProblemView, Section, Text, WhyNote, words } from "./parts";
+import { Place } from "./place";
 import type { ViewProps } from "./parts";
 
 type Bill = Schemas["BillPage"];

@@ -5,7 +5,8 @@ import { changeQuery, linkTo } from "./address";
 import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
-import { Choice, Loading, Outcome, plural, ProblemView, Section, SubjectLink } from "./parts";
+import { Choice, Loading, Outcome, plural, ProblemNote, ProblemView, Section, Sentence, SubjectLink, Copy } from "./parts";
+import { Place } from "./place";
 import type { ViewProps } from "./parts";
 import { When } from "./times";
 
@@ -26,6 +27,7 @@ interface Count {
 export function CallsView({ org, address }: ViewProps): JSX.Element {
   const { since = "86400", q = "" } = address.query;
   const { answer, problem } = useAnswer(`calls ${since}`, () => listDecisions(since));
+  const { answer: report, problem: noReport } = useAnswer(`gateway ${org} ${since}`, () => get("/v1/orgs/{org}/gateway-report", { org }, { days: String(Number(since) / 86_400), at_least: "0" }));
   if (problem) return <ProblemView of={problem} />;
   if (!answer) return <Loading />;
   const wanted = q.toLowerCase();
@@ -53,7 +55,16 @@ export function CallsView({ org, address }: ViewProps): JSX.Element {
       ) : (
         <p class="note">No decision in this period. A gateway (<code>orgkernel gateway</code>), a hook or a runtime that asks for decisions leaves one for each call.</p>
       )}
-      <p class="small muted">How many tokens each role is spared, and which roles could be narrowed, needs the lists of the servers: <code>orgkernel gateway report</code> prints both.</p>
+      {report ? (
+        <>
+          <SparedTokens org={org} of={report.spared} />
+          <Proposals org={org} of={report} />
+        </>
+      ) : noReport ? (
+        <Section title="Tokens spared, and proposals">
+          {noReport.status === 403 ? <ProblemNote of={noReport} /> : <p class="note">Not known here: <Sentence of={noReport.detail} />. {noReport.help && <> To see them, <Sentence of={noReport.help} />.</>}</p>}
+        </Section>
+      ) : <Loading />}
     </>
   );
 }
@@ -136,6 +147,55 @@ function Subjects({ org, counts }: { org: string; counts: readonly Count[] }): J
         </table>
       </div>
       {counts.length > shown.length && <p class="muted">{plural(counts.length - shown.length, "more row")}: search to see them.</p>}
+    </Section>
+  );
+}
+
+/** What a prompt of each role has of the tools, compared with a host that lists all of them. */
+function SparedTokens({ org, of }: { org: string; of: Schemas["Spared"] }): JSX.Element {
+  return (
+    <Section title="Tokens spared" count={of.roles.length}>
+      <p>{plural(of.tools, "tool")} of {plural(of.servers.length, "server")} would take about <strong>{of.size.toLocaleString("en-US")}</strong> tokens of every prompt. The gateway lists only those of the role.</p>
+      {of.roles.length ? (
+        <div class="scroll" tabIndex={0} role="group" aria-label="Tokens spared">
+          <table>
+            <thead><tr><th scope="col">Role</th><th scope="col" class="number">Tools</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Spared</th><th scope="col" class="number">Share</th></tr></thead>
+            <tbody>
+              {of.roles.slice(0, 500).map((each) => (
+                <tr key={each.role}>
+                  <th scope="row"><SubjectLink org={org} subject={`role:${each.role}`} /></th>
+                  <td class="number">{each.tools.toLocaleString("en-US")}</td>
+                  <td class="number">{each.size.toLocaleString("en-US")}</td>
+                  <td class="number">{each.spared.toLocaleString("en-US")}</td>
+                  <td class="number">{of.size ? `${Math.floor((each.spared * 100) / of.size)} %` : ""}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      ) : <p class="muted">No role has a tool of these servers.</p>}
+      <p class="small muted">Tokens are estimated as four bytes each.</p>
+    </Section>
+  );
+}
+
+/** Edits that would narrow roles to what they used, or that ask for what was refused. Nothing is changed here. */
+function Proposals({ org, of }: { org: string; of: Schemas["UseSummary"] }): JSX.Element {
+  return (
+    <Section title="Proposals" count={of.proposals.length}>
+      {of.proposals.length ? (
+        <ul class="plain">
+          {of.proposals.map((each, number) => (
+            <li key={number}>
+              <p><Sentence of={each.text} />: <Sentence of={each.because} /> {each.file && <Place file={each.file} line={each.line} />}</p>
+              {each.by_hand && <p class="small muted">Not in the diff of <code>orgkernel gateway report</code>: <Sentence of={each.by_hand} /></p>}
+              {each.commands.map((command) => <p class="command" key={command}><code>{command}</code> <Copy text={command} /></p>)}
+            </li>
+          ))}
+        </ul>
+      ) : <p class="muted">Every role uses what it has, as far as the calls show.</p>}
+      {of.notes.map((note) => <p class="small muted" key={note}><Sentence of={note} /></p>)}
+      <p class="small muted">The audit covers {of.days.toLocaleString("en-US")} days of calls. <code>orgkernel gateway report --org {org} --format diff</code> writes the edits.</p>
     </Section>
   );
 }

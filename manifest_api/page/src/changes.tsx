@@ -6,8 +6,10 @@ import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
-import { Choice, Loading, Place, plural, ProblemView, Sentence, show } from "./parts";
+import { Choice, Loading, plural, ProblemView, Sentence, show } from "./parts";
+import { Place } from "./place";
 import type { ViewProps } from "./parts";
+import { exact } from "./times";
 
 type Report = Schemas["ChangeReport"];
 type Change = Schemas["Change"];
@@ -19,18 +21,28 @@ const EFFECTS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 export function ChangesView({ org, address }: ViewProps): JSX.Element {
-  const { answer, problem } = useAnswer(`changes ${org}`, () => get("/v1/orgs/{org}/changes", { org }));
-  if (problem) return <ProblemView of={problem} />;
+  const { before = "", after = "" } = address.query;
+  const chosen = { ...(before && { before }), ...(after && { after }) };
+  const { answer, problem } = useAnswer(`changes ${org} ${before} ${after}`, () => get("/v1/orgs/{org}/changes", { org }, chosen));
+  if (problem) {
+    return (
+      <>
+        <ProblemView of={problem} />
+        {(before || after) && <p><a href={linkTo(address.path)}>Compare the last change</a></p>}
+      </>
+    );
+  }
   if (!answer) return <Loading />;
   return (
     <>
       <h1 tabIndex={-1}>Changes</h1>
+      {answer.versions.length > 1 && <Versions address={address} of={answer} />}
       {answer.report ? (
         <>
-          <p class="muted">From version <Digest of={answer.before ?? ""} /> to <Digest of={answer.snapshot} />, {IS_COPY ? "the version of this copy" : "the last change that this server has read"}.</p>
+          <p class="muted">From version <Digest of={answer.before ?? ""} /> to <Digest of={answer.after} />, {IS_COPY ? "the version of this copy" : answer.after === answer.snapshot ? "the version that answers" : "which a later version has replaced"}.</p>
           <ChangeList org={org} address={address} of={answer.report} />
         </>
-      ) : (
+      ) : after ? <p class="note">No earlier version is kept. Choose another one.</p> : (
         <p class="note">
           The documents have not changed since this server started, at version <Digest of={answer.snapshot} />. Edit one, and this page shows who gained and lost what. To compare with an earlier revision, run <code>orgkernel diff git:main</code>.
         </p>
@@ -39,8 +51,26 @@ export function ChangesView({ org, address }: ViewProps): JSX.Element {
   );
 }
 
+/** The two versions to compare, of those that this server keeps. */
+function Versions({ address, of }: { address: Address; of: Schemas["VersionChanges"] }): JSX.Element {
+  // A version that came back is in the list twice, and is the same.
+  const ends = new Map([...of.versions].reverse().map(({ snapshot, until }) => [snapshot, until]));
+  const options = [...ends].reverse().map(([digest, until]) => [digest, `${shorten(digest)}, ${until === null ? "answers now" : `until ${exact(until)}`}`] as const);
+  return (
+    <div class="tools">
+      <Choice label="From" value={of.before ?? ""} options={of.before ? options : [["", "none"], ...options]} onChange={(value) => changeQuery(address, { before: value, after: of.after }, false)} />
+      <Choice label="To" value={of.after} options={options} onChange={(value) => changeQuery(address, { before: of.before ?? "", after: value }, false)} />
+      <button type="button" disabled={!of.before} onClick={() => changeQuery(address, { before: of.after, after: of.before ?? "" }, false)}>Swap</button>
+    </div>
+  );
+}
+
+function shorten(digest: string): string {
+  return digest.replace("sha256:", "").slice(0, 12);
+}
+
 function Digest({ of }: { of: string }): JSX.Element {
-  return <code title={of}>{of.replace("sha256:", "").slice(0, 12)}</code>;
+  return <code title={of}>{shorten(of)}</code>;
 }
 
 /** A comparison: each group of changes below the edits that cause it. */

@@ -7,6 +7,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { linkTo } from "./address";
 import type { Post } from "./crew";
 import { plural } from "./parts";
+import { TONES } from "./organization";
 import type { Coloring } from "./organization";
 import { useSight } from "./windowing";
 
@@ -14,6 +15,8 @@ const WIDTH = 224;
 const HEIGHT = 56;
 const ACROSS = WIDTH + 56;
 const DOWN = HEIGHT + 12;
+/** The room above a card for the name of its region. */
+const LABEL = 16;
 
 /** A line that is drawn over the chart. */
 export interface Link {
@@ -37,6 +40,8 @@ interface Props {
   at: string;
   coloring: Coloring;
   links: readonly Link[];
+  /** The region of a role, which is drawn behind the cards. Null if none is drawn. */
+  regions: ((post: Post) => string | null) | null;
   /** Points at a role, where that means something. */
   onPoint: ((post: Post) => void) | undefined;
   onToggle: (post: Post) => void;
@@ -44,8 +49,10 @@ interface Props {
 }
 
 export function Chart(props: Props): JSX.Element {
-  const { roots, isOpen, shown } = props;
-  const { cards, width, height } = useMemo(() => placeCards(roots, isOpen, shown), [roots, isOpen, shown]);
+  const { roots, isOpen, shown, regions } = props;
+  const { cards, width, height } = useMemo(() => placeCards(roots, isOpen, shown, regions ? LABEL : 0), [roots, isOpen, shown, regions !== null]);
+  const runs = useMemo(() => (regions ? listRuns(cards, regions) : []), [cards, regions]);
+  const names = useMemo(() => [...new Set(runs.map((run) => run.name))].sort(), [runs]);
   const box = useRef<HTMLDivElement>(null);
   const { from, to } = useSight(box);
   useEffect(() => {
@@ -65,6 +72,13 @@ export function Chart(props: Props): JSX.Element {
     <div class="chart" ref={box} role="group" aria-label="Org chart" tabIndex={0}>
       <div class="sheet" style={{ width: `${width}px`, height: `${height}px` }}>
         <svg width={width} height={height} aria-hidden="true">
+          {names.map((name, number) => (
+            <g key={name} class={`region tone-${number % TONES}`}>
+              {lines.filter((card) => regions?.(card.post) === name && regions(card.above?.post as Post) === name).map((card) => <path key={card.post.role.role_id} d={drawLine(card)} />)}
+              {runs.filter((run) => run.name === name && run.bottom >= from && run.top <= to).map((run) => <rect key={`${run.left} ${run.top}`} x={run.left - 7} y={run.top - LABEL - 3} width={WIDTH + 14} height={run.bottom - run.top + LABEL + 9} rx={8} />)}
+            </g>
+          ))}
+          {runs.filter((run) => run.bottom >= from && run.top <= to).map((run) => <text key={`${run.left} ${run.top}`} x={run.left} y={run.top - 5}>{run.name.slice(0, 34)}</text>)}
           {lines.map((card) => <path key={card.post.role.role_id} d={drawLine(card)} />)}
         </svg>
         {visible.map((card) => <CardView key={card.post.role.role_id} card={card} {...props} />)}
@@ -127,13 +141,37 @@ interface Placed {
   readonly above: Placed | null;
 }
 
-function placeCards(roots: readonly Post[], isOpen: (post: Post) => boolean, shown: ReadonlySet<string> | null): { cards: Placed[]; width: number; height: number } {
+/** Roles of one region that stand one below the other. */
+interface Run {
+  readonly name: string;
+  readonly left: number;
+  readonly top: number;
+  bottom: number;
+}
+
+function listRuns(cards: readonly Placed[], regions: (post: Post) => string | null): Run[] {
+  const runs: Run[] = [];
+  const last = new Map<number, Run | null>();
+  for (const card of [...cards].sort((one, other) => one.left - other.left || one.top - other.top)) {
+    const name = regions(card.post);
+    const before = last.get(card.left);
+    if (name !== null && before?.name === name) before.bottom = card.top + HEIGHT;
+    else {
+      const run = name === null ? null : { name, left: card.left, top: card.top, bottom: card.top + HEIGHT };
+      last.set(card.left, run);
+      if (run) runs.push(run);
+    }
+  }
+  return runs;
+}
+
+function placeCards(roots: readonly Post[], isOpen: (post: Post) => boolean, shown: ReadonlySet<string> | null, room: number): { cards: Placed[]; width: number; height: number } {
   const toCard = (post: Post): Card => ({
     post,
     below: isOpen(post) ? post.below.filter((each) => !shown || shown.has(each.role.role_id)).map(toCard) : [],
   });
   const top: Card = { post: null, below: roots.filter((each) => !shown || shown.has(each.role.role_id)).map(toCard) };
-  const laid = tree<Card>().nodeSize([DOWN, ACROSS]).separation((one, other) => (one.parent === other.parent ? 1 : 1.25))(
+  const laid = tree<Card>().nodeSize([DOWN + room, ACROSS]).separation((one, other) => (one.parent === other.parent ? 1 : 1.25))(
     hierarchy(top, (card) => card.below),
   );
   let [least, most, deepest] = [Infinity, -Infinity, 0];
@@ -147,14 +185,14 @@ function placeCards(roots: readonly Post[], isOpen: (post: Post) => boolean, sho
   const add = (node: HierarchyPointNode<Card>, above: Placed | null): void => {
     let placed = above;
     if (node.data.post) {
-      placed = { post: node.data.post, left: 8 + (node.depth - 1) * ACROSS, top: 8 + node.x - least, above };
+      placed = { post: node.data.post, left: 8 + (node.depth - 1) * ACROSS, top: 8 + room + node.x - least, above };
       cards.push(placed);
     }
     for (const child of node.children ?? []) add(child, placed);
   };
   add(laid, null);
   if (!cards.length) return { cards, width: 0, height: 0 };
-  return { cards, width: deepest * ACROSS + 48, height: most - least + HEIGHT + 16 };
+  return { cards, width: deepest * ACROSS + 48, height: most - least + HEIGHT + 16 + room };
 }
 
 /** A curve from one card to another, and its head. It leaves and enters at the sides that face each other. */

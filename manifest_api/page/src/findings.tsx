@@ -6,7 +6,8 @@ import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get, getAll } from "./client";
 import type { Schemas } from "./client";
-import { Choice, Copy, Loading, plural, ProblemView, Section, Sentence, Text } from "./parts";
+import { Choice, Loading, plural, ProblemView, Section, Sentence, Text } from "./parts";
+import { Place, RuleLink } from "./place";
 
 type Finding = Schemas["DiagnosticRow"];
 
@@ -57,15 +58,14 @@ function FindingRow({ of }: { of: Finding }): JSX.Element {
     <li>
       <p>
         <span class={`severity ${of.severity}`}><span aria-hidden="true">{signs[of.severity]}</span> {of.severity}</span>{" "}
-        <code>{of.code}</code> {of.name}: <Sentence of={of.message} />
+        <RuleLink code={of.code} /> {of.name}: <Sentence of={of.message} />
       </p>
       {of.help && <p class="small">To fix it: <Sentence of={of.help} /></p>}
       <p class="small muted">
-        <code><bdi>{of.file}:{of.line}:{of.column}</bdi></code> <Copy text={`${of.file}:${of.line}:${of.column}`} />
+        {of.file && <Place file={of.file} line={of.line} />}
         {of.subject && <> · about <Text of={of.subject} most={80} /></>}
-        {" "}· explain: <code>orgkernel rule {of.code}</code> <Copy text={`orgkernel rule ${of.code}`} />
       </p>
-      {of.related.length > 0 && <ul class="lines">{of.related.map((each, number) => <li key={number}><Text of={each.text} /> <code>{each.file}:{each.line}</code></li>)}</ul>}
+      {of.related.length > 0 && <ul class="lines">{of.related.map((each, number) => <li key={number}><Text of={each.text} /> <Place file={each.file} line={each.line} /></li>)}</ul>}
     </li>
   );
 }

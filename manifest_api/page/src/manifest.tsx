@@ -3,7 +3,8 @@
 import type { JSX } from "preact";
 import { linkTo } from "./address";
 import type { Schemas } from "./client";
-import { Place, Sentence, Name, Text, WhyNote, plural, show, words } from "./parts";
+import { Sentence, Name, Text, WhyNote, plural, show, words } from "./parts";
+import { Place, RuleLink } from "./place";
 
 export interface Row {
   readonly id: string;
@@ -103,7 +104,7 @@ export function FindingNotes({ findings }: { findings: readonly Schemas["Finding
     <section aria-label="Findings">
       {findings.map((each, number) => (
         <div class={`note ${each.severity}`} key={number}>
-          <p><strong>{each.severity}</strong> <code>{each.id}</code> <Sentence of={each.message} /></p>
+          <p><strong>{each.severity}</strong> <RuleLink code={each.id} /> <Sentence of={each.message} /></p>
           {each.help && <p class="small">To fix it: <Sentence of={each.help} /></p>}
           {each.file && <p class="small"><Place file={each.file} line={each.line} /></p>}
         </div>

@@ -30,8 +30,13 @@ const COLORINGS = new Map<string, readonly [string, (post: Post) => string]>([
   ...(IS_COPY ? [] : [["pace", ["PACE tier", ({ tier }: Post) => tier ?? "no report"]] as const]),
   ["findings", ["Findings", ({ role }) => (role.findings ? plural(role.findings, "finding") : "no finding")]],
 ]);
+/** What can be drawn behind the cards. */
+const REGIONS = new Map<string, readonly [string, (post: Post) => string | null]>([
+  ["department", ["Departments", ({ role }) => role.department]],
+  ["layer", ["Hand-off layers", ({ role }) => role.layer]],
+]);
 /** The number of colors in page.css. */
-const TONES = 8;
+export const TONES = 8;
 
 export function OrganizationView({ org, address }: { org: string; address: Address }): JSX.Element {
   const { answer: detail, problem } = useAnswer(`organization ${org}`, () => get("/v1/orgs/{org}", { org }));
@@ -85,7 +90,7 @@ function useLinks(org: string, role: string, overlay: string): { links: readonly
 }
 
 function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; address: Address; hasAgents: boolean }): JSX.Element {
-  const { view = "chart", q = "", focus = "", color = "department", toggled = "", at = "", overlay = "" } = address.query;
+  const { view = "chart", q = "", focus = "", color = "department", toggled = "", at = "", overlay = "", regions = "" } = address.query;
   const { links, text } = useLinks(org, at, overlay);
   const focused = crew.posts.get(focus);
   const roots = useMemo(() => (focused ? [focused] : crew.roots), [crew, focused]);
@@ -125,6 +130,7 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
         </label>
         <Choice label="Color by" value={color} options={[...COLORINGS].map(([name, [title]]) => [name, title] as const)} onChange={(name) => changeQuery(address, { color: name === "department" ? "" : name })} />
         {view === "chart" && <Choice label="Draw" value={overlay} options={[["", "Command only"], ["handoffs", "Hand-offs of a role"], ["escalation", "Escalation of a role"]]} onChange={(value) => changeQuery(address, { overlay: value })} />}
+        {view === "chart" && <Choice label="Regions" value={regions} options={[["", "None"], ...[...REGIONS].map(([name, [title]]) => [name, title] as const)]} onChange={(value) => changeQuery(address, { regions: value })} />}
         <p class="muted" role="status">
           {search ? `${plural(search.matches.size, "role")} of ${crew.posts.size.toLocaleString("en-US")}` : plural(crew.posts.size, "role")}
         </p>
@@ -146,7 +152,7 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
         <Treegrid org={org} rows={rows} at={at} isOpen={isOpen} coloring={coloring} onToggle={toggle} />
       ) : (
         <Chart
-          org={org} roots={roots} isOpen={isOpen} shown={search?.shown ?? null} at={at} matches={search?.matches ?? null} coloring={coloring} links={links}
+          org={org} roots={roots} isOpen={isOpen} shown={search?.shown ?? null} at={at} matches={search?.matches ?? null} coloring={coloring} links={links} regions={REGIONS.get(regions)?.[1] ?? null}
           onPoint={overlay ? (post) => changeQuery(address, { at: post.role.role_id, overlay }, false) : undefined} onToggle={toggle} onFocus={(post) => changeQuery(address, { focus: post.role.role_id }, false)}
         />
       )}

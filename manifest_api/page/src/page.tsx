@@ -9,6 +9,7 @@ import { startBeats, useAnswer, useLost, useVersion } from "./answers";
 import { get, getAll, hasKey, Refused, refresh, useKeyFromNowOn } from "./client";
 import type { Schemas } from "./client";
 import { Palette, TITLES } from "./palette";
+import { OrgOfView } from "./place";
 import { Loading, ProblemNote, ProblemView, Name, Text, plural } from "./parts";
 import type { ViewProps } from "./parts";
 
@@ -24,6 +25,7 @@ const VIEWS: Readonly<Record<string, () => Promise<View>>> = {
   findings: () => import("./findings").then((part) => part.FindingsView),
   // A copy has no answers to these.
   ...(IS_COPY ? {} : {
+    rules: () => import("./rules").then((part) => part.RulesView),
     access: () => import("./access").then((part) => part.AccessView),
     routing: () => import("./routing").then((part) => part.RoutingView),
     requests: () => import("./requests").then((part) => part.RequestsView),
@@ -76,7 +78,7 @@ function Page(): JSX.Element {
             </nav>
           </>
         )}
-        {top !== "orgs" && organizations && <nav aria-label="Views"><a href="#/">Organizations</a><a href="#/findings" aria-current={top === "findings" ? "page" : undefined}>Findings</a></nav>}
+        {top !== "orgs" && organizations && <nav aria-label="Views"><a href="#/">Organizations</a><a href="#/findings" aria-current={top === "findings" ? "page" : undefined}>Findings</a>{!IS_COPY && <a href="#/rules" aria-current={top === "rules" ? "page" : undefined}>Rules</a>}</nav>}
         <span class="end">
           {top === "orgs" && org && <Palette org={org} />}
           {!IS_COPY && <KeyMenu needed={needsKey} />}
@@ -114,7 +116,7 @@ async function getAllOrganizations(): Promise<Line[]> {
 function Content({ address, organizations }: { address: Address; organizations: readonly Line[] }): JSX.Element {
   const [top, org = "", view = "organization", id = ""] = address.path;
   if (top === undefined) return <Organizations of={organizations} />;
-  if (top === "findings") return <LoadedView name="findings" org="" address={address} />;
+  if (top === "findings" || (top === "rules" && !IS_COPY)) return <LoadedView key={top} name={top} org="" address={address} />;
   const needsId = view === "roles" || view === "agents";
   if (top === "orgs" && org && Object.hasOwn(VIEWS, view) && (id || !needsId)) return <LoadedView key={`${org}/${view}`} name={view} org={org} address={address} />;
   if (IS_COPY && top === "orgs") return <><h1 tabIndex={-1}>This view needs a server</h1><p class="note">This is a copy. <code>orgkernel serve</code> in the folder of the documents shows the view.</p></>;
@@ -126,7 +128,7 @@ function LoadedView({ name, ...props }: ViewProps & { name: string }): JSX.Eleme
   const { answer, problem } = useAnswer(`view ${name}`, () => loadView(name));
   const View = loaded.get(name) ?? answer;
   if (problem && !View) return <ProblemView of={problem} />;
-  return View ? <View {...props} /> : <Loading />;
+  return View ? <OrgOfView.Provider value={props.org}><View {...props} /></OrgOfView.Provider> : <Loading />;
 }
 
 async function loadView(name: string): Promise<View> {

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { linkTo } from "./address";
 import type { Address } from "./address";
 import type { Schemas } from "./client";
+import { Place } from "./place";
 
 /** What every view of an organization gets. */
 export interface ViewProps {
@@ -56,7 +57,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
 }
 
 /** The clipboard is closed to pages without TLS beyond loopback. */
-async function copyText(text: string): Promise<boolean> {
+export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -77,25 +78,16 @@ export function WhyNote({ why, about }: { why: readonly Why[]; about: string }):
 }
 
 /** The lines of documents behind a statement. */
-export function WhyLines({ why }: { why: readonly Why[] }): JSX.Element | null {
+export function WhyLines({ why, isOpen = false }: { why: readonly Why[]; isOpen?: boolean }): JSX.Element | null {
   if (!why.length) return null;
   return (
     <ul class="lines">
       {why.map((each, number) => (
         <li key={number}>
-          <Text of={each.text} /> {each.file && <Place file={each.file} line={each.line} />}
+          <Text of={each.text} /> {each.file && <Place file={each.file} line={each.line} isOpen={isOpen} />}
         </li>
       ))}
     </ul>
-  );
-}
-
-/** A line of a document. */
-export function Place({ file, line }: { file: string; line: number }): JSX.Element {
-  return (
-    <span class="place">
-      <code><bdi>{file}:{line}</bdi></code> <Copy text={`${file}:${line}`} />
-    </span>
   );
 }
 

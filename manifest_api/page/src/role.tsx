@@ -3,12 +3,15 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { linkTo } from "./address";
+import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
+import { RoleGraph } from "./graph";
 import { Facts, FindingNotes, Rows, ToolTable, toLinks } from "./manifest";
 import type { Row } from "./manifest";
-import { Loading, Place, plural, ProblemView, Section, Sentence, Text, WhyNote, words } from "./parts";
+import { Loading, plural, ProblemView, Section, Sentence, Text, WhyNote, words } from "./parts";
+import { Place } from "./place";
 import type { ViewProps } from "./parts";
 
 export function RoleView({ org, address }: ViewProps): JSX.Element {
@@ -16,10 +19,30 @@ export function RoleView({ org, address }: ViewProps): JSX.Element {
   const { answer: manifest, problem } = useAnswer(`role ${org}/${role}`, () => get("/v1/orgs/{org}/roles/{role}", { org, role }));
   if (problem) return <ProblemView of={problem} />;
   if (!manifest) return <Loading />;
-  return <RoleManifest org={org} of={manifest} />;
+  return <RoleManifest org={org} of={manifest} address={address} />;
 }
 
-function RoleManifest({ org, of }: { org: string; of: Schemas["RoleManifest"] }): JSX.Element {
+function RoleManifest({ org, of, address }: { org: string; of: Schemas["RoleManifest"]; address: Address }): JSX.Element {
+  const isGraph = address.query.show === "graph";
+  return (
+    <article>
+      <header>
+        <p class="kind">Role · {of.role_type}{of.department && <> · <Text of={of.department.name} most={80} /></>}</p>
+        <h1 tabIndex={-1}><Text of={of.role_name || of.role_id} most={200} /></h1>
+        <p class="muted"><code>{of.role_id}</code> <WhyNote why={of.why} about={of.role_id} /></p>
+        {of.description && <p class="lead"><Text of={of.description} /></p>}
+        <p class="actions">
+          <a href={linkTo(["orgs", org, "organization"], { at: of.role_id })}>Show in the chart</a>
+          {!IS_COPY && <a href={linkTo(["orgs", org, "access"], { subject: `role:${of.role_id}` })}>Ask what it may do</a>}
+          <a href={linkTo(address.path, { show: isGraph ? "" : "graph" })}>{isGraph ? "Show its manifest" : "Show its graph"}</a>
+        </p>
+      </header>
+      {isGraph ? <RoleGraph org={org} of={of} address={address} /> : <RoleSections org={org} of={of} />}
+    </article>
+  );
+}
+
+function RoleSections({ org, of }: { org: string; of: Schemas["RoleManifest"] }): JSX.Element {
   const roleLink = (id: string, external = false): string => (external ? "" : linkTo(["orgs", org, "roles", id]));
   const members = (list: readonly (Schemas["Member"] | Schemas["EscalationItem"] | Schemas["Peer"])[]): Row[] =>
     list.map((each) => ({
@@ -30,17 +53,7 @@ function RoleManifest({ org, of }: { org: string; of: Schemas["RoleManifest"] })
       why: each.why,
     }));
   return (
-    <article>
-      <header>
-        <p class="kind">Role · {of.role_type}{of.department && <> · <Text of={of.department.name} most={80} /></>}</p>
-        <h1 tabIndex={-1}><Text of={of.role_name || of.role_id} most={200} /></h1>
-        <p class="muted"><code>{of.role_id}</code> <WhyNote why={of.why} about={of.role_id} /></p>
-        {of.description && <p class="lead"><Text of={of.description} /></p>}
-        <p class="actions">
-          <a href={linkTo(["orgs", org, "organization"], { at: of.role_id })}>Show in the chart</a>
-          <a href={linkTo(["orgs", org, "access"], { subject: `role:${of.role_id}` })}>Ask what it may do</a>
-        </p>
-      </header>
+    <>
       <Findings org={org} of={of} />
       <div class="columns">
         <Section title="Chain of command" count={of.chain_of_command.length}>
@@ -155,7 +168,7 @@ function RoleManifest({ org, of }: { org: string; of: Schemas["RoleManifest"] })
       <Section title="Settings">
         <Facts facts={[...of.identity, ...of.doctrine, ...of.requirements, ...(of.depth_left ? [of.depth_left] : [])]} />
       </Section>
-    </article>
+    </>
   );
 }
 

@@ -2,11 +2,13 @@
 
 import type { JSX } from "preact";
 import { changeQuery, linkTo } from "./address";
+import { useState } from "preact/hooks";
 import { useAnswer } from "./answers";
-import { get, getAll } from "./client";
+import { get, getAll, post } from "./client";
 import type { Schemas } from "./client";
-import { Loading, ProblemNote, Section, show, SubjectLink, Text, words } from "./parts";
+import { Loading, ProblemNote, Section, Sentence, show, SubjectLink, Text, words } from "./parts";
 import type { ViewProps } from "./parts";
+import { RuleLink } from "./place";
 import { useNow, When } from "./times";
 
 type Contract = Schemas["ContractRecord"];
@@ -21,6 +23,7 @@ export function WorkView({ org, address }: ViewProps): JSX.Element {
       <Handoffs org={org} q={q.toLowerCase()} />
       <Claims org={org} q={q.toLowerCase()} />
       <OpenBriefs org={org} q={q.toLowerCase()} />
+      <Batches org={org} />
       <DecisionLog org={org} q={q.toLowerCase()} />
     </>
   );
@@ -168,5 +171,88 @@ function DecisionLog({ org, q }: ListProps): JSX.Element {
         </ul>
       ) : <p class="muted">The log is empty.</p>}
     </Section>
+  );
+}
+
+/** A brief as a subtask of a plan. */
+interface Subtask {
+  readonly id: string;
+  readonly files: readonly string[];
+  readonly kind?: "broad";
+}
+
+/** How the open briefs can be worked on without two workers that write one file, or how another plan can. */
+function Batches({ org }: { org: string }): JSX.Element {
+  const { answer: contracts } = useAnswer(`contracts ${org}`, () => getAll("/v1/orgs/{org}/contracts", { org }, (page) => page.contracts));
+  const { answer: handoffs } = useAnswer(`handoffs ${org}`, () => getAll("/v1/orgs/{org}/handoffs", { org }, (page) => page.handoffs));
+  const [text, setText] = useState("");
+  const [plan, setPlan] = useState("");
+  const done = new Set((contracts ?? []).filter((each) => each.kind === "result").map((each) => each.brief_id));
+  // A plan has at most 500 subtasks.
+  const open = (contracts ?? []).filter((each) => each.kind === "brief" && !done.has(each.record_id)).slice(0, 500);
+  const names = new Map(open.map((each, number) => [`brief_${number + 1}`, field(each, "mission") || each.record_id]));
+  const subtasks = open.map((each, number) => toSubtask(each, number + 1));
+  const working = new Set((handoffs ?? []).filter((each) => each.expires_at > Date.now() / 1_000).map((each) => each.brief));
+  const running = open.flatMap((each, number) => (working.has(each.record_id) ? [`brief_${number + 1}`] : []));
+  return (
+    <Section title="Batches">
+      {plan ? <Planned org={org} plan={plan} running={[]} names={new Map()} /> : !contracts || !handoffs ? <Loading /> : open.length ? (
+        <>
+          <p class="muted">The open briefs as a plan: those of one batch can be worked on at the same time, because they own different files.</p>
+          <Planned org={org} plan={{ _schema: "orgkernel:subtask_plan", subtasks }} running={running} names={names} />
+        </>
+      ) : <p class="muted">There is no open brief to divide.</p>}
+      <details>
+        <summary>Divide a plan of your own</summary>
+        <form class="question" onSubmit={(event) => { event.preventDefault(); setPlan(text.trim()); }}>
+          <label class="field"><span>Plan, in YAML or JSON (<code>orgkernel:subtask_plan</code>)</span><textarea value={text} rows={8} spellcheck={false} placeholder={PLAN} onInput={(event) => setText(event.currentTarget.value)} /></label>
+          <div class="tools"><button type="submit" class="primary">Divide it</button>{plan && <button type="button" onClick={() => setPlan("")}>Back to the open briefs</button>}</div>
+        </form>
+      </details>
+    </Section>
+  );
+}
+
+const PLAN = "_schema: orgkernel:subtask_plan\nsubtasks:\n  - {id: search, files: [src/search.py]}\n  - {id: cart, files: [src/cart.py], depends_on: [search]}";
+
+function toSubtask(brief: Contract, number: number): Subtask {
+  const { spec } = brief.body as { spec?: { scope?: { files_owned?: unknown } } };
+  const owned = spec?.scope?.files_owned;
+  const files = Array.isArray(owned) ? owned.map(String) : [];
+  return files.length ? { id: `brief_${number}`, files } : { id: `brief_${number}`, files, kind: "broad" };
+}
+
+function Planned({ org, plan, running, names }: { org: string; plan: unknown; running: readonly string[]; names: ReadonlyMap<string, string> }): JSX.Element {
+  const about = JSON.stringify([plan, running]);
+  const { answer, problem } = useAnswer(`batches ${org} ${about}`, () => post("/v1/orgs/{org}/batches/plan", { org }, { plan: plan as Record<string, never>, done: [], running: [...running] }));
+  if (problem) return <ProblemNote of={problem} />;
+  if (!answer) return <Loading />;
+  const name = (id: string): JSX.Element => <Text of={names.get(id) ?? id} most={120} />;
+  const list = (ids: readonly string[]): JSX.Element => <>{ids.map((id, number) => <span key={id}>{number > 0 && ", "}{name(id)}</span>)}</>;
+  return (
+    <>
+      {answer.findings.length > 0 && (
+        <ul class="plain">{answer.findings.map((each, number) => <li key={number}><span class={`severity ${each.severity}`}>{each.severity}</span> <RuleLink code={each.code} /> <Sentence of={each.message} />{each.help && <span class="muted"> (<Sentence of={each.help} />)</span>}</li>)}</ul>
+      )}
+      {answer.plan && (
+        <>
+          {running.length > 0 && <p>In work: {list(running)}</p>}
+          {answer.plan.batches.length > 0 && <ol class="batches">{answer.plan.batches.map((batch, number) => <li key={number}><span class="muted">{batch.kind}:</span> {list(batch.subtasks)}</li>)}</ol>}
+          {answer.plan.batches.length > 0 && <p>{answer.plan.start.length ? <>May start now: {list(answer.plan.start)}</> : "Nothing may start now."}</p>}
+          {answer.plan.waiting.length > 0 && (
+            <ul class="plain">
+              {answer.plan.waiting.map((each) => (
+                <li key={each.id}>
+                  {name(each.id)} waits
+                  <ul class="lines">{each.waits.map((wait, number) => <li key={number}><code>{wait.code}</code> {wait.held_by.length ? <>for {list(wait.held_by)}{wait.files.length > 0 && <> ({wait.files.join(", ")})</>}</> : <Sentence of={wait.text} />}</li>)}</ul>
+                </li>
+              ))}
+            </ul>
+          )}
+          {answer.plan.problems.map((each, number) => <p class="note problem" key={number}><code>{each.code}</code> {list(each.subtasks)}{each.files.length > 0 && <>: {each.files.join(", ")}</>}</p>)}
+          {answer.plan.is_minimal && answer.plan.because && <p class="small muted">Fewer batches are not possible: <Sentence of={answer.plan.because} />.</p>}
+        </>
+      )}
+    </>
   );
 }
