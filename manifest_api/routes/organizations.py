@@ -29,6 +29,7 @@ from manifest_api.routes.documented import declare_body, declare_responses
 from manifest_api.shapes import InvalidValue, OrganizationDetail, OrganizationList, TaskQuestion
 from manifest_api.status import list_organizations, show_organization
 from orgkernel.decisions.dispatch.by_domain import DispatchDecision
+from orgkernel.decisions.dispatch.routing_report import RoutingReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UnknownOrganization, UnknownRole
 from orgkernel.kernel.kernel import Kernel
@@ -134,6 +135,14 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
     response = await answers.respond_once(ask, org, quick="domain" in task and not question.all_considered)
     count_decision(request, outcome, "dispatch")
     return response
+
+
+@router.get(
+    "/v1/orgs/{org}/routing-report", responses=declare_responses(RoutingReport, 404, 409, 503, org=True)
+)
+async def get_routing_report(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """Get where the declared examples and triggers lead as sentences, and which roles sentences confuse."""
+    return await answers.respond(request, lambda kernel: kernel.report_routing(org), org)
 
 
 async def _answer_crew(

@@ -31,6 +31,7 @@ GROUPS = {
         "what-can": CommandEntry("ask.access:what_can", "List what a subject may do."),
         "policy": CommandEntry("ask.policy", "List policies, and show what a policy changes for whom."),
         "dispatch": CommandEntry("ask.dispatch", "Find the role that takes a task, and explain why."),
+        "routing": CommandEntry("ask.routing", "Report whether examples and triggers lead to their roles."),
         "handle": CommandEntry("ask.handle", "Find out how a subject handles an intent."),
         "manifest": CommandEntry("ask.manifest", "Show everything that a role, an agent or the crew can do."),
         "graph": CommandEntry("ask.manifest:graph", "Draw the org chart."),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.crew.vacancies import VacancyAnswer
     from orgkernel.decisions.dispatch.by_domain import DispatchDecision
     from orgkernel.decisions.dispatch.embedding import Embedder
+    from orgkernel.decisions.dispatch.routing_report import RoutingReport
     from orgkernel.decisions.dispatch.task_state import PreviousTask
     from orgkernel.decisions.evidence.qualifications import QualificationRecord
     from orgkernel.decisions.evidence.service_record import PersonalityDrift
@@ -234,6 +235,19 @@ class Kernel(Registry):
             needs=needs,
             all_considered=all_considered,
         )
+
+    def report_routing(self, org: str, *, embedder: Embedder | None = None) -> RoutingReport:
+        """Where the organization's own examples and triggers lead, and which roles sentences confuse. Raises
+        `UnknownOrganization` or `NotServed`.
+
+        >>> report = Kernel.open().report_routing("household")
+        >>> report.examples == report.examples_right
+        True
+        """
+        from orgkernel.decisions.dispatch.routing_report import report_routing
+        from orgkernel.kernel.word_vectors import find_word_vectors
+
+        return report_routing(self.organization(org).snapshot.index, embedder or find_word_vectors())
 
     def graph(self, org: str) -> MultiDiGraph[str]:
         """The organization as a new networkx graph, which you can change. Its form is described on the page

@@ -496,16 +496,22 @@ def rank_roles(
     most: int = 5,
     without: frozenset[int] = frozenset(),
     similar: Mapping[int, float] | None = None,
+    unknown_example: str | None = None,
 ) -> Ranking:
     """Rank the roles for a text.
 
     Roles in `without` are skipped. `similar` contains the similarity in meaning of roles to the text according to an
     embedding model, from 0 for the average role to 1. It changes the order and the margin. Only words make a role take
-    a text.
+    a text. `unknown_example` is the key of an example that is treated as if it had not been declared.
     """
     request = read_request(text, index.names, index.terms)
-    exact = index.examples.get(build_example_key(request.whole)) if request.whole else None
-    matches = find_matches(_get_lookup(index), index.examples, request)
+    key = build_example_key(request.whole)
+    exact = index.examples.get(key) if key and key != unknown_example else None
+    matches = [
+        each
+        for each in find_matches(_get_lookup(index), index.examples, request)
+        if each.key != unknown_example or each.kind != "similar"
+    ]
     if request.factor < _DECLARED_FACTOR and any(each.strength >= _CERTAINLY_WORK for each in matches):
         # "What is the tariff code for ...?" reads like general knowledge, and is the work of whoever declares these words.
         request = request._replace(factor=_DECLARED_FACTOR, small_talk=request.creative)
@@ -559,7 +565,8 @@ def rank_roles(
     # A person who names a role has decided, so no other evidence outweighs the name.
     for place, role in enumerate(request.addressed[:most]):
         scores[role] = _NAMED_SCORE - 0.1 * place
-    if exact is not None and not request.addressed:
+    # An example that the organization declares word for word decides even about a name that it contains.
+    if exact is not None:
         scores[exact] = _EXACT_SCORE
     by_words = scores
     if similar:
@@ -848,10 +855,10 @@ def _find_evidence(
     declared: Sequence[Match] = (),
 ) -> tuple[Evidence, ...]:
     evidence: list[Evidence] = []
+    if role == exact:
+        evidence.append(Evidence("", build_example_key(request.whole), 10.0, "example"))
     if role in request.addressed:
-        evidence.append(Evidence(index.roles[role], "", 10.0, "name"))
-    if role == exact and not request.addressed:
-        evidence.append(Evidence("", build_example_key(request.whole), 9.0, "example"))
+        evidence.append(Evidence(index.roles[role], "", 9.0, "name"))
     evidence.extend(
         Evidence(each.words, each.key, 1.0 + each.strength, each.kind)
         for each in declared
