@@ -26,6 +26,7 @@ from watchfiles import Change, awatch
 from manifest_api.answering import Answers
 from manifest_api.status import build_standing
 from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.out_of_service import list_out_of_service
 from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.loading.files import MARKDOWN, is_candidate
 from orgkernel.runtime.regular_files import find_identity
@@ -229,6 +230,8 @@ def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> N
             logger.info(
                 "updated: organization %s is now %s", quote(org_id), state.served[org_id].snapshot.digest
             )
+            for out in list_out_of_service(state.served[org_id].snapshot.records):
+                logger.warning("in organization %s, %s", quote(org_id), out.located_reason)
     for org_id in report.kept:
         reason = build_standing(state, org_id).reason
         logger.warning("kept: organization %s answers from its last good version: %s", quote(org_id), reason)

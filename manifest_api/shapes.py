@@ -53,7 +53,7 @@ class OrganizationStanding(msgspec.Struct, frozen=True, kw_only=True):
     errors: int
     """Findings of the version on disk."""
     reason: str
-    """The first error with its place. Empty for a served organization."""
+    """The first error with its place, and the roles and agents that it takes out of service while the others answer."""
 
 
 class OrganizationLine(OrganizationStanding, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.render import convert_to_data
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownOrganization
+from orgkernel.graph.out_of_service import list_out_of_service
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState
@@ -40,12 +41,20 @@ def build_standing(state: RegistryState, org_id: str) -> OrganizationStanding:
     answering = state.served.get(org_id)
     diagnostics = state.refused.get(org_id, answering.snapshot.diagnostics if answering else ())
     first = next((each for each in diagnostics if each.severity is Severity.ERROR), None)
+    reason = f"{first.place} {first.code} {first.message}" if first else ""
+    if (
+        answering is not None
+        and not answering.stale
+        and (out := list_out_of_service(answering.snapshot.records))
+    ):
+        others = f", and {len(out) - 1} more" if out[1:] else ""
+        reason = f"{out[0].located_reason}{others}"
     return OrganizationStanding(
         org_id=org_id,
         standing="refused" if answering is None else "stale" if answering.stale else "served",
         snapshot=answering.snapshot.digest if answering else None,
         errors=count_severity(diagnostics, Severity.ERROR),
-        reason=f"{first.place} {first.code} {first.message}" if first else "",
+        reason=reason,
     )
 
 

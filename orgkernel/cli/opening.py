@@ -15,6 +15,7 @@ from orgkernel.cli.here import find_organization_here, find_request
 from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import NothingToRead
+from orgkernel.graph.out_of_service import list_out_of_service
 from orgkernel.kernel.cache_folder import open_cache
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import LINKS, Project, find_project, list_callers_links
@@ -29,7 +30,7 @@ from orgkernel.snapshots.roots import (
     find_organization_above,
     narrow_request,
 )
-from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, does_cover_file
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -278,3 +279,9 @@ def open_kernel(
             say_which_organization_answers(kernel)
     click.get_current_context().call_on_close(lambda: save(kernel))
     return kernel
+
+
+def note_out_of_service(snapshot: OrgSnapshot) -> None:
+    """Print a note for each role and agent that is out of service, because an answer about all roles lacks them."""
+    for each in list_out_of_service(snapshot.records):
+        click.echo(printable(f"note: {each.located_reason}"), err=True)

@@ -66,6 +66,7 @@ def build_working_form(
     for role in roles:
         if role["chain"] == _list_chain_above(role["role_id"], superiors):
             role["chain"] = None
+    organization["agents"] = [each for each in organization["agents"] if f"agent:{each['id']}" not in unread]
     organization[ROLES] = [
         role for role in roles if role["role_id"] not in unread and (only is None or role["role_id"] in only)
     ]

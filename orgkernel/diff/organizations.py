@@ -65,7 +65,9 @@ class Version:
     view: OrgView
     findings: tuple[Diagnostic, ...] = ()
     unread: frozenset[str] = frozenset()
-    """Roles that are declared in a file that cannot be read. Nothing is known about them."""
+    """Roles that are declared in a file that cannot be read or is out of service, and, as `agent:ID`, the agents that fill
+    them. Nothing is known about them.
+    """
 
 
 class OrganizationComparison(NamedTuple):
@@ -116,6 +118,7 @@ class _Comparer:
             each
             for each in find_edits(old.view.records, new.view.records)
             if not (each.section == POSTS and each.id in self.unread)
+            and not (each.section == "agents" and f"agent:{each.id}" in self.unread)
         )
 
     def compare(self) -> OrganizationComparison:

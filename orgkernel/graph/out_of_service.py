@@ -24,6 +24,11 @@ class OutOfService(NamedTuple):
         """A sentence with the error, without its place."""
         return f"{self.name} is out of service{self.like}: {self.fault.message}"
 
+    @property
+    def located_reason(self) -> str:
+        """The sentence with the place of the error."""
+        return f"{self.name} is out of service{self.like}: {self.fault.place}: {self.fault.message}"
+
 
 def find_out_of_service(records: OrgRecords, subject: str) -> OutOfService | None:
     """A subject that is out of service, such as `role:clerk`. None for every other subject."""
@@ -33,6 +38,15 @@ def find_out_of_service(records: OrgRecords, subject: str) -> OutOfService | Non
     if kind == "agent" and (agent := records.withheld_agents.get(name)) is not None:
         return OutOfService(f"agent {quote(name)}", f", as its role {quote(agent.role_id)} is", agent.fault)
     return None
+
+
+def list_out_of_service(records: OrgRecords) -> tuple[OutOfService, ...]:
+    """All roles and agents that are out of service, roles first."""
+    subjects = (
+        *(f"role:{each}" for each in records.withheld),
+        *(f"agent:{each}" for each in records.withheld_agents),
+    )
+    return tuple(out for each in subjects if (out := find_out_of_service(records, each)) is not None)
 
 
 def describe_refusal(records: OrgRecords, subject: str) -> tuple[str, str] | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.diff.organizations import Version, compare_versions_of
 from orgkernel.diff.report import ChangeReport, build_report
 from orgkernel.errors import UnknownOrganization
+from orgkernel.graph.out_of_service import list_out_of_service
 from orgkernel.kernel.settings import Project
 from orgkernel.loading.cache import Cache
 from orgkernel.project.versions import TreeVersion, read_versions
@@ -40,6 +41,8 @@ class _Read:
     """Organizations that are declared and cannot be read."""
     other_errors: int = 0
     """The number of errors outside organizations."""
+    out_of_service: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each organization, a sentence about each role and agent that is out of service."""
 
 
 def compare_trees(
@@ -77,10 +80,12 @@ def compare_trees(
 
 def _read(version: TreeVersion) -> _Read:
     latest = version.state.latest
-    versions, errors = {}, {}
+    versions, errors, out_of_service = {}, {}, {}
     for org_id, each in latest.organizations.items():
-        unread = frozenset(each.records.without_profile) & each.records.excused
+        unread = frozenset(each.records.without_profile) & each.records.excused | each.records.withheld.keys()
+        unread |= {f"agent:{agent_id}" for agent_id in each.records.withheld_agents}
         versions[org_id] = Version(each.index, each.diagnostics, unread)
+        out_of_service[org_id] = tuple(out.located_reason for out in list_out_of_service(each.records))
         errors[org_id] = sum(diagnostic.severity is Severity.ERROR for diagnostic in each.diagnostics)
     about_some = {diagnostic for each in latest.organizations.values() for diagnostic in each.diagnostics}
     others = [diagnostic for diagnostic in latest.diagnostics if diagnostic not in about_some]
@@ -92,6 +97,7 @@ def _read(version: TreeVersion) -> _Read:
         frozenset(refused & latest.organizations.keys()),
         frozenset(refused - latest.organizations.keys()),
         sum(diagnostic.severity is Severity.ERROR for diagnostic in others),
+        out_of_service,
     )
 
 
@@ -120,6 +126,10 @@ def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
     for org_id, count in read.errors.items():
         if org_id in chosen - read.held_back:
             yield f"{read.name}: organization {quote(org_id)} has {_count_errors(count)} about single roles{_name_unread(read, org_id)}"
+    for org_id in sorted(chosen & read.out_of_service.keys()):
+        yield from (
+            f"{read.name}: {sentence}, so it is not compared" for sentence in read.out_of_service[org_id]
+        )
     if read.other_errors and org is None:
         yield f"{read.name}: {_count_errors(read.other_errors)} in documents of no organization, such as decision cases"
 
@@ -129,5 +139,5 @@ def _count_errors(count: int) -> str:
 
 
 def _name_unread(read: _Read, org_id: str) -> str:
-    unread = read.versions[org_id].unread
+    unread = [each for each in read.versions[org_id].unread if not each.startswith("agent:")]
     return f", without {listing(sorted(unread))}" if unread else ""

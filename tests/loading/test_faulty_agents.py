@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
+from manifest_api import create_app
 from orgkernel import AccessRequest, Kernel
+from orgkernel.decisions.access.vanished import find_vanished
+from orgkernel.decisions.evidence.state_view import Grant
 from tests.support.claude_trees import agent
 from tests.support.in_process import run_here
 from tests.support.other_trees import lay_out
@@ -264,3 +268,56 @@ def test_a_reload_is_a_cold_load(tmp_path: Path) -> None:
         assert ("dev" in warm.records.posts) is (text == DEV)
     assert digests[0] == digests[-1]
     assert len(set(digests)) == len(digests) - 1
+
+
+def test_every_surface_tells_who_is_out_of_service(tmp_path: Path) -> None:
+    """Lists lack the role and say so, a comparison does not call it removed, and an export writes nothing unless asked to."""
+    whole = write_tree(tmp_path / "whole", {**OWN, "roles/dev.yaml": DEV})
+    tree = write_tree(tmp_path / "tree", {**OWN, "roles/dev.yaml": OF_ONE_ROLE["not_yaml"]})
+    note = "note: role `dev` is out of service: roles/dev.yaml:"
+    for command in (["graph"], ["manifest"], ["crew"], ["who-can", *TOOL], ["dispatch", "codegen"]):
+        assert note in run_here(*command, cwd=tree).stderr, command
+    compared = run_here("diff", str(whole), ".", cwd=tree)
+    assert "role `dev` is out of service: roles/dev.yaml:" in compared.stderr
+    assert "is removed" not in compared.stdout
+    export = ["export", "--to", "agent-spec", "-o", "out"]
+    refused = run_here(*export, cwd=tree)
+    assert (refused.returncode, (tree / "out").exists()) == (2, False)
+    assert "nothing was written: role `dev` is out of service: roles/dev.yaml:" in refused.stderr
+    assert run_here(*export, "--accept-losses", cwd=tree).returncode == 0
+    texts = [path.read_text(encoding="utf-8") for path in (tree / "out").rglob("*") if path.is_file()]
+    assert any("Tests." in text for text in texts)
+    assert not any("Develops." in text for text in texts)
+
+
+def test_a_server_goes_on_without_the_role(tmp_path: Path) -> None:
+    """The other roles answer after a reload, the status names the error, and the role answers again when it is corrected."""
+    kernel = Kernel.open(write_tree(tmp_path, {**OWN, "roles/dev.yaml": DEV}))
+    with TestClient(create_app(kernel), client=("127.0.0.1", 1), base_url="http://127.0.0.1") as client:
+        for text in (OF_ONE_ROLE["not_yaml"], DEV):
+            write_tree(tmp_path, {"roles/dev.yaml": text})
+            kernel.reload()
+            is_out = text != DEV
+            assert client.get("/v1/orgs/shop/roles/qa").status_code == 200
+            answer = client.get("/v1/orgs/shop/roles/dev")
+            assert answer.status_code == (404 if is_out else 200)
+            ready = client.get("/readyz")
+            assert ready.status_code == 200
+            assert ready.json()["status"] == ("degraded" if is_out else "ready")
+            (standing,) = ready.json()["organizations"]
+            assert standing["standing"] == "served"
+            assert ("role `dev` is out of service" in standing["reason"]) is is_out
+            if is_out:
+                assert answer.json()["code"] == "UNKNOWN_ROLE"
+                assert "roles/dev.yaml:6" in answer.json()["detail"]
+
+
+def test_a_grant_of_a_role_that_is_out_of_service_stays(tmp_path: Path) -> None:
+    """It is not put to sleep, as that of a role that was removed is; it gives nothing meanwhile."""
+    kernel = Kernel.open(write_tree(tmp_path, {**OWN, "roles/dev.yaml": OF_ONE_ROLE["unknown_superior"]}))
+    view = kernel.organization("shop").snapshot.index
+    grants = [
+        Grant(name, name, ("tool:scheduler",), "full", org_id="shop")
+        for name in ("role:dev", "agent:ada", "role:gone")
+    ]
+    assert [each.subject for each in find_vanished([view], grants)] == ["role:gone"]

@@ -11,7 +11,14 @@ import msgspec
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, input_option, parse_context
 from orgkernel.cli.named import choose_reference
-from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
+from orgkernel.cli.opening import (
+    add_path_options,
+    cache_option,
+    format_option,
+    note_out_of_service,
+    org_option,
+    with_options,
+)
 from orgkernel.cli.output import echo_answer, join_lines, list_places, paint, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, RemedyEdit, TraceLine
@@ -140,6 +147,7 @@ def who_can(
     _require_kind("resource", resource, "tool:")
     kernel = open_with_state(org=org, **where)
     resource = choose_reference(kernel, org, resource)
+    note_out_of_service(kernel.organization(org).snapshot)
     rows = kernel.who_can(org, action, resource, context=parse_context(context_json, input_json), kinds=kinds)
     echo_answer(form, rows, lambda: _render_rows(rows, by_subject=True))
     if not rows:

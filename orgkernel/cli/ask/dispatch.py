@@ -10,7 +10,14 @@ import click
 import msgspec
 
 from orgkernel.cli import completing
-from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
+from orgkernel.cli.opening import (
+    add_path_options,
+    cache_option,
+    format_option,
+    note_out_of_service,
+    open_kernel,
+    org_option,
+)
 from orgkernel.cli.output import echo_answer, join_lines, list_places, render_reasons
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.dispatch.by_domain import DispatchDecision
@@ -73,6 +80,7 @@ def command(
     decision = kernel.dispatch(
         org, domain, intent=intent, text=text, needs=needs, all_considered=all_considered, previous=before
     )
+    note_out_of_service(kernel.organization(org).snapshot)
     echo_answer(form, decision, lambda: _render(decision))
     if domain is not None and decision.outcome != "role" and " " in domain.strip():
         click.echo(

@@ -8,7 +8,14 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.named import choose_id
-from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
+from orgkernel.cli.opening import (
+    add_path_options,
+    cache_option,
+    format_option,
+    note_out_of_service,
+    open_kernel,
+    org_option,
+)
 from orgkernel.cli.output import echo_answer, echo_json, get_terminal_width, render_yaml
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.manifest.filters import RoleFilter
@@ -65,6 +72,7 @@ def command(
     elif role is not None:
         manifest = kernel.manifest(org, choose_id(kernel, org, "role", role))
     else:
+        note_out_of_service(kernel.organization(org).snapshot)
         manifest = kernel.crew(org, RoleFilter(**wanted))
     echo_answer(form, manifest, lambda: _render(manifest, form))
 
@@ -92,6 +100,7 @@ def graph(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     organization = kernel.latest(org)
     if organization.has_errors:
         click.echo(f"note: organization `{organization.org_id}` has errors; see `orgkernel check`", err=True)
+    note_out_of_service(organization)
     if form == "tree":
         drawing = render_tree(organization.graph, max(40, get_terminal_width() or 80))
     else:

@@ -8,7 +8,13 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.groups import CommandGroup, refuse_options_before
-from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option
+from orgkernel.cli.opening import (
+    add_path_options,
+    cache_option,
+    format_option,
+    note_out_of_service,
+    org_option,
+)
 from orgkernel.cli.output import echo_answer
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.decisions.evidence.state_view import Lifecycle
@@ -65,6 +71,7 @@ def command(
         refuse_options_before(ctx)
         return
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
+    note_out_of_service(kernel.organization(org).snapshot)
     agent_list = kernel.agents(org, AgentFilter(**filters))
     echo_answer(form, agent_list, lambda: _render(agent_list))
 

@@ -24,6 +24,7 @@ from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS, Exporter
 from orgkernel.exchange.marks import Mark
 from orgkernel.exchange.writing import check_export, write_export
+from orgkernel.graph.out_of_service import list_out_of_service
 from orgkernel.graph.questions import OrgView
 
 _SHOWN = 5
@@ -87,7 +88,14 @@ def command(
     exporter = _build_exporter(target, url, sign_key)
     kernel = open_kernel(paths, org, no_cache=no_cache)
     view = kernel.organization(org).snapshot.index
+    out = list_out_of_service(view.records)
+    if out and folder is not None and not check and not accept_losses:
+        raise UsageError(
+            f"nothing was written: {out[0].located_reason}",
+            "correct the error, or export without the role with `--accept-losses`",
+        )
     export = exporter.export(view)
+    export = replace(export, left_out=(*export.left_out, *view.records.withheld))
     shown = _name_agents(view, export)
     mark = Mark(view.org_id, target)
     if folder is None:
@@ -123,7 +131,9 @@ def _name_agents(view: OrgView, export: Export) -> Export:
     times = Counter(post.profile.name for post in view.records.posts.values())
 
     def name(role_id: str) -> str:
-        post = view.records.posts[role_id]
+        post = view.records.posts.get(role_id)
+        if post is None:  # out of service
+            return role_id
         is_clear = post.document.format and times[post.profile.name] == 1
         return post.profile.name if is_clear else role_id
 

@@ -29,6 +29,7 @@ from orgkernel.decisions.access.subject import Subject, find_essential_tools, ge
 from orgkernel.decisions.evidence.qualifications import build_passing_result
 from orgkernel.decisions.evidence.state_view import AgentState, Grant, StateView, ToolLock
 from orgkernel.documents.records import DATA_TIERS, LEVELS
+from orgkernel.graph.out_of_service import find_out_of_service
 
 MAX_ROLES = 5
 """The number of roles that are tried, nearest in the hierarchy first."""
@@ -45,12 +46,14 @@ def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...
     it.
 
     A misspelled subject has no remedy: declaring the misspelled name is not what the caller wants, and the reason of the
-    decision already suggests the right one.
+    decision already suggests the right one. Nor has a subject that is out of service, whose reason names the error.
 
     For the first `counted` remedies, the other requests that they would allow are counted, which takes many more decisions.
     """
     if not evaluation.is_declared or evaluation.subject.identity.kind == "unknown":
-        if is_misspelled(evaluation):
+        if is_misspelled(evaluation) or find_out_of_service(
+            evaluation.view.records, evaluation.request.subject
+        ):
             return ()
         stranger = RemedyChange("declare", evaluation.request.subject, subject=evaluation.request.subject)
         return (render_remedy(evaluation, (stranger,)),)
