@@ -261,7 +261,7 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
 def find_real_files(
     root: Root, others: Iterable[str] = (), file_system: FileSystem = DISK
 ) -> Iterator[Found]:
-    """The files of `find_files`, and the links that leave both the root and `others` (real paths).
+    """The files of `find_files`, and the links that leave both the root and `others` (real paths with a separator at the end).
 
     A root in the format of others is always looked for on the disk.
     """
@@ -269,7 +269,8 @@ def find_real_files(
     if not file_system.is_folder(root.path):
         yield Found(root.path, printable(root.name), real_top)
         return
-    tops = tuple(dict.fromkeys(os.path.join(top, "") for top in (real_top, *root.links, *others)))
+    own = (os.path.join(top, "") for top in (real_top, *root.links))
+    tops = tuple(dict.fromkeys((*own, *others)))
     if not root.areas:
         yield from _walk(
             root, root.path, printable(root.name), tops, set(), is_candidate, file_system=file_system
@@ -351,7 +352,7 @@ def locate_files(roots: Iterable[Root], file_system: FileSystem = DISK) -> list[
     roots = tuple(roots)
     find_real_path = file_system.find_real_path
     shared = tuple(os.path.join(find_real_path(root.path), "") for root in roots if root.shared)
-    tops = tuple(find_real_path(root.path) for root in roots)
+    tops = tuple(os.path.join(find_real_path(root.path), "") for root in roots)
     # Files of a declared source belong to its organization, even if another path also covers them.
     for number, root in sorted(enumerate(roots), key=lambda each: not each[1].uses):
         as_shared = replace(root, shared=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from orgkernel.diagnostics import Severity
@@ -38,15 +38,26 @@ class ForeignTrees(NamedTuple):
     left_out: tuple[LeftOut, ...]
 
 
+class ReadSources(NamedTuple):
+    """Sources that were found in a folder and read, each as a root of its own, in this order."""
+
+    sources: tuple[SourceFound, ...]
+    left_out: tuple[LeftOut, ...]
+    snapshot: Snapshot
+
+
 def find_foreign_trees(
     folder: str,
     reader: str,
     severities: Mapping[str, Severity | None],
     known_paths: Iterable[str] = (),
+    read: ReadSources | None = None,
 ) -> ForeignTrees:
     """The sources in and below a folder, with their agents. `known_paths` are the real paths of files that belong to
-    orgkernel organizations: sources that consist of them are omitted.
+    orgkernel organizations: sources that consist of them are omitted. `read` is what was already found and read there.
     """
+    if read is not None:
+        return ForeignTrees(tuple(_describe(read.sources, read.snapshot)), read.left_out)
     discovery = discover(folder)
     known = set(known_paths)
     sources = [each for each in discovery.sources if not known or not list_files(each.layout) <= known]
@@ -74,11 +85,15 @@ def _count(
     if not sources:
         return []
     snapshot = Loader(request_sources(folder, sources, reader), severities).load()
+    return list(_describe(sources, snapshot))
+
+
+def _describe(sources: Sequence[SourceFound], snapshot: Snapshot) -> Iterator[ForeignSource]:
+    """The sources with their agents. The first roots of the snapshot are the sources."""
     kinds = count_by_root(snapshot)
     organizations: dict[str, list[OrgSnapshot]] = defaultdict(list)
     for each in snapshot.organizations.values():
         organizations[each.records.document.format].append(each)
-    counted: list[ForeignSource] = []
     for number, source in enumerate(sources):
         own = organizations[source.format]
         if len(own) > 1:
@@ -88,21 +103,18 @@ def _count(
                 each for each in own if f"{os.path.realpath(each.records.document.path)}/".startswith(inside)
             ]
         if len(own) > 1:
-            counted += (_describe_part(each, source) for each in own)
+            yield from (_describe_part(each, source) for each in own)
             continue
         organization = own[0] if own else None
-        counted.append(
-            ForeignSource(
-                "" if organization is None else organization.org_id,
-                source.format,
-                source.place,
-                kinds[number]["role_profile"],
-                kinds[number]["cognitive_skill"],
-                organization is not None and organization.has_errors,
-                source.place,
-            )
+        yield ForeignSource(
+            "" if organization is None else organization.org_id,
+            source.format,
+            source.place,
+            kinds[number]["role_profile"],
+            kinds[number]["cognitive_skill"],
+            organization is not None and organization.has_errors,
+            source.place,
         )
-    return counted
 
 
 def _describe_part(organization: OrgSnapshot, source: SourceFound) -> ForeignSource:

@@ -142,6 +142,16 @@ def does_cover_file(name: str, file: str) -> bool:
     return name == file or file.startswith(f"{name}/")
 
 
+def _is_selected(file: str, selection: frozenset[str]) -> bool:
+    """Whether one of these names is that of a file, or of a folder above it. A tree can have thousands of both."""
+    name = file
+    while name not in selection:
+        name = name.rpartition("/")[0]
+        if not name:
+            return any(does_cover_file(each, file) for each in selection & {"", ".", "/"})
+    return True
+
+
 def list_files_to_report(
     tree: Tree, organizations: Iterable[OrgRecords], selection: frozenset[str] | None
 ) -> frozenset[str]:
@@ -150,11 +160,7 @@ def list_files_to_report(
     reported = {
         name
         for name in tree.paths
-        if (
-            name not in context
-            if selection is None
-            else any(does_cover_file(each, name) for each in selection)
-        )
+        if (name not in context if selection is None else _is_selected(name, selection))
     }
     homes: set[str] = set()
     for records in organizations:

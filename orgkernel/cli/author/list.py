@@ -18,7 +18,7 @@ from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.formats import OURS
 from orgkernel.loading.formats.listing import LeftOut
 from orgkernel.project.requests import request_of
-from orgkernel.snapshots.foreign_trees import ForeignSource, find_foreign_trees
+from orgkernel.snapshots.foreign_trees import ForeignSource, ReadSources, find_foreign_trees
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, format_relative_path, resolve_paths
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
@@ -58,10 +58,13 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
     paths = () if folder is None else (folder,)
     request = request_of(project, os.getcwd(), paths)
     ours = _load_ours(paths, request, project, no_cache=no_cache)
+    # A folder with nothing but sources was read as a whole. A single source can be read from a folder around it.
+    is_read = folder is not None and request.detected and len(request.sources) > 1
+    read = ReadSources(request.sources, request.left_out, ours) if is_read else None
     left_out: list[LeftOut] = []
     trees = [
         *_with_same_ids_noted(_list_ours(ours, project)),
-        *_find_foreign(folder, request, project, ours, left_out),
+        *_find_foreign(folder, request, project, ours, left_out, read),
     ]
     here = os.getcwd()
     skipped = [(format_relative_path(each.place, here), each.reason) for each in left_out]
@@ -144,7 +147,12 @@ def _with_same_ids_noted(trees: Iterator[ListedTree]) -> Iterator[ListedTree]:
 
 
 def _find_foreign(
-    folder: str | None, request: Request, project: Project, ours: Snapshot, left_out: list[LeftOut]
+    folder: str | None,
+    request: Request,
+    project: Project,
+    ours: Snapshot,
+    left_out: list[LeftOut],
+    read_there: ReadSources | None,
 ) -> Iterator[ListedTree]:
     """List the sources in other formats below the folder, or the paths of the project."""
     # Files of orgkernel organizations can look like other formats: the skills in `skills/` do.
@@ -162,7 +170,7 @@ def _find_foreign(
     tops = [os.path.join(project.folder, each) for each in project.paths] if folder is None else [folder]
     noted: set[str] = set()
     for top in tops:
-        trees = find_foreign_trees(os.path.abspath(top), here, project.severities, known)
+        trees = find_foreign_trees(os.path.abspath(top), here, project.severities, known, read_there)
         left_out += trees.left_out
         for source in trees.sources:
             place = format_relative_path(source.place, here)

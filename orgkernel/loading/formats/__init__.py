@@ -6,12 +6,13 @@ the facts that follow from several files together. Layers above loading see only
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, get_args
 
 from orgkernel.documents.records import SourceFormat
-from orgkernel.loading.files import Root
+from orgkernel.loading.files import Root, SourceUnion
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
 from orgkernel.loading.formats.namesakes import separate_namesakes
@@ -84,16 +85,19 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
     instead: dict[int, tuple[SourceDocument, ...]] = {}
     added: list[SourceDocument] = []
     looked_up: dict[Lookup, bool] = {}
+    catalogs_of_formats: dict[str, list[FileRead]] = {}
+    for file in files:
+        if not file.located.root.areas:
+            catalogs_of_formats.setdefault(file.located.root.format, []).append(file)
+    pooled = _map_pooled(by_root)
     by_home: dict[str, list[tuple[Root, list[FileRead], Completion]]] = {}
     united: list[tuple[Root, list[FileRead], Completion]] = []
     for number, those in by_root.items():
         root = those[0].located.root
         separated, renamed = separate_namesakes(those) if root.format in _KNOWN_BY_FILE else (those, {})
-        catalogs = [
-            file for file in files if file.located.root.format == root.format and not file.located.root.areas
-        ]
+        catalogs = list(catalogs_of_formats.get(root.format, ()))
         if root.is_pooled:
-            catalogs += _list_pooled(root, by_root)
+            catalogs += (file for file in pooled[root.union] if file.located.root != root)
         # A source is completed once for each organization that declares it: each gets documents of its own to change.
         for home in root.homes or ("",):
             completion = FORMATS[root.format].complete(root, separated, catalogs)
@@ -134,9 +138,15 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
     return TreeCompletion(instead, tuple(added), looked_up)
 
 
-def _list_pooled(root: Root, by_root: Mapping[int, Sequence[FileRead]]) -> Iterator[FileRead]:
-    """The files with the servers of the other pooled roots of a union."""
+def _map_pooled(
+    by_root: Mapping[int, Sequence[FileRead]],
+) -> Mapping[SourceUnion | None, Sequence[FileRead]]:
+    """The files with the servers of the pooled roots of each union."""
+    pooled: dict[SourceUnion | None, list[FileRead]] = defaultdict(list)
     for those in by_root.values():
-        other = those[0].located.root
-        if other.is_pooled and other.union == root.union and other != root:
-            yield from (file for file in those if any(each.kind == _CATALOG for each in file.read.documents))
+        root = those[0].located.root
+        if root.is_pooled:
+            pooled[root.union] += (
+                file for file in those if any(each.kind == _CATALOG for each in file.read.documents)
+            )
+    return pooled
