@@ -115,6 +115,29 @@ def test_an_approval_shows_what_it_opens_before_it_is_confirmed(page: Page, stor
     assert "approved for one use by" in page.run("document.querySelector('main').innerText")
 
 
+def test_an_approver_sees_the_call_and_others_do_not(page: Page, stored_server: Server) -> None:
+    """Arguments are shown to a key that may approve: secrets masked, diffs with their lines, everything on request."""
+    call = {"command": "git apply <<E\n-old\n+new\nE", "password": "tr0ub4dor", "note": "<b>bold</b>"}
+    asked = send(
+        stored_server,
+        f"{ORG}/requests",
+        {"requester": "role:scout", "resources": ["tool:codebase_query"], "level": "read", "input": call},
+        new_key(location_of(stored_server.folder / "state.db"), ["request"]),
+    )["request_id"]
+    show(page, stored_server, f"{STARSHIP}requests?open={asked}", "The call")
+    wait_for(page, "Its arguments are shown to a key with the key scope approve.")
+    open_menu_and_sign_in(page, stored_server.key)
+    wait_for(page, "-old\n+new")
+    text = page.run("document.querySelector('dl.arguments').innerText")
+    assert "tr0ub4dor" not in text
+    assert "<b>bold</b>" in text
+    page.run(
+        "[...document.querySelectorAll('button')].find((each) => each.innerText === 'Show everything').click()"
+    )
+    wait_for(page, "tr0ub4dor")
+    assert find_violations(page) == []
+
+
 def test_a_denial_needs_words(page: Page, stored_server: Server) -> None:
     """The button is closed until a reason is written, and the audit has the reason."""
     asked = send(

@@ -493,7 +493,7 @@ export interface paths {
         /**
          * Get Widening
          * @description Get a request, and the effect of granting it: the level before and after, for every resource that it would
-         *     change.
+         *     change. A caller with the scope `approve` also gets the arguments of the call, while the request is pending.
          */
         get: operations["get_widening"];
         put?: never;
@@ -1320,6 +1320,16 @@ export interface components {
             condition?: string | null;
         };
         /**
+         * CallArgument
+         * @description One argument of a call.
+         */
+        CallArgument: {
+            name: string;
+            value: string;
+            is_masked: boolean;
+            left_out: number;
+        };
+        /**
          * Change
          * @description One difference. Where roles are renamed, everything in it calls them by their new ids.
          */
@@ -1585,6 +1595,13 @@ export interface components {
             related: components["schemas"]["RelatedPlace"][];
         };
         /**
+         * DispatchContext
+         * @description What came before a sentence.
+         */
+        DispatchContext: {
+            previous?: components["schemas"]["PreviousTask"] | null;
+        };
+        /**
          * DispatchDecision
          * @description The role that takes a task, or the reason why none does.
          */
@@ -1606,6 +1623,7 @@ export interface components {
             candidates: components["schemas"]["RankedCandidate"][];
             margin: number | null;
             crew: components["schemas"]["AgentChoice"] | null;
+            task: components["schemas"]["PreviousTask"] | null;
         };
         /**
          * DomainItem
@@ -2222,6 +2240,7 @@ export interface components {
             responder: string | null;
             response: string | null;
             response_at: number | null;
+            response_reason: string;
             grant_id: string | null;
             action: string | null;
             input_digest: string | null;
@@ -2276,6 +2295,22 @@ export interface components {
             name: string;
             role_type: string;
             watches: string[];
+        };
+        /**
+         * PreviousTask
+         * @description The task that a message may belong to. After the first message, `role_id` and `texts` are enough; each answer then has the `task` for the next question.
+         */
+        PreviousTask: {
+            role_id: string;
+            texts: string[];
+            domain?: string | null;
+            /**
+             * @description The default is `open`.
+             * @enum {unknown}
+             */
+            state?: "ended" | "open" | "paused";
+            started?: string | null;
+            last?: string | null;
         };
         /**
          * Problem
@@ -2586,11 +2621,15 @@ export interface components {
         };
         /**
          * RequestInFull
-         * @description A request, and the access that granting it would add.
+         * @description A request, the access that granting it would add, and the arguments of the call that it is for.
          */
         RequestInFull: {
             request: components["schemas"]["PermissionRequest"];
             widens: components["schemas"]["Widening"][];
+            grantors: string[];
+            arguments: components["schemas"]["CallArgument"][];
+            /** @enum {unknown} */
+            arguments_state: "full" | "masked" | "not_kept" | "withheld";
         };
         /**
          * RequestPage
@@ -2618,6 +2657,9 @@ export interface components {
             session?: string | null;
             action?: string | null;
             input_digest?: string | null;
+            input?: {
+                [key: string]: unknown;
+            } | null;
             snapshot?: string | null;
             reason?: string;
             summary?: string;
@@ -2944,6 +2986,7 @@ export interface components {
             all_considered?: boolean;
             /** @description The default is `false`. */
             as_documents?: boolean;
+            context?: components["schemas"]["DispatchContext"];
         };
         /**
          * TierItem
@@ -3572,7 +3615,10 @@ export interface operations {
     post_agents: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, or `active`. */
                 org: string;
@@ -4146,7 +4192,10 @@ export interface operations {
     post_claim: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, or `active`. */
                 org: string;
@@ -4303,7 +4352,10 @@ export interface operations {
     post_contract: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, or `active`. */
                 org: string;
@@ -4682,7 +4734,10 @@ export interface operations {
     post_grant: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, `active`, or `*` for all organizations. */
                 org: string;
@@ -4918,7 +4973,10 @@ export interface operations {
     post_revocation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, `active`, or `*` for all organizations. */
                 org: string;
@@ -5078,7 +5136,10 @@ export interface operations {
     post_handoff_record: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, or `active`. */
                 org: string;
@@ -5319,7 +5380,10 @@ export interface operations {
     post_request: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, `active`, or `*` for all organizations. */
                 org: string;
@@ -5407,7 +5471,10 @@ export interface operations {
     post_approval: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, `active`, or `*` for all organizations. */
                 org: string;
@@ -5494,7 +5561,10 @@ export interface operations {
     post_denial: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, `active`, or `*` for all organizations. */
                 org: string;
@@ -5580,7 +5650,10 @@ export interface operations {
     };
     get_widening: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Arguments of the call with secrets masked and long values cut, or in full. */
+                arguments?: "masked" | "full";
+            };
             header?: never;
             path: {
                 /** @description Id of an organization, `active`, or `*` for all organizations. */
@@ -5872,7 +5945,10 @@ export interface operations {
     post_report: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request. A repetition with the same key changes nothing and gets the first response. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Id of an organization, or `active`. */
                 org: string;

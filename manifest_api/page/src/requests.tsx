@@ -18,9 +18,6 @@ const STATES = ["pending", "approved", "denied", "expired"] as const;
 
 export function RequestsView({ org, address }: ViewProps): JSX.Element {
   const { answer: requests, problem } = useAnswer(`requests ${org}`, () => getAll("/v1/orgs/{org}/requests", { org }, (page) => page.requests));
-  // The words of a decision are in the audit. Without the right to read it, they are left out.
-  const { answer: rows } = useAnswer(`decided ${org}`, () => get("/v1/audit", {}, { kind: "request", limit: "500" }));
-  const reasons = new Map((rows?.rows ?? []).filter(({ entry }) => entry.activity !== "created").map(({ entry }) => [entry.record_id ?? "", entry.reason ?? ""]));
   const { status = "pending", open = "" } = address.query;
   if (problem) return <ProblemView of={problem} />;
   if (!requests) return <Loading />;
@@ -37,7 +34,7 @@ export function RequestsView({ org, address }: ViewProps): JSX.Element {
         {shown.length ? (
           <ul class="cards wide">
             {shown.map((each) => (
-              <RequestCard key={each.request_id} org={org} of={each} reason={reasons.get(each.request_id) ?? ""} isOpen={open === each.request_id} onToggle={() => changeQuery(address, { open: open === each.request_id ? "" : each.request_id }, false)} />
+              <RequestCard key={each.request_id} org={org} of={each} isOpen={open === each.request_id} onToggle={() => changeQuery(address, { open: open === each.request_id ? "" : each.request_id }, false)} />
             ))}
           </ul>
         ) : (
@@ -52,7 +49,7 @@ export function RequestsView({ org, address }: ViewProps): JSX.Element {
   );
 }
 
-function RequestCard({ org, of, reason, isOpen, onToggle }: { org: string; of: PermissionRequest; reason: string; isOpen: boolean; onToggle: () => void }): JSX.Element {
+function RequestCard({ org, of, isOpen, onToggle }: { org: string; of: PermissionRequest; isOpen: boolean; onToggle: () => void }): JSX.Element {
   const expires = of.status === "pending" && <> · expires <When at={of.expires_at} /></>;
   return (
     <li id={of.request_id}>
@@ -69,7 +66,7 @@ function RequestCard({ org, of, reason, isOpen, onToggle }: { org: string; of: P
           <span class={`outcome ${of.status === "approved" ? "allow" : of.status === "denied" ? "deny" : ""}`}>{of.status === "approved" ? "✓ " : of.status === "denied" ? "✕ " : ""}{of.status}{APPROVALS[of.response ?? ""]}</span>
           {of.responder && <> by <SubjectLink org={org} subject={of.responder} /></>}
           {of.response_at !== null && <> <When at={of.response_at} /></>}
-          {reason && <>: <Text of={reason} most={300} /></>}
+          {of.response_reason && <>: <Text of={of.response_reason} most={300} /></>}
           {of.grant_id && <> · grant <code>{of.grant_id}</code></>}
         </p>
       )}
@@ -85,10 +82,9 @@ function Resources({ of }: { of: readonly string[] }): JSX.Element {
 
 /** The effect, who may decide, and the two answers. */
 function Decide({ org, of }: { org: string; of: PermissionRequest }): JSX.Element {
-  const { answer: effect, problem } = useAnswer(`widening ${org} ${of.request_id}`, () => get("/v1/orgs/{org}/requests/{request_id}/widening", { org, request_id: of.request_id }));
-  const { answer: preview } = useAnswer(`grantors ${org} ${of.request_id}`, () => post("/v1/orgs/{org}/grant-preview", { org }, {
-    subject: of.requester, resources: of.resources, level: of.level, waives: of.waives, channel: of.channel, session: of.session, action: of.action,
-  }));
+  const [isFull, setIsFull] = useState(false);
+  const shown = isFull ? "full" : "masked";
+  const { answer: effect, problem } = useAnswer(`widening ${org} ${of.request_id} ${shown}`, () => get("/v1/orgs/{org}/requests/{request_id}/widening", { org, request_id: of.request_id }, { arguments: shown }));
   const [approval, setApproval] = useState<"once" | "day" | "always">("once");
   const [reason, setReason] = useState("");
   const [refusal, setRefusal] = useState<Schemas["Problem"]>();
@@ -109,20 +105,45 @@ function Decide({ org, of }: { org: string; of: PermissionRequest }): JSX.Elemen
   if (!effect) return <Loading />;
   return (
     <div class="inset">
+      <Call of={effect} isBound={of.input_digest !== null} onShowAll={() => setIsFull(true)} />
       <h3>What an approval would open</h3>
       <Effects org={org} of={effect.widens} empty="Nothing: the requester may do this already, or something else denies it. Look at the access view before you approve." />
-      <Grantors org={org} of={preview?.grantors} />
+      <Grantors org={org} of={effect.grantors} />
       <form class="tools" onSubmit={(event) => { event.preventDefault(); decide("approve"); }}>
         <Choice label="Approve" value={approval} options={[["once", "for one use"], ["day", "for a day"], ["always", "until it is revoked"]]} onChange={(value) => setApproval(value as typeof approval)} />
         <label class="field grow">
-          <span>Your reason, for the audit</span>
+          <span>Your reason, for the requester and the audit</span>
           <input value={reason} maxLength={2_000} onInput={(event) => setReason(event.currentTarget.value)} />
         </label>
         <button type="submit" class="primary" disabled={busy}>Approve{effect.widens.length > 0 && `: ${plural(effect.widens.length, "action")}`}</button>
         <button type="button" disabled={busy || !reason.trim()} onClick={() => decide("deny")}>Deny</button>
       </form>
-      {!reason.trim() && <p class="small muted">A denial needs a reason, so that others can follow the decision.</p>}
-      {refusal && <><ProblemNote of={refusal} /><Grantors org={org} of={preview?.grantors} /></>}
+      {!reason.trim() && <p class="small muted">A denial needs a reason, so that the requester knows what to do.</p>}
+      {refusal && <><ProblemNote of={refusal} /><Grantors org={org} of={effect.grantors} /></>}
     </div>
+  );
+}
+
+/** The arguments of the call that a request is for. Values stand in blocks, so that paths and diffs can be read. */
+function Call({ of, isBound, onShowAll }: { of: Schemas["RequestInFull"]; isBound: boolean; onShowAll: () => void }): JSX.Element | null {
+  const values = of.arguments ?? [];
+  if (!isBound) return null;
+  const isCut = values.some((each) => each.is_masked || each.left_out);
+  return (
+    <>
+      <h3>The call</h3>
+      {of.arguments_state === "withheld" && <p class="note">Its arguments are shown to a key with the key scope <code>approve</code>.</p>}
+      {of.arguments_state === "not_kept" && <p class="note">Its arguments are not kept, because its input is very long or was given as a digest only.</p>}
+      {(of.arguments_state === "masked" || of.arguments_state === "full") && !values.length && <p class="muted">It has no arguments.</p>}
+      <dl class="arguments">
+        {values.map((each) => (
+          <div key={each.name}>
+            <dt><code><bdi>{each.name}</bdi></code>{each.is_masked && <span class="warn"> masked</span>}{Boolean(each.left_out) && <span class="muted"> {plural(each.left_out ?? 0, "more character")}</span>}</dt>
+            <dd><pre tabIndex={0}><bdi>{each.value}</bdi></pre></dd>
+          </div>
+        ))}
+      </dl>
+      {isCut && <p><button type="button" onClick={onShowAll}>Show everything</button></p>}
+    </>
   );
 }
