@@ -12,7 +12,9 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+from orgkernel.diagnostics import Severity
 from orgkernel.project.scaffold import build_schemas
+from orgkernel.rules.effects import PLACES, list_effects
 from orgkernel.rules.pages import build_all_pages
 from tools.reference_pages import reference_pages
 from tools.threat_page import PAGE as THREAT_TESTS
@@ -97,6 +99,22 @@ def _rule_index() -> str:
     lines += [
         f"| [{page.code}]({page.file_name}) | {page.name} | {page.severity.value} | {page.summary} |"
         for page in build_all_pages().values()
+    ]
+    lines += [
+        "",
+        "## What each error takes out of service",
+        "",
+        "Warnings and information take nothing out of service. A role to which other roles report takes the organization with it, and so",
+        "does an error about another role than that of its file. Without a skill, a list of tools or a task in another format, agents are",
+        "only less able, so the organization answers.",
+        "",
+        f"| code | {' | '.join(PLACES.values())} |",
+        f"|---|{'---|' * len(PLACES)}",
+    ]
+    lines += [
+        f"| [{page.code}]({page.file_name}) | {' | '.join(list_effects(page.code, page.severity).values())} |"
+        for page in build_all_pages().values()
+        if page.severity is Severity.ERROR
     ]
     return "\n".join(lines) + "\n"
 

@@ -11,6 +11,7 @@ from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.diagnostics.handoff_rows import HANDOFF_ROWS
 from orgkernel.diagnostics.service_rows import SERVICE_ROWS
 from orgkernel.rules.catalog import get_page, list_rules
+from orgkernel.rules.effects import PLACES, list_effects
 from orgkernel.rules.rule import Rule
 
 
@@ -50,5 +51,17 @@ def _build_row_page(row: Row) -> Page:
 
 
 def _build_page(code: str, name: str, severity: Severity, summary: str, rest: str) -> Page:
-    text = f"# {code} {name}\n\n{summary}\n\nDefault severity: **{severity.value}**.\n\n{rest}\n"
+    taken = "" if severity is not Severity.ERROR else f" {_describe_effects(code)}"
+    text = f"# {code} {name}\n\n{summary}\n\nDefault severity: **{severity.value}**.{taken}\n\n{rest}\n"
     return Page(code, name, severity, summary, text)
+
+
+def _describe_effects(code: str) -> str:
+    """What an error takes out of service, as a sentence."""
+    by_effect: dict[str, list[str]] = {}
+    for place, effect in list_effects(code, Severity.ERROR).items():
+        by_effect.setdefault(effect, []).append(PLACES[place])
+    if len(by_effect) == 1:
+        return f"It takes {next(iter(by_effect))} out of service."
+    parts = (f"{effect} {' and '.join(places)}" for effect, places in by_effect.items())
+    return f"It takes out of service: {'; '.join(parts)}."

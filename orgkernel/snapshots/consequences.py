@@ -21,6 +21,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords, WithheldAgent
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.sources import SourceDocument, Tree
+from orgkernel.rules.effects import HARMLESS_IN_ROLES, OF_ALL, OF_ONE_SKILL, WITHOUT_EFFECT
 
 _PROFILE: Final = "role_profile"
 _ROLE_KINDS = frozenset({_PROFILE, "standing_order"})
@@ -28,17 +29,6 @@ _ROLE_KINDS = frozenset({_PROFILE, "standing_order"})
 _MISSED_KINDS = frozenset({"cognitive_skill", "tool_catalog", "procedure_catalog", "skill_catalog"})
 # Formats in which these documents also take rights away, so without them a role could do more.
 _POLICIES_IN_TOOLS = frozenset({"agent-zero"})
-OF_ALL = frozenset({"ORG203", "ORG204", "ORG205", "ORG206", "ORG211", "ORG213"})
-"""Errors about a role that concern the whole chain of command."""
-WITHOUT_EFFECT = frozenset({"ORG704"})
-"""Errors in files of other formats that no answer depends on, although they must be corrected."""
-DECIDED_AT_RUN_TIME: Final = frozenset({"ORG309", "ORG409"})
-"""Errors about a role that a decision refuses by itself: a tool that it lacks, or may not use."""
-# An unknown domain, plan, tool or skill has no effect in a role. In a policy, a catalog or an organization it could mean that
-# something is not denied.
-_UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304", "ORG626", "ORG628"})
-# A skill with one of these errors is withheld from every subject; a procedure without its fallback falls to the next tier.
-_SHUT = frozenset({"ORG621", "ORG622", "ORG623", "ORG627", "ORG628"})
 
 
 class Consequences(NamedTuple):
@@ -128,9 +118,8 @@ def _is_of_one_role(diagnostic: Diagnostic) -> bool:
     if diagnostic.subject.startswith("case:"):
         return True  # a mistake in a test, which no answer depends on
     if diagnostic.subject.startswith(("cognitive_skill:", "procedure:")):
-        return diagnostic.code in _SHUT
-    is_harmless = diagnostic.code in _UNKNOWN_NAMES or diagnostic.code in DECIDED_AT_RUN_TIME
-    return is_harmless and diagnostic.subject.startswith("role:")
+        return diagnostic.code in OF_ONE_SKILL
+    return diagnostic.code in HARMLESS_IN_ROLES and diagnostic.subject.startswith("role:")
 
 
 def list_repeated_roles(
