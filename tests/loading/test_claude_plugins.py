@@ -186,6 +186,12 @@ def test_other_files_of_a_plugin_are_not_its_agents(tmp_path: Path) -> None:
         "left out `market/web/prompts`: it has files that begin like agents, which the plugin web does not list; "
         "`--from claude-code` with this folder reads them" in done.stderr
     )
+    write_tree(tree, {"web/more/other.md": agent("other", "Finds others.")})
+    assert (
+        "left out `market/web`: files in 2 folders begin like agents, such as in `more`, and the plugin web does not list "
+        "them; `--from claude-code` with one of these folders reads them"
+        in run_here("list", "market", cwd=tmp_path).stderr
+    )
     named = run_here("check", "web/prompts", "--from", "claude-code", cwd=tree)
     assert "1 organization, 1 role" in named.stderr
     whole = write_tree(

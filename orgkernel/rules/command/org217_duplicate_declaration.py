@@ -48,6 +48,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.visible_documents import Duplicate
+from orgkernel.loading.formats.names import name_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _HELP = "remove this declaration, or give it a unique id; only the first one is used"
@@ -60,9 +61,11 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     for duplicate in assembly.duplicates:
         if duplicate.what == "role order" and (duplicate.place.file, duplicate.id) in roles:
             continue  # the text of a repeated agent, in the same file
+        # Agents of other hosts have ids that are made of their names, and people know the name.
+        shown = name_of(duplicate.id) if duplicate.what == "role" else duplicate.id
         yield Finding(
             duplicate.place,
-            f"{duplicate.what} {quote(duplicate.id)} is declared more than once",
+            f"{duplicate.what} {quote(shown)} is declared more than once",
             _HELP_OF_AGENTS if _is_agent(duplicate) else _HELP,
             f"{duplicate.what}:{duplicate.id}",
             (Related(duplicate.first, "the first declaration"),),

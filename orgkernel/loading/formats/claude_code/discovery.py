@@ -38,6 +38,7 @@ _OTHER_HOSTS = frozenset({".codex", ".cursor", ".gemini", ".opencode"})
 _GEMINI_CLI = "gemini-cli"
 _AGENTS_LOOKED_AT = 5
 _NOT_LISTED = "it has files that begin like agents, which the plugin {} does not list; `--from claude-code` with this folder reads them"
+_SEVERAL_NOT_LISTED = "files in {} folders begin like agents, such as in `{}`, and the plugin {} does not list them; `--from claude-code` with one of these folders reads them"
 _GENERIC = frozenset({AGENTS, "subagents", "sub-agents"})
 
 
@@ -62,11 +63,19 @@ def find_claude_sources(
     )
     complete = {} if is_certain else _list_complete_plugins(top, plugins, sources)
     collections: list[SourceFound] = []
+    not_listed: dict[str, list[str]] = {}
     for each in _find_collections(top, folders, [each.layout for each in sources], is_certain):
         if (plugin := _find_plugin_above(each.place, complete)) is None:
             collections.append(each)
         else:
-            left_out.append(LeftOut(each.place, _NOT_LISTED.format(plugin), CLAUDE_CODE))
+            not_listed.setdefault(plugin, []).append(each.place)
+    for plugin, places in not_listed.items():
+        if len(places) == 1:
+            left_out.append(LeftOut(places[0], _NOT_LISTED.format(complete[plugin]), CLAUDE_CODE))
+        else:
+            example = os.path.relpath(places[0], plugin)
+            text = _SEVERAL_NOT_LISTED.format(f"{len(places):,}", example, complete[plugin])
+            left_out.append(LeftOut(os.path.dirname(plugin), text, CLAUDE_CODE))
     sources += (each for each in collections if each.format == CLAUDE_CODE)
     if any(_does_hold_agents(each.layout) for each in sources):
         yield from sources
@@ -89,7 +98,12 @@ def _list_complete_plugins(
 
 
 def _find_plugin_above(folder: str, plugins: Mapping[str, str]) -> str | None:
-    return next((name for path, name in plugins.items() if folder.startswith(path)), None)
+    """The folder of the plugin that a folder is in, with a separator at its end."""
+    while (above := os.path.dirname(folder)) != folder:
+        if os.path.join(folder, "") in plugins:
+            return os.path.join(folder, "")
+        folder = above
+    return None
 
 
 # -- collections -------------------------------------------------------------------------------------------------------
