@@ -202,3 +202,15 @@ def test_a_skill_with_the_name_of_a_person_stays_in_service(tmp_path: Path) -> N
     every = write_tree(tmp_path / "every", {"skills/rules/SKILL.md": skill})
     done = run_here("check", cwd=every)
     assert (done.returncode, "error[ORG621]" in done.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("written", "codes"), [("|", set()), ("''", set()), ("", {"ORG101"}), ("3", {"ORG103"})]
+)
+def test_an_empty_output_of_a_task_is_accepted(tmp_path: Path, written: str, codes: set[str]) -> None:
+    """As CrewAI does; a missing one, and another type, are errors."""
+    tasks = f"draft:\n  description: Draft it\n  agent: writer\n  expected_output: {written}\n"
+    files = {**CREW, "src/desk/config/tasks.yaml": tasks}
+    files["src/desk/crew.py"] = CREW["src/desk/crew.py"].replace("editor", "writer")
+    done = run_here("check", "--format", "json", cwd=write_tree(tmp_path, files))
+    assert {each["code"] for each in json.loads(done.stdout) if each["file"].endswith("tasks.yaml")} == codes

@@ -293,7 +293,8 @@ def _build_tasks(
             continue
         fields = FieldReader(value, marks, f"task {quote(name)}", at)
         description = fields.get_text("description", needed=True)
-        fields.get_text("expected_output", needed=True)
+        # CrewAI needs the field, and accepts an empty text in it.
+        fields.get_text("expected_output", needed=not isinstance(value.get("expected_output"), str))
         fields.report_unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)
         agent = fields.get_text("agent")
         # In YAML, the code of the crew gives the order of the tasks.
