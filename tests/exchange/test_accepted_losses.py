@@ -444,3 +444,17 @@ def test_an_organization_limits_whom_an_agent_starts(tmp_path: Path) -> None:
     assert "Agent" not in export.files[".claude/agents/dev.md"].split("---")[1]
     assert "Task" in export.withheld["dev"]
     assert "Task" not in export.withheld["lead"]
+
+
+def test_no_agent_is_left_out_for_its_length(tmp_path: Path) -> None:
+    """A text that GitHub refuses is still written, because VS Code runs it, and the list of losses names it."""
+    files = agent("Read") | agent("Read", "b")
+    files = {path: text + "word " * (7_000 if path.endswith("/a.md") else 1) for path, text in files.items()}
+    write_tree(tmp_path / "shop", files)
+    done = run_here("export", "--to", "copilot", "--path", "shop", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "  long texts (1): written: VS Code runs such an agent" in done.stderr
+    assert sorted(each.name for each in (tmp_path / "out/.github/agents").iterdir()) == [
+        "a.agent.md",
+        "b.agent.md",
+    ]

@@ -62,8 +62,7 @@ def export_copilot(view: OrgView) -> Export:
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     kept: dict[str, set[str]] = {}
-    long: list[str] = []
-    unknown = shared = calling = weaker = 0
+    unknown = shared = calling = weaker = long = 0
     is_own = view.records.document.format == TARGET
     for role in roster.roles.values():
         given: dict[str, Place] = {}
@@ -84,10 +83,7 @@ def export_copilot(view: OrgView) -> Export:
             else:
                 given.setdefault(get_tool_name(tool), held.place)
                 kept.setdefault(role.id, set()).add(held.id)
-        if len(role.body.text) >= MAX_TEXT_LENGTH:
-            kept.pop(role.id, None)
-            long.append(role.id)
-            continue
+        long += len(role.body.text) >= MAX_TEXT_LENGTH
         path = f"{FOLDER}/{role.name}.agent.md"
         files[path], places[path] = page(
             render_markdown_lines(mark, _build_front_matter(role, given, roster), role.body, role.place)
@@ -97,7 +93,7 @@ def export_copilot(view: OrgView) -> Export:
         ("tools that allow more in the host", "left out: the host's tool of that name can run more than the declared one", weaker),
         ("tools that share a name in the host", "left out: the role may not use all of them", shared),
         ("tools that call agents", "left out: the host does not enforce which agents may be called", calling),
-        ("roles with long texts", f"not exported: a text is limited to {MAX_TEXT_LENGTH:,} characters", len(long)),
+        ("long texts", f"written: VS Code runs such an agent, GitHub refuses more than {MAX_TEXT_LENGTH:,} characters", long),
     )  # fmt: skip
     lost = find_losses(
         view,
@@ -112,7 +108,6 @@ def export_copilot(view: OrgView) -> Export:
         places,
         list_withheld(roster, kept),
         list_dropped(roster, HOST),
-        tuple(long),
     )
 
 
