@@ -1,4 +1,4 @@
-"""The findings about contracts (ORG630, ORG650 to ORG689): one row each, with the text of its page. The predicates
+"""The findings about contracts (ORG630, ORG650 to ORG689, ORG791): one row each, with the text of its page. The predicates
 are in `decisions`.
 """
 
@@ -161,7 +161,7 @@ ILLEGAL_TERMINAL_STATE = Row(
 )  # fmt: skip
 DESTRUCTIVE_NOT_AUTHORISED = Row(
     "ORG688", "destructive-not-authorised", _E,
-    "A pre-flight names an operation that its brief does not authorize, or that is not in the catalog.",
+    "A pre-flight names an operation that its brief does not authorize, or a pre-flight or a brief names one that is not in the catalog.",
     "A destructive operation cannot be undone. Only the sender may decide on it, by listing it in the brief.",
     "Let the sender list the operation in `spec.scope.destructive`, or report it as a pending action.",
 )  # fmt: skip
@@ -231,6 +231,12 @@ SECRET_IN_PAYLOAD = Row(
     "A string in a contract looks like a secret: a token of a known issuer, or a random value in the place of a password.",
     "A contract is stored permanently and never changed, and everyone who works on the mission reads it. It cannot be masked, because the stored contract would then differ from the one that its author signed.",
     "Revoke the secret, and write the name of a credential instead. If the secret is in the output of a command, omit that line.",
+)  # fmt: skip
+OWNED_FILE_UNREADABLE = Row(
+    "ORG791", "owned-file-unreadable", _E,
+    "A brief owns a path or a glob that cannot be compared with others: it is empty, leaves the project, or uses other wildcards than `*`, `?`, `[…]` and `**`. Or it owns more than 200 paths.",
+    "Files that cannot be compared can neither be claimed nor audited, so the hand-off would be refused.",
+    "Write paths and globs from the root of the project, such as `src/search/**`.",
 )  # fmt: skip
 
 CONTRACT_ROWS: dict[str, Row] = {row.code: row for row in list(globals().values()) if isinstance(row, Row)}

@@ -15,14 +15,13 @@ import msgspec
 from sqlalchemy import Connection, Select, func, insert, select, update
 
 from orgkernel.decisions.evidence.state_records import AuditEntry
-from orgkernel.decisions.ownership.claim_terms import MAX_CLAIM_SECONDS
+from orgkernel.decisions.ownership.claim_terms import MAX_CLAIM_SECONDS, MAX_PATHS
 from orgkernel.decisions.ownership.claims import ClaimConflict, FileClaim
-from orgkernel.decisions.ownership.overlap import read_owned_path
+from orgkernel.decisions.ownership.overlap import explain_unreadable, read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath
 from orgkernel.decisions.refusals import say_claim_end
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
-from orgkernel.runtime.paths import is_comparable_glob
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.chain import clean_text
 from orgkernel.state.clock_gap import measure_gap
@@ -32,7 +31,6 @@ from orgkernel.state.rows import StoreContext, decode_record, encode_row, requir
 from orgkernel.state.tables import file_claims
 from orgkernel.state.writer import Transaction
 
-MAX_PATHS = 200
 CLAIM_LIMIT = "CLAIM_LIMIT"
 
 
@@ -352,16 +350,10 @@ def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
     scope_texts: dict[str, None] = {}
     for path in paths:
         owned = read_owned_path(path)
-        if isinstance(owned, BadPath):
+        if isinstance(owned, BadPath) or (problem := explain_unreadable(path)):
             raise Refused(
-                f"{quote(path)} {owned.problem}",
+                f"{quote(path)} {owned.problem if isinstance(owned, BadPath) else problem}",
                 "write a path or a glob from the root of the project",
-                "BAD_VALUE",
-            )
-        if owned.key is None and not is_comparable_glob(owned.text):
-            raise Refused(
-                f"the glob {quote(path)} cannot be compared with others",
-                "write `*`, `?`, `[…]` and `**` only, and several globs in place of `{a,b}`",
                 "BAD_VALUE",
             )
         # A path is shown to other workers as it is, so it is refused instead of being masked.

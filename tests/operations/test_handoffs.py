@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from orgkernel.decisions.evidence.state_records import HandoffRecord
+from orgkernel.decisions.handoff.briefs import HandoffBriefs
 from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.decisions.work.contracts.reading import (
     CheckedContract,
@@ -119,6 +120,30 @@ def test_the_log_knows_depth_session_and_mission(context: Context) -> None:
         ("role:worker", ("src/a.py",), "role:planner"),
     ]
     assert "DEPTH_EXCEEDED" in refusal(context, "planner", "worker", brief(3, "src/b.py", parent=1), depth=4)
+
+
+def test_a_folder_of_the_parent_holds_the_files_below(context: Context) -> None:
+    """A path without wildcards is a folder with all its content, as in an audit; another folder is not in it."""
+    hand_down(context, "intake", "planner", brief(1, "src", "docs/"), from_session="shop", session="plan")
+    assert "`srcs/a.py`" in refusal(context, "planner", "worker", brief(3, "srcs/a.py", parent=1))
+    child = brief(2, "src/a.py", "docs/*.md", parent=1)
+    assert hand_down(context, "planner", "worker", child, session="w-1").token == 2
+
+
+def test_what_cannot_be_recorded_is_not_valid_either(context: Context) -> None:
+    """The record, the check of the pair and the check of the contract refuse with one code."""
+    for path in ("", "../a.py", "~/a.py", "C:/a.py", "!a.py", "a\0.py", "src/{a,b}*.py", "/etc/passwd"):
+        read = brief(5, path)
+        assert context.kernel is not None
+        said = refusal(context, "intake", "planner", read, from_session="shop", session="plan")
+        assert said.startswith("HANDOFF_REFUSED"), path
+        assert "OWNED_FILE_UNREADABLE" in said, path
+        checked = context.kernel.handoff_permission(
+            "omega", HandoffQuestion(sender="intake", receiver="planner", depth=1), HandoffBriefs(read)
+        )
+        assert checked.code == "OWNED_FILE_UNREADABLE", path
+        codes = [each.code for each in check_read_contract(read).diagnostics]
+        assert codes == ["ORG791"], path
 
 
 def test_only_whoever_got_a_brief_hands_it_on(context: Context) -> None:

@@ -10,7 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.decisions.ownership.glob_intersection import do_names_intersect
+from orgkernel.decisions.ownership.glob_intersection import (
+    do_globs_intersect,
+    do_names_intersect,
+    read_simple_glob,
+)
 from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 from orgkernel.runtime.paths import may_globs_meet
 
@@ -23,8 +27,8 @@ PARTS = (*FOLDERS, "*", "**", "*.py", "*.md", "test_*", "?.py", "a*", "[ab].py")
 GLOBS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("/".join)
 
 
-def hold(glob: str) -> frozenset[str]:
-    """The files of the world that a glob matches at some depth, and all below them."""
+def hold(glob: str, *, deep: bool = True) -> frozenset[str]:
+    """The files of the world that a glob matches at some depth, and all below them if it is deep."""
     names = glob.split("/")
     if len(names) == 1 and not {"*", "?", "["}.isdisjoint(glob):
         names = ["**", *names]
@@ -37,7 +41,7 @@ def hold(glob: str) -> frozenset[str]:
             inner = re.fullmatch(r"\(\?s:(.*)\)\\[Zz]", translate(name))
             assert inner is not None
             pattern += inner[1].replace(".*", "[^/]*") + ("" if is_last else "/")
-    compiled = re.compile(f"{pattern}(?:/.*)?")
+    compiled = re.compile(f"{pattern}(?:/.*)?" if deep else pattern)
     return frozenset(path for path in WORLD if compiled.fullmatch(path))
 
 
@@ -58,6 +62,19 @@ def test_globs_that_hold_one_file_overlap(one: str, other: str) -> None:
     overlap = do_owned_paths_overlap(one, other)
     assert overlap is do_owned_paths_overlap(other, one)
     assert overlap or hold(one).isdisjoint(hold(other))
+
+
+@settings(max_examples=300, deadline=None)
+@given(GLOBS, GLOBS)
+def test_a_glob_that_is_not_deep_holds_what_it_matches(one: str, other: str) -> None:
+    """No shared file is missed, and what is not deep shares no more than what is."""
+    first, second = read_simple_glob(one), read_simple_glob(other)
+    assert first is not None
+    assert second is not None
+    shares = do_globs_intersect(first, second, one_is_deep=False)
+    assert shares is do_globs_intersect(second, first, other_is_deep=False)
+    assert shares or hold(one, deep=False).isdisjoint(hold(other))
+    assert do_globs_intersect(first, second) or not shares
 
 
 def test_few_globs_without_a_shared_file_conflict() -> None:

@@ -7,12 +7,14 @@ permitted with the obligation to spare that file, because a broad glob is not a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
 from orgkernel.decisions.handoff.edges import EdgeFound
 from orgkernel.decisions.handoff.permission import HandoffFinding
 from orgkernel.decisions.ownership.claim_terms import explain_broad_path, get_claim_terms
+from orgkernel.decisions.ownership.glob_intersection import do_globs_intersect, read_simple_glob
+from orgkernel.decisions.ownership.paths import BadPath, read_file_path
 from orgkernel.decisions.ownership.sacred import describe_keys, is_unlocked
 from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -20,7 +22,9 @@ from orgkernel.graph.governance import read_governance
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.runtime.paths import is_glob_inside, may_globs_meet, may_touch
+from orgkernel.runtime.paths import fold, is_glob_inside, may_globs_meet, may_names_be_inside, may_touch
+
+_WILD: Final = frozenset("*?[")
 
 
 def find_gate_failures(
@@ -94,7 +98,7 @@ def _find_sacred(view: OrgView, owned_path: str) -> _Reached:
     inside = (
         name
         for name, scope in scopes.items()
-        if any(is_glob_inside(owned_path, each, root) for each in scope.paths)
+        if any(_is_sacred(owned_path, each, root) for each in scope.paths)
     )
     reached = (
         name
@@ -147,7 +151,29 @@ def list_sacred_obligations(view: OrgView, briefs: HandoffBriefs) -> Iterator[st
             yield f"spare:{scope_id}"
 
 
+def _is_sacred(owned_path: str, sacred: str, root: str | None) -> bool:
+    """Whether all files of a path or a glob are sacred. Letter case is ignored, as in an audit and in the hooks."""
+    if is_glob_inside(owned_path, sacred, root):
+        return True
+    if _WILD.isdisjoint(owned_path):
+        read = read_file_path(owned_path.rstrip("/"))
+        return not isinstance(read, BadPath) and may_names_be_inside(read.names, sacred, root)
+    return is_glob_inside(_fold_names(owned_path), _fold_names(sacred), root)
+
+
+def _fold_names(glob: str) -> str:
+    return "/".join(map(fold, glob.split("/")))
+
+
 def _may_reach(owned_path: str, sacred: str, root: str | None) -> bool:
-    """Whether a path or a glob could match a sacred file."""
-    is_glob = any(sign in owned_path for sign in "*?[")
+    """Whether a path or a glob could match a sacred file. A glob holds the files that it matches, a path also those below.
+
+    The answer becomes an obligation for the worker, so a sacred name with a dot or a wildcard counts as a file and not as a
+    folder. Hooks and audits protect both.
+    """
+    is_glob = not _WILD.isdisjoint(owned_path)
+    owned, other = read_simple_glob(owned_path.rstrip("/")), read_simple_glob(sacred)
+    if is_glob and owned is not None and other is not None:
+        is_folder = set(other[-1]).isdisjoint(".*")
+        return do_globs_intersect(owned, other, one_is_deep=False, other_is_deep=is_folder)
     return may_globs_meet(owned_path, sacred, root) if is_glob else may_touch(owned_path, sacred, root)

@@ -20,6 +20,8 @@ from orgkernel.runtime.paths import get_fixed_names, is_glob_inside
 
 MAX_CLAIM_SECONDS: Final = 7 * 86_400.0
 """Maximum lease in seconds. A longer one would block files of a stopped worker."""
+MAX_PATHS: Final = 200
+"""Maximum number of paths of one claim."""
 MAX_CLAIMS: Final = 20
 MIN_FIXED_NAMES: Final = 1
 _WILD: Final = frozenset("*?[")

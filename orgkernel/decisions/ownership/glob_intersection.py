@@ -38,15 +38,19 @@ def read_simple_glob(text: str) -> _Names | None:
     for name in names:
         if name == ANYWHERE:
             simple.append(name)
-        elif ANYWHERE in name or not _SIMPLE_NAME.fullmatch(name):
+        elif ANYWHERE in name or name in (".", "..") or not _SIMPLE_NAME.fullmatch(name):
             return None
         else:
             simple.append(fold(_ANY_CHARACTER.sub("*", name)) or "*")
     return tuple(simple)
 
 
-def do_globs_intersect(one: _Names, other: _Names) -> bool:
+def do_globs_intersect(
+    one: _Names, other: _Names, *, one_is_deep: bool = True, other_is_deep: bool = True
+) -> bool:
     """Whether two globs, as `read_simple_glob` returns them, could hold one file.
+
+    A deep glob also holds everything below the paths that it matches.
 
     >>> def meet(one, other): return do_globs_intersect(read_simple_glob(one), read_simple_glob(other))
     >>> meet("src/*.py", "src/*.md"), meet("src/**/test_*.py", "src/a/b/test_*"), meet("src/*", "src/a/b.py")
@@ -54,11 +58,12 @@ def do_globs_intersect(one: _Names, other: _Names) -> bool:
     """
     if (len(one) + 1) * (len(other) + 1) > _MAX_STATES:
         return True
-    # Row by row from the end: whether what is left of both globs could hold one file. Where one of them ends, it holds
+    # Row by row from the end: whether what is left of both globs could hold one file. Where a deep one ends, it holds
     # everything below, so the other one only has to go on.
-    below = [True] * (len(other) + 1)
-    for name in reversed(one):
-        row = [True] * (len(other) + 1)
+    below = [one_is_deep or _can_be_empty(other[at:]) for at in range(len(other) + 1)]
+    for number in reversed(range(len(one))):
+        name = one[number]
+        row = [other_is_deep or _can_be_empty(one[number:])] * (len(other) + 1)
         for at in reversed(range(len(other))):
             theirs = other[at]
             if ANYWHERE in (name, theirs):
@@ -67,6 +72,10 @@ def do_globs_intersect(one: _Names, other: _Names) -> bool:
                 row[at] = below[at + 1] and do_names_intersect(name, theirs)
         below = row
     return below[0]
+
+
+def _can_be_empty(names: _Names) -> bool:
+    return all(name == ANYWHERE for name in names)
 
 
 @lru_cache(maxsize=16_384)

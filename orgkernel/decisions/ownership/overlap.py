@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from orgkernel.decisions.ownership.glob_intersection import do_globs_intersect, read_simple_glob
 from orgkernel.decisions.ownership.paths import BadPath, Key, do_keys_overlap, read_file_path
-from orgkernel.runtime.paths import ANYWHERE, may_globs_meet, may_touch
+from orgkernel.runtime.paths import ANYWHERE, is_comparable_glob, may_globs_meet, may_touch
 
 _WILD: Final = frozenset("*?[")
 
@@ -53,6 +53,19 @@ def read_owned_path(text: str) -> OwnedPath | BadPath:
         return OwnedPath(str(read), read.key, read.key)
     names = [name for name in plain.split("/") if name not in ("", ".")]
     return OwnedPath("/".join(names), None, read.key)
+
+
+def explain_unreadable(text: str) -> str:
+    """The reason why a path or a glob cannot be compared with others, as the end of a sentence; empty if it can.
+
+    >>> explain_unreadable("src/*.py"), explain_unreadable("src/{a,b}*"), explain_unreadable("~/a")
+    ('', 'uses wildcards that cannot be compared', 'is outside the project')
+    """
+    owned = read_owned_path(text)
+    if isinstance(owned, BadPath):
+        return owned.problem
+    is_readable = owned.key is not None or is_comparable_glob(owned.text)
+    return "" if is_readable else "uses wildcards that cannot be compared"
 
 
 def do_owned_paths_overlap(one: str, other: str) -> bool:

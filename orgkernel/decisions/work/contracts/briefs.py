@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from orgkernel.decisions.ownership.claim_terms import MAX_PATHS
+from orgkernel.decisions.ownership.overlap import explain_unreadable
 from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_uuid4
 from orgkernel.diagnostics import contract_rows as row
-from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import Brief, Contract
 from orgkernel.loading.marks import format_route
+from orgkernel.shell.verdict import CATALOG
 from orgkernel.shell.verification import why_trivial
 
 MAX_MISSION_LENGTH: Final = 200
@@ -94,6 +97,30 @@ def find_acts_of_readers(brief: Brief) -> Iterator[ContractFinding]:
         names = listing(str(route[-1]) for route in routes)
         message = f"the brief owns no files, so the work only reads, but it allows {names}"
         yield ContractFinding(row.READ_ONLY_BRIEF_ACTS, routes[0], message)
+
+
+def find_unreadable_files(brief: Brief) -> Iterator[ContractFinding]:
+    """OWNED_FILE_UNREADABLE: an owned path or glob cannot be compared, so it can be neither claimed nor audited."""
+    route: Route = ("spec", "scope", "files_owned")
+    for number, owned in enumerate(brief.files_owned):
+        if problem := explain_unreadable(owned):
+            message = f"the brief owns {quote(owned)}, which {problem}"
+            help = "write a path or a glob from the root of the project"
+            yield ContractFinding(row.OWNED_FILE_UNREADABLE, (*route, number), message, help)
+    if len(brief.files_owned) > MAX_PATHS:
+        message = f"the brief owns {len(brief.files_owned)} paths, more than {MAX_PATHS}"
+        yield ContractFinding(row.OWNED_FILE_UNREADABLE, route, message, "write globs, or several briefs")
+
+
+def find_unknown_operations(brief: Brief) -> Iterator[ContractFinding]:
+    """DESTRUCTIVE_NOT_AUTHORISED: an operation that the brief lists is not in the catalog."""
+    for number, operation in enumerate(brief.destructive):
+        if operation not in CATALOG:
+            message = f"{quote(operation)} is not in the catalog of destructive operations"
+            route: Route = ("spec", "scope", "destructive", number)
+            yield ContractFinding(
+                row.DESTRUCTIVE_NOT_AUTHORISED, route, message, did_you_mean(operation, CATALOG)
+            )
 
 
 def find_other_parent(brief: Brief, parent: Brief) -> Iterator[ContractFinding]:

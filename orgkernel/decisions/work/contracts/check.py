@@ -43,6 +43,8 @@ RULES: Final[Mapping[str, tuple[ContractRule, ...]]] = {
         briefs.find_trivial_verify,
         briefs.find_bad_contract_ids,
         briefs.find_acts_of_readers,
+        briefs.find_unreadable_files,
+        briefs.find_unknown_operations,
     ),
     "result": _OF_REPORTS,
     "blocker": (
