@@ -88,6 +88,7 @@ class CrewQuestion:
     """The selected roles, and the page of the list."""
 
     wanted: RoleFilter
+    agents: AgentFilter
     cursor: str | None
     limit: int
 
@@ -103,6 +104,24 @@ async def read_crew_question(
     reports_to: Annotated[str | None, declare_word("Only roles with this direct superior.")] = None,
     department: Annotated[str | None, declare_word("The department.")] = None,
     layer: Annotated[str | None, declare_word("The hand-off layer.")] = None,
+    role: Annotated[str | None, declare_word("Only this role, if an agent fills it.")] = None,
+    rank: Annotated[str | None, declare_word("Only roles that an agent of this rank fills.")] = None,
+    min_level: Annotated[
+        int | None,
+        Query(
+            ge=1, le=7, description="Only roles with an agent at this level of the skill, or of any skill."
+        ),
+    ] = None,
+    qualification: Annotated[
+        str | None, declare_word("Only roles with an agent that has passed this test.")
+    ] = None,
+    intent: Annotated[
+        str | None, declare_word("Only roles that serve this intent and have an agent.")
+    ] = None,
+    watch: Annotated[str | None, declare_word("Only roles that an agent fills in this watch.")] = None,
+    lifecycle: Annotated[
+        Lifecycle | None, Query(description="Only roles with an agent in this state.")
+    ] = None,
     cursor: Cursor = None,
     limit: Annotated[
         int, Query(ge=1, le=MAX_ROLES, description="Maximum number of roles on a page.")
@@ -113,7 +132,11 @@ async def read_crew_question(
         role_type=role_type, domain=domain, plan=plan, tool=tool, skill=skill, reports_to=reports_to,
         department=department, layer=layer,
     )  # fmt: skip
-    return CrewQuestion(wanted, cursor, limit)
+    agents = AgentFilter(
+        role=role, rank=rank, skill=None if min_level is None else skill, min_level=min_level,
+        qualification=qualification, intent=intent, watch=watch, lifecycle=lifecycle,
+    )  # fmt: skip
+    return CrewQuestion(wanted, agents, cursor, limit)
 
 
 CrewQuery = Annotated[CrewQuestion, Depends(read_crew_question)]

@@ -151,7 +151,9 @@ async def _answer_crew(
     def ask(kernel: Kernel) -> OrganizationManifest:
         try:
             then = open_kernel_as_of(kernel, as_of)
-            return then.crew(org, question.wanted, after=question.cursor, limit=question.limit)
+            return then.crew(
+                org, question.wanted, agents=question.agents, after=question.cursor, limit=question.limit
+            )
         except UnknownRole as error:  # the only role asked for is the cursor's
             raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
 

@@ -577,7 +577,14 @@ class Kernel(Registry):
 
             raise UnknownAgent(f"the cursor names no agent of organization {quote(desk.view.org_id)}")
         start = 0 if after is None else bisect_right(chosen, after)
-        return build_agent_list(desk.view, desk.state, chosen, start=start, limit=limit)
+        from msgspec.structs import asdict
+
+        from orgkernel.manifest.filter_words import find_unknown_words
+
+        unknown_words = () if wanted is None else find_unknown_words(desk.view, asdict(wanted))
+        return build_agent_list(
+            desk.view, desk.state, chosen, start=start, limit=limit, unknown_words=unknown_words
+        )
 
     def bills(self, org: str) -> BillList:
         """The bills that an organization sees, by name. Raises as `dispatch`.
@@ -746,10 +753,13 @@ class Kernel(Registry):
         org: str,
         wanted: RoleFilter | None = None,
         *,
+        agents: AgentFilter | None = None,
         after: str | None = None,
         limit: int | None = None,
     ) -> OrganizationManifest:
         """An organization and its matching roles, at most `limit` of them after the role `after`.
+
+        With `agents`, a role matches only if one agent fills it who meets all conditions in this assignment.
 
         Raises `UnknownRole` if `after` is not a role of the organization, and the errors of `dispatch`.
 
@@ -759,11 +769,23 @@ class Kernel(Registry):
         (['codegen_specialist', 'bugfix_specialist'], 5, 'bugfix_specialist')
         """
         snapshot = self.organization(org).snapshot
+        import dataclasses
+
+        from orgkernel.manifest.filter_words import find_unknown_words
         from orgkernel.manifest.filters import RoleFilter, select_roles
         from orgkernel.manifest.organization import build_organization_manifest
 
         desk = self.access(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
+        words = [] if wanted is None else [dataclasses.asdict(wanted)]
+        if agents is not None and not agents.is_empty:
+            from msgspec.structs import asdict
+
+            from orgkernel.manifest.crew import select_filled_roles
+
+            filled = select_filled_roles(desk.view, desk.state, agents, desk.build_current_context().now)
+            fitting = tuple(role_id for role_id in fitting if role_id in filled)
+            words.append(asdict(agents))
         start = 0
         if after is not None:
             order = snapshot.index.order
@@ -775,7 +797,8 @@ class Kernel(Registry):
         end = len(fitting) if limit is None else start + limit
         page = fitting[start:end]
         return build_organization_manifest(
-            snapshot.index, page, snapshot.diagnostics, desk.state, desk.build_current_context(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
+            snapshot.index, page, snapshot.diagnostics, desk.state, desk.build_current_context(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None,
+            unknown_words=find_unknown_words(snapshot.index, *words),
         )  # fmt: skip
 
 

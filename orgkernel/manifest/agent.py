@@ -12,7 +12,7 @@ from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.stored import is_active
-from orgkernel.decisions.access.subject import Subject
+from orgkernel.decisions.access.subject import Subject, get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.crew.promotion import PromotionDecision, decide_promotion
 from orgkernel.decisions.crew.skill_profile import build_skill_profile
@@ -24,7 +24,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.members.member import find_member
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.documents.records import LEVELS, Promotion, Rank, RosterMember
+from orgkernel.documents.records import LEVELS, Promotion, RosterMember
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import agent_parts as parts
@@ -85,6 +85,8 @@ def build_agent_manifest(
         roles=tuple(_list_posts(view, agent_id)),
         departments=tuple(_list_departments(view, roles)),
         lifecycle=state.get_lifecycle(agent_id),
+        asset_tag=parts.build_asset_tag(view, agent_id, roles),
+        recall_tier=parts.build_recall(view, roles, get_current_rank(view, state, holder)),
         rank=_build_rank_item(view, get_current_rank(view, state, holder)),
         next_rank=_build_next_rank(view, state, promotion, context.now),
         trust=promotion.trust.mean,
@@ -165,7 +167,7 @@ def _iterate_sources(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
 
 def _build_rank_item(view: OrgView, step: int) -> RankItem | None:
     ranks = view.records.ranks
-    return RankItem(**_build_rank_fields(ranks[step])) if 0 <= step < len(ranks) else None
+    return RankItem(**_build_rank_fields(view, step)) if 0 <= step < len(ranks) else None
 
 
 def _build_next_rank(
@@ -179,7 +181,7 @@ def _build_next_rank(
     promotion = Promotion() if declared is None else declared.record
     results = state.results.get(decision.agent_id, ())
     return NextRank(
-        **_build_rank_fields(next(rank for rank in view.records.ranks if rank.id == path.rank)),
+        **_build_rank_fields(view, get_rank_number(view, path.rank)),
         requirements=tuple(
             RequirementItem(
                 skills=each.skills, min_proficiency=each.min_proficiency, min_count=each.min_count
@@ -195,10 +197,14 @@ def _build_next_rank(
     )
 
 
-def _build_rank_fields(rank: Rank) -> dict[str, Any]:
+def _build_rank_fields(view: OrgView, step: int) -> dict[str, Any]:
+    rank, ladder = view.records.ranks[step], view.records.ladder
+    declared = (
+        () if ladder is None else (cite_place(f"rank {rank.id} is declared", ladder.place("ranks", step)),)
+    )
     return {
         "id": rank.id, "name": rank.name or rank.id, "description": rank.description, "trust_from": rank.trust_from,
-        "agency": rank.agency, "recall_tier": rank.recall_tier, "why": (),
+        "agency": rank.agency, "recall_tier": rank.recall_tier, "why": declared,
     }  # fmt: skip
 
 

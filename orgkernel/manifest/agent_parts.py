@@ -6,6 +6,7 @@ Source: the crew capability specification, section 10, "The Complete Crew Member
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 import msgspec
 
@@ -18,7 +19,12 @@ from orgkernel.decisions.evidence.service_record import Trajectory, decide_drift
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.members.member import CrewMember
 from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
-from orgkernel.decisions.work.capability.handling import CapabilityTier, HandlingRequest, decide_handling
+from orgkernel.decisions.work.capability.handling import (
+    CapabilityTier,
+    HandlingDecision,
+    HandlingRequest,
+    decide_handling,
+)
 from orgkernel.decisions.work.capability.orders import OrderSource, compose_orders
 from orgkernel.decisions.work.capability.procedures import (
     LEVEL_NAMES,
@@ -36,6 +42,9 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.runtime.utc import as_utc
 
 BASELINE_TIER = 1
+SHIPPED = "ontology/"
+"""The beginning of the paths of documents that come with orgkernel."""
+RECALL_TIERS = ("basic", "enhanced", "full", "oracle")
 RECENT = 20
 """The number of kinds of work that are listed as recent."""
 
@@ -51,6 +60,25 @@ class PersonalityItem(msgspec.Struct, frozen=True, kw_only=True):
     limit: float
     """The limit above which an alarm is raised."""
     alarm: bool
+    why: tuple[Why, ...]
+
+
+class RecallItem(msgspec.Struct, frozen=True, kw_only=True):
+    """The effective memory-recall tier: the highest of its rank and of the clearance of its roles."""
+
+    tier: str
+    why: tuple[Why, ...]
+    """Every statement of this tier."""
+
+
+class AssetTag(msgspec.Struct, frozen=True, kw_only=True):
+    """The tag of an agent that is equipment (`crew_tier` other than `crew`). It has no identity of its own."""
+
+    asset_id: str
+    """The id as `ORG/AGENT`."""
+    tier: str
+    slots: tuple[str, ...]
+    """The roles that it fills."""
     why: tuple[Why, ...]
 
 
@@ -84,6 +112,8 @@ class IntentItem(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the procedure or tool, or the name of the skill; empty for reasoning and decline."""
     text: str
     """The reason for the choice."""
+    description: str
+    """The description of the means, or of the role that serves the intent."""
     why: tuple[Why, ...]
 
 
@@ -93,6 +123,8 @@ class ProcedureItem(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     name: str
     skill: str | None
+    origin: Literal["built_in", "organization"]
+    """`built_in` for a procedure of the catalogs that come with orgkernel."""
     compilation_level: int
     """The level that the procedure is compiled to, 1 to 5."""
     runs_at: int
@@ -179,6 +211,35 @@ class ActivityItem(msgspec.Struct, frozen=True, kw_only=True):
     last_at: str | None
 
 
+def build_recall(view: OrgView, roles: Iterable[str], rank: int) -> RecallItem | None:
+    """The effective recall tier of an agent; None if neither its rank nor a role states one."""
+    stated: list[tuple[str, Why]] = []
+    ladder = view.records.ladder
+    tier = view.records.ranks[rank].recall_tier if rank >= 0 else None
+    if tier is not None and ladder is not None:
+        text = f"recall tier of rank {view.records.ranks[rank].id}"
+        stated.append((tier, cite_place(text, ladder.place("ranks", rank, "recall_tier"))))
+    for role_id in roles:
+        post = view.records.posts[role_id]
+        if post.profile.clearance is not None:
+            place = post.place("clearance")
+            stated.append((post.profile.clearance, cite_place(f"clearance of role {role_id}", place)))
+    if not stated:
+        return None
+    highest = max((tier for tier, _ in stated), key=RECALL_TIERS.index)
+    return RecallItem(tier=highest, why=tuple(why for tier, why in stated if tier == highest))
+
+
+def build_asset_tag(view: OrgView, agent_id: str, roles: tuple[str, ...]) -> AssetTag | None:
+    """The tag of an agent that is equipment; None for a member of the crew."""
+    definition = view.records.agents[agent_id]
+    tier = definition.record.crew_tier
+    if tier == "crew":
+        return None
+    why = cite_place(f"crew tier of agent {agent_id}", definition.place("crew_tier"))
+    return AssetTag(asset_id=f"{view.org_id}/{agent_id}", tier=tier, slots=roles, why=(why,))
+
+
 def build_personality(view: OrgView, state: StateView, agent_id: str) -> PersonalityItem:
     """The personality in the roster, the latest observation, and the distance between them."""
     drift = decide_drift(view, agent_id, state)
@@ -235,8 +296,21 @@ def list_intents_of_agent(
             tier=decision.tier,
             by=decision.name,
             text="" if reason is None else reason.text,
+            description=_describe_means(view, decision, edge.source),
             why=tuple(dict.fromkeys((cite_edge(edge), *(() if reason is None else reason.why)))),
         )
+
+
+def _describe_means(view: OrgView, decision: HandlingDecision, role_id: str) -> str:
+    """The description of the means that handles an intent; for reasoning and a decline that of the role."""
+    records = view.records
+    if decision.tier == "executable_skill":
+        return records.procedures[decision.name].record.description
+    if decision.tier == "cognitive_skill":
+        return get_skills(view)[decision.name].definition.record.description
+    if decision.tier == "tool":
+        return records.tools[decision.name].record.description
+    return records.posts[role_id].profile.description
 
 
 def _map_serving_edges(view: OrgView, roles: Iterable[str]) -> dict[str, Edge]:
@@ -260,6 +334,7 @@ def list_procedures_of_agent(view: OrgView, holder: CrewMember | Reason) -> Iter
                 id=procedure.id,
                 name=record.name or procedure.id,
                 skill=record.skill,
+                origin="built_in" if procedure.place().file.startswith(SHIPPED) else "organization",
                 compilation_level=record.compilation_level,
                 runs_at=compute_procedure_level(view, holder, record),
                 intents=record.intents,

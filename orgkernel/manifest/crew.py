@@ -26,7 +26,7 @@ ANY_LEVEL = 1
 
 
 class AgentFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Conditions on agents. Every condition that is not None must hold.
+    """Conditions on agents. Every condition that is not None must hold, and those on a role and a watch for one assignment.
 
     >>> from orgkernel import Kernel
     >>> page = Kernel.open().agents("starship", AgentFilter(department="medical", watch="beta"))
@@ -52,6 +52,17 @@ class AgentFilter(msgspec.Struct, frozen=True, kw_only=True):
     watch: str | None = None
     """A watch in which it fills one of its roles."""
     lifecycle: Lifecycle | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no condition."""
+        return self == AgentFilter()
+
+    @property
+    def joins_assignments(self) -> bool:
+        """Whether several conditions concern one assignment of the agent."""
+        conditions = (self.role, self.department, self.tool, self.intent, self.watch)
+        return sum(each is not None for each in conditions) > 1
 
 
 class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,6 +98,8 @@ class AgentList(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. Null on the last page."""
     snapshot: str
     state_version: int
+    unknown_words: tuple[str, ...] = ()
+    """A sentence for each word of the filter that the organization does not declare."""
 
 
 class _Member(msgspec.Struct, frozen=True, gc=False):
@@ -143,6 +156,47 @@ def _build_members(view: OrgView) -> Iterator[_Member]:
 
 def select_agents(view: OrgView, state: StateView, agent_filter: AgentFilter, now: float) -> tuple[str, ...]:
     """The matching agents that fill roles, by id."""
+    chosen = _select_candidates(view, state, agent_filter, now)
+    if not agent_filter.joins_assignments:
+        return chosen
+    members = _get_crew(view).members
+    return tuple(each for each in chosen if any(_find_matching_roles(view, members[each], agent_filter)))
+
+
+def select_filled_roles(
+    view: OrgView, state: StateView, agent_filter: AgentFilter, now: float
+) -> frozenset[str]:
+    """The roles with an assignment that matches: of an agent that meets the conditions, in that role and watch."""
+    members = _get_crew(view).members
+    return frozenset(
+        role_id
+        for agent_id in _select_candidates(view, state, agent_filter, now)
+        for role_id in _find_matching_roles(view, members[agent_id], agent_filter)
+    )
+
+
+def _find_matching_roles(view: OrgView, member: _Member, agent_filter: AgentFilter) -> Iterator[str]:
+    """The roles of an agent that meet all conditions on an assignment."""
+    wanted = agent_filter
+    for role_id in member.roles:
+        post = view.records.posts[role_id]
+        if (
+            wanted.role in (None, role_id)
+            and wanted.department in (None, post.profile.department)
+            and (wanted.tool is None or any(each.target == wanted.tool for each in view.list_tools(role_id)))
+            and (wanted.watch is None or wanted.watch in view.list_watches(member.agent_id, role_id))
+            and (
+                wanted.intent is None
+                or role_id in view.list_sources_to(EdgeKind.SERVES_INTENT, wanted.intent)
+            )
+        ):
+            yield role_id
+
+
+def _select_candidates(
+    view: OrgView, state: StateView, agent_filter: AgentFilter, now: float
+) -> tuple[str, ...]:
+    """The agents that meet each condition, perhaps in different assignments."""
     crew = _get_crew(view)
     members = crew.members
     sets = list(_find_by_index(view, crew, state, agent_filter, now))
@@ -210,7 +264,13 @@ def _does_match(
 
 
 def build_agent_list(
-    view: OrgView, state: StateView, chosen: Sequence[str], *, start: int = 0, limit: int | None = None
+    view: OrgView,
+    state: StateView,
+    chosen: Sequence[str],
+    *,
+    start: int = 0,
+    limit: int | None = None,
+    unknown_words: tuple[str, ...] = (),
 ) -> AgentList:
     """A page of the selected agents. The cursor is the id of the last agent on it."""
     end = len(chosen) if limit is None else start + limit
@@ -222,6 +282,7 @@ def build_agent_list(
         next=page[-1] if page and end < len(chosen) else None,
         snapshot=view.digest,
         state_version=state.version,
+        unknown_words=unknown_words,
     )
 
 

@@ -35,6 +35,7 @@ def build_organization_manifest(
     *,
     count: int | None = None,
     cursor: str | None = None,
+    unknown_words: tuple[str, ...] = (),
 ) -> v1.OrganizationManifest:
     """An organization with the manifests of some of its roles.
 
@@ -73,6 +74,7 @@ def build_organization_manifest(
         ),
         count=len(role_ids) if count is None else count,
         next=cursor,
+        unknown_words=unknown_words,
         agents=tuple(
             build_cited_item(agent_id, f"agent {agent_id} is in the crew", definition.place())
             for agent_id, definition in view.records.agents.items()

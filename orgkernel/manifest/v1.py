@@ -17,6 +17,7 @@ from orgkernel.decisions.evidence.trust import Trust
 from orgkernel.decisions.reasons import Why
 from orgkernel.manifest.agent_parts import (
     ActivityItem,
+    AssetTag,
     CognitiveSkillItem,
     Duty,
     IntentItem,
@@ -25,6 +26,7 @@ from orgkernel.manifest.agent_parts import (
     ProcedureCounts,
     ProcedureItem,
     QualificationStatus,
+    RecallItem,
     WorkRecord,
 )
 
@@ -430,6 +432,10 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     departments: tuple[Item, ...]
     """The departments of its roles."""
     lifecycle: str
+    asset_tag: AssetTag | None = None
+    """For an agent that is equipment. Null for a member of the crew, which has a `did` instead."""
+    recall_tier: RecallItem | None = None
+    """The effective memory-recall tier. Null if none is stated."""
     rank: RankItem | None
     """The current rank."""
     next_rank: NextRank | None
@@ -516,6 +522,8 @@ class OrganizationManifest(msgspec.Struct, frozen=True, kw_only=True):
     """The number of roles that match the filter, on all pages."""
     next: str | None = None
     """Cursor of the next page. Null on the last page."""
+    unknown_words: tuple[str, ...] = ()
+    """A sentence for each word of the filter that the organization does not declare."""
     agents: tuple[Item, ...] = ()
     policies: tuple[PolicyItem, ...] = ()
     """Enabled access policies by priority."""

@@ -4,6 +4,8 @@ org chart.
 
 from __future__ import annotations
 
+from typing import get_args
+
 import click
 
 from orgkernel.cli import completing
@@ -18,7 +20,10 @@ from orgkernel.cli.opening import (
 )
 from orgkernel.cli.output import echo_answer, echo_json, get_terminal_width, render_yaml
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
+from orgkernel.decisions.evidence.state_view import Lifecycle
+from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
+from orgkernel.manifest.seed004 import build_seed004_profile
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
 
 Manifest = RoleManifest | AgentManifest | OrganizationManifest
@@ -42,6 +47,19 @@ Manifest = RoleManifest | AgentManifest | OrganizationManifest
     shell_complete=completing.agents,
     help="Show an agent in all its roles, instead of a role.",
 )
+@click.option("--rank", help="Only roles that an agent of this rank fills.")
+@click.option("--qualification", help="Only roles with an agent that has passed this test.")
+@click.option("--intent", help="Only roles that serve this intent and have an agent.")
+@click.option("--watch", help="Only roles that an agent fills in this watch.")
+@click.option(
+    "--lifecycle", type=click.Choice(get_args(Lifecycle)), help="Only roles with an agent in this state."
+)
+@click.option(
+    "--as",
+    "layout",
+    type=click.Choice(["seed004"]),
+    help="With --agent, print the capability profile of the crew specification as YAML, or as JSON with `--format json`.",
+)
 @as_of_option
 @store_option
 @cache_option
@@ -55,25 +73,43 @@ def command(
     store: str | None,
     no_cache: bool,
     form: str,
+    layout: str | None,
+    rank: str | None,
+    qualification: str | None,
+    intent: str | None,
+    watch: str | None,
+    lifecycle: Lifecycle | None,
     **wanted: str | None,
 ) -> None:
     """Show everything known about a ROLE, or about the organization and its roles, each item with its line.
 
     Stored ranks, grants and restrictions are included.
     """
-    if (role is not None or agent is not None) and any(value is not None for value in wanted.values()):
+    agents = AgentFilter(
+        rank=rank, qualification=qualification, intent=intent, watch=watch, lifecycle=lifecycle
+    )
+    is_filtered = any(value is not None for value in wanted.values()) or not agents.is_empty
+    if (role is not None or agent is not None) and is_filtered:
         raise click.UsageError("ROLE cannot be combined with filters")
     if role is not None and agent is not None:
         raise click.UsageError("ROLE cannot be combined with `--agent`")
+    if layout is not None and agent is None:
+        raise click.UsageError("`--as` needs `--agent`")
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
     manifest: Manifest
     if agent is not None:
         manifest = kernel.agent_manifest(org, choose_id(kernel, org, "agent", agent))
+        if layout is not None:
+            profile = build_seed004_profile(manifest)
+            echo_answer(form, profile, lambda: render_yaml(profile))
+            return
     elif role is not None:
         manifest = kernel.manifest(org, choose_id(kernel, org, "role", role))
     else:
         note_out_of_service(kernel.organization(org).snapshot)
-        manifest = kernel.crew(org, RoleFilter(**wanted))
+        manifest = kernel.crew(org, RoleFilter(**wanted), agents=agents)
+        for sentence in manifest.unknown_words:
+            click.echo(f"note: {sentence}", err=True)
     echo_answer(form, manifest, lambda: _render(manifest, form))
 
 

@@ -73,6 +73,8 @@ def command(
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
     note_out_of_service(kernel.organization(org).snapshot)
     agent_list = kernel.agents(org, AgentFilter(**filters))
+    for sentence in agent_list.unknown_words:
+        click.echo(f"note: {sentence}", err=True)
     echo_answer(form, agent_list, lambda: _render(agent_list))
 
 
