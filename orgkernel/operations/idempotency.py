@@ -48,7 +48,7 @@ def begin_request(store: Store, caller: str, key: str, request_digest: str) -> K
         return None
     if record.request_digest != request_digest:
         raise Conflict(
-            "the idempotency key belongs to another request",
+            "this idempotency key was used for another request",
             "send each change with a key of its own",
             "IDEMPOTENCY_KEY_REUSED",
         )

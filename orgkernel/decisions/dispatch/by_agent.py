@@ -95,16 +95,16 @@ def choose_agents(
     if role_id is None or not (view.records.agents or view.records.withheld_agents):
         return decision
     tools = _find_task_tools(view, decision, needs)
-    found = find_agents(view, state, role_id, tools, context)
+    role_agents = find_agents(view, state, role_id, tools, context)
     shown = None if all_considered else SHOWN_CANDIDATES
     choice = AgentChoice(
-        agent_id=found.available[0].agent_id if found.available else None,
-        acting_role=found.acting_role,
-        agents=found.available[:shown],
-        agent_count=len(found.available),
-        unavailable=found.unavailable[:shown],
-        unavailable_count=len(found.unavailable),
-        reasons=found.reasons,
+        agent_id=role_agents.available[0].agent_id if role_agents.available else None,
+        acting_role=role_agents.acting_role,
+        agents=role_agents.available[:shown],
+        agent_count=len(role_agents.available),
+        unavailable=role_agents.unavailable[:shown],
+        unavailable_count=len(role_agents.unavailable),
+        reasons=role_agents.reasons,
         state_version=state.version,
     )
     return replace(decision, crew=choice)

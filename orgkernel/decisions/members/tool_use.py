@@ -34,7 +34,7 @@ NOT_REPLACEABLE: Final = frozenset({
 """The request is invalid or the caller cannot act: another tool would not change that."""
 
 
-class ToolUse(msgspec.Struct, frozen=True):
+class ToolUsability(msgspec.Struct, frozen=True):
     """Whether a subject can use a tool now, or one that the tool falls back to."""
 
     tool: str
@@ -58,7 +58,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 def decide_tool_use(
     view: OrgView, state: StateView, run_request: AccessRequest, tool: str, action: str
-) -> ToolUse:
+) -> ToolUsability:
     """Whether the subject of a run can use a tool, or else the first tool that replaces it.
 
     No path or command is known yet. If only some of them would be denied, the answer is conditional.
@@ -79,7 +79,9 @@ def decide_tool_use(
     return use
 
 
-def decide_any_tool_use(view: OrgView, state: StateView, run_request: AccessRequest, tool: str) -> ToolUse:
+def decide_any_tool_use(
+    view: OrgView, state: StateView, run_request: AccessRequest, tool: str
+) -> ToolUsability:
     """The best answer about the actions of a tool: an allowed action, then a conditional one, then one that needs an
     approval.
     """
@@ -93,7 +95,9 @@ def decide_any_tool_use(view: OrgView, state: StateView, run_request: AccessRequ
 _ORDER: Final[dict[Outcome, int]] = {"allow": 0, "conditional": 1, "ask": 2, "deny": 3}
 
 
-def _decide(view: OrgView, state: StateView, run_request: AccessRequest, tool: str, action: str) -> ToolUse:
+def _decide(
+    view: OrgView, state: StateView, run_request: AccessRequest, tool: str, action: str
+) -> ToolUsability:
     context = replace(run_request.context, input=None)
     request = replace(run_request, action=action, resource=f"tool:{tool}", context=context)
     decision, reasons = decide_with_reasons(view, request, state)
@@ -115,7 +119,7 @@ def _decide(view: OrgView, state: StateView, run_request: AccessRequest, tool: s
         outcome, obligations = "conditional", stated or ("state:path",)
     if outcome == "deny":
         more = ()
-    return ToolUse(tool, action, outcome, decision.code, decision.codes, (*more, *obligations), reasons)
+    return ToolUsability(tool, action, outcome, decision.code, decision.codes, (*more, *obligations), reasons)
 
 
 def _is_free(view: OrgView, state: StateView, tool: str, now: float) -> bool:

@@ -19,7 +19,7 @@ from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
 from orgkernel.decisions.members.member import find_member
 from orgkernel.decisions.members.stand_ins import list_stand_ins
-from orgkernel.decisions.members.tool_use import ToolUse, decide_tool_use
+from orgkernel.decisions.members.tool_use import ToolUsability, decide_tool_use
 from orgkernel.decisions.reasons import Reason, Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import NO_RANK, say_not_filling
 from orgkernel.decisions.work.bills.flow import CHIEF
@@ -163,7 +163,7 @@ class StepFitness(NamedTuple):
     """Whether an agent can do a step now, besides the conditions of its bill role."""
 
     obstacles: tuple[Reason, ...]
-    use: ToolUse | None
+    use: ToolUsability | None
     """Its use of the tool of the step; None for a step without a tool."""
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_view import StateView
-from orgkernel.decisions.members.tool_use import ToolUse
+from orgkernel.decisions.members.tool_use import ToolUsability
 from orgkernel.decisions.reasons import Reason, Why, cite_place
 from orgkernel.decisions.work.bills.conditions import Value, is_true, select_known_outputs
 from orgkernel.decisions.work.bills.fitness import (
@@ -84,7 +84,7 @@ class _Situation:
         self.taken: dict[tuple[str, int | None], bool | None] = {}
         """Whether each way is taken; None while it is open."""
         self.misfits: dict[tuple[str, str], tuple[Reason, ...]] = {}
-        self.uses: dict[tuple[str, str], ToolUse] = {}
+        self.uses: dict[tuple[str, str], ToolUsability] = {}
         """How an agent uses the tool of a step."""
         self.doubled = self._find_doubled_agents()
         self.stopped: list[Reason] = []
@@ -463,7 +463,7 @@ class _Situation:
                 bill_roles=bill_roles,
                 inputs=inputs,
                 obligations=tuple(self._list_obligations(step, bill_roles)),
-                reasons=(self._explain_turn(step_id),),
+                reasons=(self._explain_turn(step_id), *self._list_replacements(step, bill_roles)),
             )
         )
 
@@ -578,6 +578,12 @@ class _Situation:
         if step.outputs:
             yield StepObligation("REPORT", f"report {listing(output.name for output in step.outputs)}")
         yield StepObligation("FINISH_BY", f"finish within {step.timeout:g} seconds")
+
+    def _list_replacements(self, step: BillStep, bill_roles: tuple[StepBillRole, ...]) -> Iterator[Reason]:
+        """Why agents of a step use another tool, each reason once."""
+        agents = (agent for bill_role in bill_roles for agent in bill_role.agents)
+        uses = (self.uses[step.id, agent] for agent in agents if (step.id, agent) in self.uses)
+        yield from dict.fromkeys(use.reasons[0] for use in uses if use.replaces)
 
     def _list_tool_obligations(
         self, step: BillStep, bill_roles: tuple[StepBillRole, ...]

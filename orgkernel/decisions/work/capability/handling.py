@@ -134,6 +134,7 @@ class _Way(msgspec.Struct, frozen=True):
     obligations: tuple[str, ...] = ()
     level: int | None = None
     tools: tuple[ToolCheck, ...] = ()
+    replacements: tuple[Reason, ...] = ()
 
 
 def decide_handling(view: OrgView, state: StateView, request: HandlingRequest) -> HandlingDecision:
@@ -195,7 +196,7 @@ def _answer(
     )
     loaded = tuple(f"load_skill:{name}" for name in more)
     return HandlingDecision(
-        way.tier, way.name, request.subject, request.intent, (way.reason,), tuple(skipped_ways), fallbacks,
+        way.tier, way.name, request.subject, request.intent, (way.reason, *way.replacements), tuple(skipped_ways), fallbacks,
         more, (*way.obligations, *loaded, *recorded), way.level, without, way.tools, view.digest, state.version,
     )  # fmt: skip
 
@@ -250,7 +251,7 @@ def _try_procedures(
         line = _locate_intent(view, holder, request.intent, f"procedure:{name}", text)
         yield _Way(
             "executable_skill", name, Reason("PROCEDURE_RUNS", text, line), each.obligations, each.level,
-            each.checks,
+            each.checks, each.replacements,
         )  # fmt: skip
 
 
@@ -312,6 +313,7 @@ def _try_tools(
         tool = view.records.tools[tool_id]
         checks: list[ToolCheck] = []
         obligations: list[str] = []
+        replacements: list[Reason] = []
         denied: tuple[Reason, ...] = ()
         for action in tool.record.required_levels:
             check, use = check_tool(view, state, _build_request(request), tool_id, action)
@@ -320,13 +322,22 @@ def _try_tools(
             else:
                 checks.append(check)
                 obligations += use.obligations
+                replacements += use.reasons[:1] if use.replaces else ()
         if not checks:
             yield PassedOver("tool", tool_id, denied)
             continue
         text = f"tool {quote(tool_id)} serves {quote(request.intent)}"
         place = tool.place("intents", tool.record.intents.index(request.intent))
         reason = Reason("TOOL_SERVES", text, (cite_place(text, place),))
-        way = _Way("tool", tool_id, reason, tuple(dict.fromkeys(obligations)), None, tuple(checks))
+        way = _Way(
+            "tool",
+            tool_id,
+            reason,
+            tuple(dict.fromkeys(obligations)),
+            None,
+            tuple(checks),
+            tuple(replacements),
+        )
         # A tool with one action that is surely allowed comes before tools that must be asked for.
         usable.append((min(_CERTAINTY[each.outcome] for each in checks), way))
     yield from (way for _, way in sorted(usable, key=lambda each: each[0]))

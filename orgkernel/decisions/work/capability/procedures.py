@@ -15,7 +15,7 @@ from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.members.member import CrewMember
-from orgkernel.decisions.members.tool_use import ToolUse, decide_tool_use
+from orgkernel.decisions.members.tool_use import ToolUsability, decide_tool_use
 from orgkernel.decisions.reasons import Reason, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Procedure, ToolNeed
@@ -50,6 +50,8 @@ class RunnableProcedure(msgspec.Struct, frozen=True):
     level: int
     checks: tuple[ToolCheck, ...]
     obligations: tuple[str, ...]
+    replacements: tuple[Reason, ...] = ()
+    """Why a tool of a step is replaced by another one."""
 
 
 @PerView
@@ -101,12 +103,14 @@ def decide_procedure(
         return Reason("PROCEDURE_ABOVE_RANK", text, (cite_place(text, place),))
     checks: list[ToolCheck] = []
     obligations: list[str] = []
+    replacements: list[Reason] = []
     for number, step in enumerate(record.steps):
         for at, need in enumerate(step.required_tools):
             for action in list_needed_actions(view, need):
                 check, use = check_tool(view, state, request, name_tool(need), action, step.id)
                 checks.append(check)
                 obligations += use.obligations
+                replacements += use.reasons[:1] if use.replaces else ()
                 if check.outcome == "deny":
                     cause = use.reasons[0]
                     text = f"step {quote(step.id)} of procedure {name} needs {quote(name_tool(need))}: {cause.text}"
@@ -114,12 +118,14 @@ def decide_procedure(
                     return Reason("PROCEDURE_TOOL_DENIED", text, (line, *cause.why))
     if level < WITHOUT_MODEL_FROM:
         obligations.append(f"confirm:procedure:{procedure.id}")
-    return RunnableProcedure(procedure, level, tuple(checks), tuple(dict.fromkeys(obligations)))
+    return RunnableProcedure(
+        procedure, level, tuple(checks), tuple(dict.fromkeys(obligations)), tuple(replacements)
+    )
 
 
 def check_tool(
     view: OrgView, state: StateView, run_request: AccessRequest, tool: str, action: str, step: str = ""
-) -> tuple[ToolCheck, ToolUse]:
+) -> tuple[ToolCheck, ToolUsability]:
     """Whether a subject gets a tool, or one that replaces it. The call itself is decided with its path and command."""
     use = decide_tool_use(view, state, run_request, tool, action)
     return ToolCheck(step, use.tool, use.action, use.outcome, use.code, use.replaces), use
