@@ -949,6 +949,7 @@ export interface components {
             next: string | null;
             snapshot: string;
             state_version: number;
+            unknown_words: string[];
         };
         /**
          * AgentManifest
@@ -971,6 +972,8 @@ export interface components {
             roles: components["schemas"]["Post"][];
             departments: components["schemas"]["Item"][];
             lifecycle: string;
+            asset_tag: components["schemas"]["AssetTag"] | null;
+            recall_tier: components["schemas"]["RecallItem"] | null;
             rank: components["schemas"]["RankItem"] | null;
             next_rank: components["schemas"]["NextRank"] | null;
             trust: number | null;
@@ -1026,6 +1029,16 @@ export interface components {
         Approved: {
             request: components["schemas"]["PermissionRequest"];
             grant: components["schemas"]["Grant"];
+        };
+        /**
+         * AssetTag
+         * @description The tag of an agent that is equipment (`crew_tier` other than `crew`). It has no identity of its own.
+         */
+        AssetTag: {
+            asset_id: string;
+            tier: string;
+            slots: string[];
+            why: components["schemas"]["Why"][];
         };
         /**
          * AuditEntry
@@ -1949,6 +1962,7 @@ export interface components {
             tier: "cognitive_skill" | "decline" | "executable_skill" | "reasoning" | "tool";
             by: string;
             text: string;
+            description: string;
             why: components["schemas"]["Why"][];
         };
         /**
@@ -2345,6 +2359,8 @@ export interface components {
             id: string;
             name: string;
             skill: string | null;
+            /** @enum {unknown} */
+            origin: "built_in" | "organization";
             compilation_level: number;
             runs_at: number;
             intents: string[];
@@ -2505,6 +2521,14 @@ export interface components {
          */
         ReasonBody: {
             reason?: string;
+        };
+        /**
+         * RecallItem
+         * @description The effective memory-recall tier: the highest of its rank and of the clearance of its roles.
+         */
+        RecallItem: {
+            tier: string;
+            why: components["schemas"]["Why"][];
         };
         /**
          * RegistrySnapshot
