@@ -37,6 +37,7 @@ _LANGUAGES = frozenset(
     {"json", "json5", "yaml", "python", "bash", "sh", "text", "markdown", "md", "xml", "html"}
 )
 """Text that can follow a fence. It remains when a host strips fences that do not match."""
+_HEADING = re.compile(r"^\s*#{1,6}\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILINE)
 _DECLARED = re.compile(r"^\s*(?:#{1,6}|-)\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILINE)
 
 
@@ -74,17 +75,18 @@ def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
 
 
 def list_served_tools(name: str, text: str, known: Collection[str]) -> frozenset[str]:
-    """The tools that a file serves, by its name and by the examples and headings in it. Never empty."""
+    """The tools that a file serves: those that its name and its headings define. Never empty.
+
+    An example in it can call another tool. It defines a tool only if nothing else in the file does.
+    """
     if name == _VISION:
         return frozenset({"vision_load"})
     stem = name.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+    named = SERVED.get(stem) or ((stem,) if stem in known else ())
+    if named:
+        return frozenset({*named, *(word for word in _HEADING.findall(text) if word in known)})
     examples = set(EXAMPLE.findall(text))
-    declared = {word for word in (*examples, *_DECLARED.findall(text)) if word in known}
-    if stem in SERVED:
-        return frozenset({*SERVED[stem], *declared})
-    if stem in known:
-        return frozenset({stem, *declared})
-    return frozenset(examples or declared or {stem})
+    return frozenset(examples or {word for word in _DECLARED.findall(text) if word in known} or {stem})
 
 
 def _list_file_names(agent: Any) -> list[str]:

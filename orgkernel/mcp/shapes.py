@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.dispatch.task_state import DispatchContext, PreviousTask
+from orgkernel.decisions.dispatch.task_state import PreviousTask
 from orgkernel.decisions.evidence.state_view import PaceTierName
 from orgkernel.decisions.reasons import Reason
 from orgkernel.documents.records import ToolLevel
@@ -70,11 +70,9 @@ class DispatchArguments(Arguments, frozen=True, kw_only=True):
     task: FreeText | None = None
     domain: Name | None = None
     intent: Name | None = None
-    needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=20, description="tools that it needs")] = ()
-    context: Annotated[
-        DispatchContext,
-        msgspec.Meta(description="for a follow-up in words: `previous`, the `work` of the last answer"),
-    ] = DispatchContext()
+    needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=20, description="tools")] = ()
+    context: dict[str, Any] = {}
+    """For a follow-up: `{previous: …}` with the `work` of the last answer."""
 
 
 class RequestArguments(Arguments, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from orgkernel.decisions.access.decision import AccessExplanation, AccessRow
 from orgkernel.decisions.access.layer import NEUTRAL
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.dispatch.agent_choice import AgentChoice
+from orgkernel.decisions.dispatch.task_state import DispatchContext
 from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import listing, quote
@@ -248,7 +249,11 @@ async def _answer_who_can(asker: Asker, arguments: shapes.WhoCanArguments) -> To
 async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolReply:
     if sum(each is not None for each in (arguments.task, arguments.domain, arguments.intent)) != 1:
         raise UsageError("exactly one of `task`, `domain` and `intent` is required", "name one of them")
-    previous = arguments.context.previous
+    try:
+        previous = msgspec.convert(arguments.context, DispatchContext).previous
+    except msgspec.ValidationError as error:
+        way = "pass the `work` of the last answer, or `{role_id, texts}` of the first one"
+        raise UsageError(f"`context` is not valid: {error}", way) from None
     if previous is not None and arguments.task is None:
         raise UsageError("`context.previous` is only for `task`", "leave it out, or state the task in words")
 
@@ -361,7 +366,7 @@ TOOLS: tuple[McpTool, ...] = (
     McpTool("why", "Why you may or may not do this, layer by layer.", shapes.CanArguments, shapes.WhyAnswer, _answer_why),
     McpTool("who_can", "Who else may do this.", shapes.WhoCanArguments, shapes.WhoCanAnswer, _answer_who_can),
     McpTool(
-        "dispatch", "Which role takes this work, and whether you may hand work to it. Nothing is handed over.", shapes.DispatchArguments,
+        "dispatch", "Which role takes this work, and whether you may hand it over. Changes nothing.", shapes.DispatchArguments,
         shapes.DispatchAnswer, _dispatch,
     ),
     McpTool(

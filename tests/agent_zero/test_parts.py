@@ -65,6 +65,8 @@ def test_the_diagnosis_of_a_neighbor_counts():
         ("memory", "", {"memory_load", "memory_save", "memory_delete", "memory_forget"}),
         ("browser", '"tool_name": "browser_agent"', {"browser_agent"}),
         ("scheduler", '"tool_name": "scheduler:list"', {"scheduler"}),
+        ("skills", '### skills_tool\n- `input`\n"tool_name": "wait"', {"skills_tool"}),
+        ("wait", '### wait\n### input\n"tool_name": "scheduler"', {"wait", "input"}),
         ("new_thing", '"tool_name": "thing"', {"thing"}),
         ("new_thing", "no example at all", {"new_thing"}),
         ("bundle", "- `wait`: args seconds\n- `input`: args keyboard", {"wait", "input"}),

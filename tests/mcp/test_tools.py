@@ -137,6 +137,18 @@ def test_who_takes_this_hands_nothing_over(calls: Calls) -> None:
     assert calls.refusal("dispatch", domain="osint", task="both").startswith("USAGE: exactly one of")
 
 
+def test_a_follow_up_keeps_the_role_of_the_last_answer(calls: Calls) -> None:
+    """`work` of an answer is `context.previous` of the next question."""
+    first = {"role_id": "codegen_specialist", "texts": ["Write a Python function that parses dates"]}
+    kept = calls.ask("dispatch", task="and the tests?", context={"previous": first})
+    assert (kept["role"], kept["work"]["state"]) == ("codegen_specialist", "open")
+    ended = calls.ask("dispatch", task="thanks, that is all", context={"previous": kept["work"]})
+    assert (ended["outcome"], ended["work"]["state"]) == ("not_applicable", "ended")
+    wrong = calls.refusal("dispatch", task="go on", context={"previous": {"role_id": "x"}})
+    assert wrong.startswith("USAGE: `context` is not valid")
+    assert "only for `task`" in calls.refusal("dispatch", domain="osint", context={"previous": first})
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_the_agents_who_can_take_the_work_are_named(era: Any, tmp_path: Path) -> None:
     """And why others cannot, from the state of the asker's store."""

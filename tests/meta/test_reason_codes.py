@@ -19,6 +19,7 @@ from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.crew.commissioning import decide_commission
 from orgkernel.decisions.dispatch.reason_codes import DISPATCH_CODES
+from orgkernel.decisions.dispatch.task_state import PreviousTask
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.work.contracts.command_permission import permit_command
 from orgkernel.documents.records import Brief
@@ -150,6 +151,8 @@ def of_sentences(_: Path) -> Iterator[str]:
     for text in ("Deploy the container", "Ship the package", "Ask the Bugfix Specialist"):
         decision = kernel.dispatch("software_dev", text=text, embedder=LikeEverything())
         yield from (reason.code for each in decision.candidates for reason in each.reasons)
+    gone = PreviousTask(role_id="gone", texts=("Deploy the container",))
+    yield from (each.code for each in kernel.dispatch("software_dev", text="go on", previous=gone).reasons)
 
 
 def of_commissions(_: Path) -> Iterator[str]:
