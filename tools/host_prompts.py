@@ -15,7 +15,7 @@ import json
 import os
 import sys
 import types
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 _FOLDERS = ("prompts", "plugins/*/prompts", "agents/agent0/prompts")
@@ -25,7 +25,7 @@ _TOOL_FILES = "agent.system.tool.*.md"
 class _Absent(types.ModuleType):
     """A package that is not installed: every name in it is a mock."""
 
-    __path__: list[str] = []
+    __path__: ClassVar[list[str]] = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

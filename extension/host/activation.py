@@ -33,6 +33,13 @@ def begin_task(active: Active, memory: AgentMemory, agent: Any) -> bool:
 def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice) -> None:
     """Activate the chosen role, and log it if it is another role than before."""
     role, before = choice.role, memory.role_id
+    own = memory.roles.get(before) if before is not None else None
+    reason = choice.reason
+    if own is not None and own.tier != "primary" and choice.effect in ("end", "leave", "begin"):
+        failures = (
+            f", and its {own.total_failures} failures no longer count" if own.total_failures > 1 else ""
+        )
+        reason = f"{reason}. Its PACE tier {own.tier} ends with the task{failures}"
     _start_or_go_on(memory, role, choice)
     memory.domain = choice.domain
     memory.role_id = role.role_id if role is not None else None
@@ -45,7 +52,7 @@ def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice
     if before != memory.role_id:
         if role is not None:
             effect.note_role(agent, memory, role.role_id)
-        _say_transition(active, agent, before, role, choice.reason)
+        _say_transition(active, agent, before, role, reason)
 
 
 def switch_off(memory: AgentMemory, agent: Any) -> None:

@@ -42,7 +42,7 @@ def settle(active: Active, memory: AgentMemory, agent: Any) -> Choice:
     domain = belief.domain if belief is not None else None
     pinned = pinning.find_pinned_role(active, agent)
     if pinned is not None:
-        return Choice(pinned, domain, "it is pinned to this chat")
+        return Choice(pinned, domain, pinning.PINNED)
     role = active.bundle.roles.get(reading.read_profile(agent))
     if role is not None:
         return Choice(role, domain, "the agent's profile is this role")

@@ -172,6 +172,8 @@ def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
             memory.reason = choice.reason
     if new:
         memory.unsettled = not choice.settled
+    if new and choice.role is None and getattr(agent, "number", 0) != 0:
+        saying.say_once(agent, memory, "This subordinate has no role", content=choice.reason)
     if choice.remark is not None:
         saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     memory.heard = None

@@ -110,6 +110,8 @@ class AgentMemory:
     """The refusal that is passing through the host."""
     steering: str | None = None
     """The supervisor's message for the next model call."""
+    steering_tier: str = ""
+    """The tier that the message is about."""
     waited: bool = False
     """Whether the supervisor had something to say, and another layer had warned."""
     read: int = 0

@@ -22,6 +22,7 @@ _RELEASE = frozenset({"auto", "off", "none", "release"})
 _WORD = re.compile(r"[^\W_]+")
 _MOST_WORDS = 8
 _LEAST_PART = 2
+PINNED = "it is pinned to this chat"
 EACH_CHOOSES = "Each message chooses its role again."
 _SHOWN = 12
 _LONGEST = 60

@@ -47,7 +47,7 @@ def describe(agent: Any) -> dict[str, Any]:
         "role": role.role_id,
         "role_name": role.role_name,
         "agent": agent.number,
-        "chosen": memory.reason,
+        "chosen": _explain_choice(agent, memory),
         "domain": memory.domain,
         "reports_to": role.reports_to,
         "tools": sorted(role.host_tools),
@@ -68,6 +68,12 @@ def _find_disabled_plugin() -> list[str]:
     if not os.path.lexists(os.path.join(root, *_DISABLED)):
         return []
     return ["The plugin is disabled in the host's list of plugins, so the organization has no effect."]
+
+
+def _explain_choice(agent: Any, memory: AgentMemory) -> str:
+    if memory.reason == pinning.PINNED and pinning.get_pinned_role(agent.context) is None:
+        return "it was pinned until now, and the next message chooses a role again"
+    return memory.reason
 
 
 def _explain_no_role(agent: Any, memory: object) -> str:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import places, reading
+from . import host_tools, places, reading
 from .gate import sort_tools
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
@@ -79,6 +79,8 @@ def _supervise(
 ) -> None:
     role, own = role_and_memory
     decision: pace.PaceDecision | None = own.decision
+    if memory.steering is not None and memory.steering_tier != own.tier:
+        memory.steering = None  # the tier changed before the message was shown
     if memory.steering is not None or decision is None:
         return
     known = memory.supervisor
@@ -97,12 +99,15 @@ def _supervise(
     seen = signals.survey(
         agent.data, _read_neighbor_values(agent, [] if at_once else _list_new_warnings(memory, agent))
     )
+    here = host_tools.list_tool_names(agent)
+    if here:  # the catalogs list tools of every generation
+        post = post._replace(tools=tuple(tool for tool in post.tools if tool in here))
     steering, memory.supervisor = supervisor.supervise(
         agent.data, seen, decision, reports, known, post, failing=tuple(own.failing)
     )
     memory.waited = steering is None
     if steering is not None:
-        memory.steering = steering.text
+        memory.steering, memory.steering_tier = steering.text, own.tier
         what = steering.intervention_type.replace("_", " ")
         say(agent, f"Supervisor steers {role.role_name}: {what}", content=steering.text)
 

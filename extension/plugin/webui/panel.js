@@ -89,7 +89,7 @@ function effectCard(title, effect) {
       "div",
       { class: "ok-figures" },
       figure(`≈ ${count(done.tokens_spared_about)}`, "tokens spared"),
-      figure(count(done.calls_refused), "calls refused"),
+      figure(count(done.calls_refused), done.calls_refused === 1 ? "call refused" : "calls refused"),
     ),
     effect.lines.length
       ? make("ul", {}, ...effect.lines.map((line) => make("li", {}, line)))
