@@ -126,7 +126,7 @@ def test_an_edge_of_the_graph_is_opened_by_the_keyboard(page: Page, stored_serve
         "person:captain",
     ):
         wait_for(page, words)
-    button = "document.querySelector('[aria-label=\"Lines of the edge: is equipped with Issue tracker\"]')"
+    button = "document.querySelector('[aria-label=\"line of the edge: is equipped with Issue tracker\"]')"
     page.run(f"{button}.focus()")
     page.press("Enter")
     page.wait("document.querySelector('.excerpt .here')")

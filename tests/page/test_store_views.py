@@ -307,7 +307,7 @@ def test_open_briefs_are_divided_into_batches(page: Page, stored_server: Server)
 
 def test_a_request_is_filed_from_a_denied_question(page: Page, stored_server: Server) -> None:
     """The remedy of an answer is also a request, which waits for a decision."""
-    question = "access?subject=role%3Ascout&action=use&resource=tool%3Aquery_metrics"
+    question = "access?subject=role%3Asurgeon&action=use&resource=tool%3Aquery_metrics"
     show(page, stored_server, f"{STARSHIP}{question}", "File a request for it")
     open_menu_and_sign_in(page, new_key(location_of(stored_server.folder / "state.db"), ["read", "request"]))
     page.wait("document.querySelector('[name=reason]')")
@@ -319,7 +319,7 @@ def test_a_request_is_filed_from_a_denied_question(page: Page, stored_server: Se
     wait_for(page, "waits for a decision")
     requests = stored_server.get(f"{ORG}/requests").json()["requests"]
     assert [each["requester"] for each in requests if each["reason"].endswith("of the probe")] == [
-        "role:scout"
+        "role:surgeon"
     ]
 
 
@@ -342,8 +342,8 @@ def test_two_chosen_versions_are_compared(page: Page, tmp_path: Path) -> None:
             "[...document.querySelectorAll('main .question')].map(each => each.innerText).join()"
         )
         fields = "[...document.querySelectorAll('main select')]"
+        page.wait(f"{fields}[0].options.length === 3")
         versions = page.run(f"[...{fields}[0].options].map(each => each.value)")
-        assert len(versions) == 3
         for field, version in ((0, versions[2]), (1, versions[1])):
             page.run(f"{fields}[{field}].value = '{version}'")
             page.run(f"{fields}[{field}].dispatchEvent(new Event('change', {{bubbles: true}}))")

@@ -32,7 +32,6 @@ VIEWS = {
     SENTENCE: ("Who takes it?", "Bugfix Specialist takes it"),
     "#/orgs/starship/routing?domain=bugfix": ("Who takes it?", "Who else, and why not"),
     "#/orgs/starship/organization?regions=department": ("Starship", "Chief Engineer"),
-    "#/orgs/software_dev/roles/codegen_specialist?show=graph": ("Codegen Specialist", "Reports to"),
     "#/findings": ("Findings", "ORG306"),
     "#/rules": ("Rules", "unknown-superior"),
     "#/orgs/starship/rules/ORG202": ("ORG202", "Why it matters"),

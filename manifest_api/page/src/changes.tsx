@@ -6,7 +6,7 @@ import type { Address } from "./address";
 import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
-import { Choice, Loading, plural, ProblemView, Sentence, show } from "./parts";
+import { Choice, Loading, plural, ProblemNote, Sentence, show } from "./parts";
 import { Place } from "./place";
 import type { ViewProps } from "./parts";
 import { exact } from "./times";
@@ -23,44 +23,50 @@ const EFFECTS: Readonly<Record<string, readonly [string, string]>> = {
 export function ChangesView({ org, address }: ViewProps): JSX.Element {
   const { before = "", after = "" } = address.query;
   const chosen = { ...(before && { before }), ...(after && { after }) };
+  // The list of versions stays while another comparison is loaded, so that its fields keep the focus.
+  const { answer: last } = useAnswer(`changes ${org}`, () => get("/v1/orgs/{org}/changes", { org }));
   const { answer, problem } = useAnswer(`changes ${org} ${before} ${after}`, () => get("/v1/orgs/{org}/changes", { org }, chosen));
-  if (problem) {
-    return (
-      <>
-        <ProblemView of={problem} />
-        {(before || after) && <p><a href={linkTo(address.path)}>Compare the last change</a></p>}
-      </>
-    );
-  }
-  if (!answer) return <Loading />;
   return (
     <>
       <h1 tabIndex={-1}>Changes</h1>
-      {answer.versions.length > 1 && <Versions address={address} of={answer} />}
-      {answer.report ? (
+      {last && last.versions.length > 1 && <Versions address={address} of={last} before={before || last.before || ""} after={after || last.after} />}
+      {problem ? (
         <>
-          <p class="muted">From version <Digest of={answer.before ?? ""} /> to <Digest of={answer.after} />, {IS_COPY ? "the version of this copy" : answer.after === answer.snapshot ? "the version that answers" : "which a later version has replaced"}.</p>
-          <ChangeList org={org} address={address} of={answer.report} />
+          <ProblemNote of={problem} />
+          {(before || after) && <p><a href={linkTo(address.path)}>Compare the last change</a></p>}
         </>
-      ) : after ? <p class="note">No earlier version is kept. Choose another one.</p> : (
-        <p class="note">
-          The documents have not changed since this server started, at version <Digest of={answer.snapshot} />. Edit one, and this page shows who gained and lost what. To compare with an earlier revision, run <code>orgkernel diff git:main</code>.
-        </p>
-      )}
+      ) : answer ? <Comparison org={org} address={address} of={answer} /> : <Loading />}
     </>
   );
 }
 
+function Comparison({ org, address, of }: ViewProps & { of: Schemas["VersionChanges"] }): JSX.Element {
+  if (of.report) {
+    return (
+      <>
+        <p class="muted">From version <Digest of={of.before ?? ""} /> to <Digest of={of.after} />, {IS_COPY ? "the version of this copy" : of.after === of.snapshot ? "the version that answers" : "which a later version has replaced"}.</p>
+        <ChangeList org={org} address={address} of={of.report} />
+      </>
+    );
+  }
+  if (of.versions.length > 1) return <p class="note">No version before this one is kept. Choose another one.</p>;
+  return (
+    <p class="note">
+      The documents have not changed since this server started, at version <Digest of={of.snapshot} />. Edit one, and this page shows who gained and lost what. To compare with an earlier revision, run <code>orgkernel diff git:main</code>.
+    </p>
+  );
+}
+
 /** The two versions to compare, of those that this server keeps. */
-function Versions({ address, of }: { address: Address; of: Schemas["VersionChanges"] }): JSX.Element {
+function Versions({ address, of, before, after }: { address: Address; of: Schemas["VersionChanges"]; before: string; after: string }): JSX.Element {
   // A version that came back is in the list twice, and is the same.
   const ends = new Map([...of.versions].reverse().map(({ snapshot, until }) => [snapshot, until]));
   const options = [...ends].reverse().map(([digest, until]) => [digest, `${shorten(digest)}, ${until === null ? "answers now" : `until ${exact(until)}`}`] as const);
   return (
     <div class="tools">
-      <Choice label="From" value={of.before ?? ""} options={of.before ? options : [["", "none"], ...options]} onChange={(value) => changeQuery(address, { before: value, after: of.after }, false)} />
-      <Choice label="To" value={of.after} options={options} onChange={(value) => changeQuery(address, { before: of.before ?? "", after: value }, false)} />
-      <button type="button" disabled={!of.before} onClick={() => changeQuery(address, { before: of.after, after: of.before ?? "" }, false)}>Swap</button>
+      <Choice label="From" value={before} options={options} onChange={(value) => changeQuery(address, { before: value, after }, false)} />
+      <Choice label="To" value={after} options={options} onChange={(value) => changeQuery(address, { before, after: value }, false)} />
+      <button type="button" onClick={() => changeQuery(address, { before: after, after: before }, false)}>Swap</button>
     </div>
   );
 }

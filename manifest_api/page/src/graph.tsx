@@ -161,7 +161,7 @@ function NodeCard({ of, isChosen, onChoose }: { of: Placed; isChosen: boolean; o
   return (
     <div class={`card${isChosen ? " here" : ""}`} style={place}>
       {edge.link ? <a href={edge.link} title={edge.name.slice(0, 200)}><bdi>{edge.name.slice(0, 80)}</bdi></a> : <span title={edge.name.slice(0, 200)}><bdi>{edge.name.slice(0, 80)}</bdi></span>}
-      <button type="button" class="quiet" aria-pressed={isChosen} aria-label={`Lines of the edge: ${edge.verb} ${edge.name.slice(0, 80)}`} onClick={() => onChoose(edge)}>line</button>
+      <button type="button" class="quiet" aria-pressed={isChosen} aria-label={`line of the edge: ${edge.verb} ${edge.name.slice(0, 80)}`} onClick={() => onChoose(edge)}>line</button>
     </div>
   );
 }

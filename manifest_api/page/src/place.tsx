@@ -19,7 +19,7 @@ export function Place({ file, line, isOpen = false }: { file: string; line: numb
   return (
     <span class="place">
       {IS_COPY || !org || line < 1 ? name : (
-        <button type="button" class="quiet" aria-expanded={open} aria-label={`Lines of ${file.slice(-80)}:${line}`} onClick={() => setOpen(!open)}>{name}</button>
+        <button type="button" class="quiet" aria-expanded={open} aria-label={`Lines of ${file}:${line}`} onClick={() => setOpen(!open)}>{name}</button>
       )}{" "}
       <Copy text={`${file}:${line}`} />
       {open && <Lines org={org} file={file} line={line} />}
