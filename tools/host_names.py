@@ -10,6 +10,7 @@ from orgkernel.exchange.agents.equivalents import find_equivalent
 REPOSITORY = Path(__file__).parents[1]
 FORMATS = ("claude_code", "codex", "copilot", "crewai", "cursor", "gemini_cli", "opencode")
 """The formats whose catalogs have names. Exports find the counterparts of the others in the table."""
+_PLACES = {"claude_code": "ontology/hosts/claude_code_tools.yaml"}
 _TARGETS = ("claude_code", "copilot", "crewai")
 _ENTRY = re.compile(r"^  (?P<tool>[A-Za-z_]\w*): \{(?P<fields>.*?)(?:, names: \{[^}]*\})?\}$", re.MULTILINE)
 
@@ -19,7 +20,7 @@ def render_catalogs() -> dict[str, str]:
     return {
         path: _render(host, (REPOSITORY / path).read_text("utf-8"))
         for host in FORMATS
-        for path in (f"orgkernel/loading/formats/{host}/tools.yaml",)
+        for path in (_PLACES.get(host, f"orgkernel/loading/formats/{host}/tools.yaml"),)
     }
 
 

@@ -89,6 +89,16 @@ def refuse_options_before(ctx: click.Context) -> None:
             )
 
 
+def list_own_commands() -> Mapping[str, Sequence[str]]:
+    """The commands after `orgkernel`, each with the names of those below it. All of them are imported."""
+    below: dict[str, list[str]] = {}
+    for path in _list_command_paths():
+        first, *rest = path.split()
+        below.setdefault(first, [])
+        below[first] += rest[:1] if len(rest) == 1 else []
+    return below
+
+
 def _load(place: str) -> click.Command:
     module, _, name = place.partition(":")
     command: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name or "command")

@@ -366,8 +366,9 @@ def locate_files(roots: Iterable[Root], file_system: FileSystem = DISK) -> list[
             if real in seen or real in ours:
                 continue
             seen.add(real)
-            # Shared catalogs remain shared even if a path of the user also covers them.
-            located.append(Located(path, name, as_shared if real.startswith(shared) else root, number))
+            # Shared catalogs remain shared even if a path of the user also covers them. The catalog of a host is for its format alone.
+            is_shared = real.startswith(shared) and not root.format
+            located.append(Located(path, name, as_shared if is_shared else root, number))
     return located
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_claude_code_roles import HookedProject, read_answer
+from tests.cli.test_claude_code_roles import HookedProject, find_script, read_answer
 
 MILD = """\
 _schema: orgkernel:tool_catalog
@@ -106,7 +106,7 @@ PROTECTED = (
 @pytest.mark.parametrize("path", PROTECTED)
 def test_no_tool_changes_what_decides(attacked: AttackedProject, path: str) -> None:
     """File tools, tools of MCP servers and commands, for a role that may use all of them."""
-    hook = attacked.settings()["hooks"]["PreToolUse"][-1]["hooks"][0]["command"].split()[3]
+    hook = find_script(attacked)
     path = path.format(project=attacked.folder, hook=hook)
     whole = os.path.expanduser(path)
     calls: list[tuple[str, dict[str, Any]]] = [

@@ -126,9 +126,9 @@ def test_without_tools_an_agent_has_every_tool(tmp_path: Path) -> None:
     tools = {role: post.profile.capabilities.tools_primary for role, post in snapshot.records.posts.items()}
     assert {"Agent", "Bash", "Write", "mcp__web", "mcp__web__open"} <= {*tools["all"]}
     assert "mcp__mine" not in tools["all"]
-    assert {*tools["all"]} - {*tools["some"]} == {"Task", "Agent", "mcp__web", "mcp__web__open", "Bash"}
+    assert {*tools["all"]} - {*tools["some"]} == {"Agent", "mcp__web", "mcp__web__open", "Bash"}
     assert tools["none"] == ()
-    assert tools["part"] == ("Bash", "Task", "Agent")
+    assert tools["part"] == ("Bash", "Agent")
     assert tools["own"] == ("mcp__mine__see",)
     assert tools["opener"] == ("mcp__web", "mcp__web__open")
     place = snapshot.records.posts["opener"].document.place("capabilities", "tools_primary", 1)

@@ -12,6 +12,7 @@ import click
 from orgkernel import __version__
 from orgkernel.cli.ask.access import render_decision
 from orgkernel.cli.author.reports import print_errors
+from orgkernel.cli.groups import list_own_commands
 from orgkernel.cli.output import echo_indented, format_count
 from orgkernel.cli.stores import locate_current_store, open_with_state
 from orgkernel.diagnostics.wording import listing, printable
@@ -58,7 +59,9 @@ def activate_here(
         raise click.exceptions.Exit(1)
     compiled = compile_hook(kernel.access(org), render_decision, f"orgkernel {__version__}", project)
     documents = {**_collect_documents(kernel, project), **_collect_exported(snapshot.index)}
-    protection = build_protection(documents["documents"], _list_store_files(store))
+    protection = build_protection(
+        documents["documents"], documents["folders"], _list_store_files(store), list_own_commands()
+    )
     compiled = compiled._replace(data={**compiled.data, **protection})
     written = activate(project, compiled, chosen, documents)
     _note(compiled)

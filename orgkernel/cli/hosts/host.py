@@ -73,7 +73,7 @@ def _require_agent_zero(value: T | None, option: str) -> T:
 _SETTINGS = {
     "enforcement": "observe: change nothing; trim: show only the role's tools; enforce: also refuse other tools.",
     "on_error": "What happens to tool calls after an error of the extension: pass or refuse them.",
-    "unlisted_tools": "What happens to tools that no catalog lists: warn about or refuse them.",
+    "unlisted_tools": "With --agent-zero: what happens to tools that no catalog lists: warn about or refuse them.",
 }
 
 
@@ -87,6 +87,15 @@ _FOR_CLAUDE_CODE = (
     click.option(
         "--main-role", metavar="ROLE",
         help="With --claude-code: the role of the main thread, or none.  [default: the current one, initially the only role without a superior]",
+    ),
+    click.option(
+        "--unknown", type=click.Choice(("ask", "deny", "pass")),
+        help="With --claude-code: what happens to tools that no catalog lists: ask a person, deny them, or let them pass.  [default: the "
+        "current setting, initially ask]",
+    ),
+    click.option(
+        "--if-missing", type=click.Choice(("refuse", "pass")),
+        help="With --claude-code: what happens to calls on a machine without orgkernel.  [default: the current setting, initially refuse]",
     ),
     click.option(
         "--unnamed-agents", type=click.Choice(("refuse", "ask")),
@@ -115,10 +124,12 @@ def activate_command(
     has errors.
     """
     if _is_claude_code(root, project):
+        if chosen.pop("unlisted_tools") is not None:
+            raise UsageError("`--unlisted-tools` is for Agent-Zero", "pass `--unknown`")
         activate_here(str(project), org, paths, store, chosen, no_cache=no_cache)
         return
     root = str(root)
-    for name in ("main_role", "unnamed_agents"):
+    for name in ("main_role", "unknown", "if_missing", "unnamed_agents"):
         if chosen.pop(name) is not None:
             raise UsageError(f"`--{name.replace('_', '-')}` is for Claude Code", "leave it out")
     if store is not None:
@@ -149,6 +160,20 @@ def deactivate_command(root: str | None, project: str | None) -> None:
     _tell(report)
     nothing = not report.removed and report.set_aside is None
     click.echo("no organization was active" if nothing else "deactivated", err=True)
+
+
+@command.command("hook")
+@click.argument("event", metavar="EVENT", type=click.Choice(("PreToolUse", "SubagentStop", "SessionStart")))
+@click.argument("on_error", metavar="ON_ERROR", type=click.Choice(("refuse", "pass")))
+def hook_command(event: str, on_error: str) -> None:
+    """Answer an EVENT of Claude Code on standard input.
+
+    The installed hook runs this where its own interpreter is missing. ON_ERROR is what happens to a call after an error: `refuse` or
+    `pass`.
+    """
+    from orgkernel.project.hooks.claude_hook.answering import main
+
+    raise click.exceptions.Exit(main([event, on_error]))
 
 
 @command.command("status")

@@ -34,7 +34,8 @@ from orgkernel.project.replacing import replace_file
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "enforcement": ("enforce", "observe"),
     "on_error": ("refuse", "pass"),
-    "unlisted_tools": ("warn", "refuse"),
+    "if_missing": ("refuse", "pass"),
+    "unknown": ("ask", "deny", "pass"),
     "unnamed_agents": ("refuse", "ask"),
 }
 """The settings and their values, the default first."""
@@ -74,7 +75,7 @@ def activate(
             replace_file(path, content)
     data = {**compiled.data, "settings": settings, "made": made}
     replace_file(os.path.join(folder, ACTIVE), _encode_json(data))
-    written = install_claude_hook(project, role_hook(settings["on_error"]))
+    written = install_claude_hook(project, role_hook(settings["on_error"], settings["if_missing"]))
     for name in _list_own_files(folder):
         if name != ACTIVE and name not in files:
             os.unlink(os.path.join(folder, name))
@@ -126,7 +127,10 @@ def _find_commander(data: Mapping[str, Any]) -> str | None:
 
 def read_hook_status(project: str) -> HookStatus:
     """Whether an organization is active in a project. Raises `UsageError` if its settings cannot be read."""
-    entered = is_installed(project, role_hook(_read_former_settings(project).get("on_error", "refuse")))
+    former = _read_former_settings(project)
+    entered = is_installed(
+        project, role_hook(former.get("on_error", "refuse"), former.get("if_missing", "refuse"))
+    )
     hook = {None: "not installed", True: "installed", False: "installed by another version; activate again"}[
         entered
     ]

@@ -31,6 +31,7 @@ from orgkernel.exchange.claude_code.compiled_rows import CLEAR, CompiledRow, cho
 from orgkernel.exchange.claude_code.host_names import (
     find_action,
     group_tools_by_host_name,
+    has_every_tool,
     list_command_arguments,
     list_path_arguments,
     map_agent_names,
@@ -105,6 +106,7 @@ def compile_hook(
         "names": {role: view.records.posts[role].profile.name for role in view.roles},
         "superiors": {role: view.superiors.get(role) for role in view.roles},
         "tools": {name: {} for name in names},
+        "unlimited_roles": [role for role in view.roles if has_every_tool(view, role)],
         "reporting": [
             role
             for role in view.roles

@@ -9,6 +9,7 @@ from typing import Final
 from orgkernel.documents.records import Tool
 from orgkernel.exchange.agents.names import map_names
 from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats import read_built_in_tools
 from orgkernel.loading.formats.names import MCP, build_server_tool_id, name_of
 from orgkernel.project.hooks.claude_hook.deciding import COMMAND_ARGUMENTS, PATH_ARGUMENTS
 
@@ -44,6 +45,14 @@ def group_tools_by_host_name(view: OrgView) -> dict[str, tuple[str, ...]]:
         if name is not None:
             ids_by_name.setdefault(name, []).append(tool_id)
     return {name: _list_held(view, tools) for name, tools in ids_by_name.items()}
+
+
+def has_every_tool(view: OrgView, role: str) -> bool:
+    """Whether the file of an agent gives it every tool of Claude Code, so that it lists none."""
+    post = view.records.posts[role]
+    if post.document.format != "claude-code":
+        return False
+    return set(read_built_in_tools("claude-code")) <= set(post.profile.capabilities.tools_primary)
 
 
 def _list_held(view: OrgView, tools: Sequence[str]) -> tuple[str, ...]:

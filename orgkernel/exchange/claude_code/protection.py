@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orgkernel.project.hooks
@@ -12,22 +12,38 @@ from orgkernel.loading.formats.claude_code.host_table import read_host_table
 from orgkernel.shell.writing_options import list_readers
 
 
-def build_protection(documents: Iterable[str], stores: Iterable[str]) -> Mapping[str, Any]:
-    """The protected files, the tools and programs that change no file which they name, and the tools that do what another one does, as
-    the hook reads them.
+def build_protection(
+    documents: Iterable[str],
+    folders: Iterable[str],
+    stores: Iterable[str],
+    own_commands: Mapping[str, Sequence[str]],
+) -> Mapping[str, Any]:
+    """The protected files and commands, the tools and programs that change no file which they name, and what is known about the tools and
+    agents of the host, as the hook reads them.
 
-    Paths of `documents` and `stores` are relative to the project or absolute.
+    Paths of `documents`, of the `folders` with documents and of `stores` are relative to the project or absolute. `own_commands` are the
+    commands of orgkernel, each with those below it.
     """
-    files = read_host_table()["protected_files"]
+    table = read_host_table()
+    files = table["protected_files"]
     hooks = os.path.dirname(os.path.realpath(orgkernel.project.hooks.__file__))
     return {
         "protected": [
             *files["project"], *files["user"], *files["machine"], hooks, *sorted(documents), *stores,
         ],
-        "protected_commands": read_host_table()["protected_commands"],
+        # A folder of the whole project has other files, too.
+        "document_folders": sorted(each for each in folders if each not in ("", os.curdir)),
+        "protected_commands": table["protected_commands"],
+        "own_commands": {name: list(below) for name, below in own_commands.items()},
+        "harmless_commands": table["harmless_commands"],
+        "package_programs": table["package_managers"]["programs"],
+        "package_words": table["package_managers"]["changing"],
+        "operator_modules": table["operator_modules"],
+        "session_tools": table["session_tools"],
+        "built_in_agents": table["built_in_agents"],
         "reading_tools": sorted(_list_reading_tools()),
         "programs": list_readers(),
-        "stand_ins": read_host_table()["stand_ins"],
+        "stand_ins": table["stand_ins"],
     }  # fmt: skip
 
 

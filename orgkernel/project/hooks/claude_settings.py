@@ -44,17 +44,23 @@ def ownership_hook() -> SettingsHook:
     return SettingsHook(_OWNERSHIP, {"PreToolUse": entry})
 
 
-def role_hook(on_error: str) -> SettingsHook:
-    """The hook that checks what a role may use. If it cannot start, the action for errors is taken."""
-    failed = (
-        "orgkernel: the hook cannot be started, so the call is refused; install orgkernel again, or take the entries with "
-        f"{_ROLES} out of .claude/settings.json"
+def role_hook(on_error: str, if_missing: str = "refuse") -> SettingsHook:
+    """The hook that checks what a role may use. If it fails, the action for errors is taken.
+
+    The settings can be shared with other machines. Where the interpreter of this one is not there, `orgkernel` on the path of programs is
+    used, and without it, `if_missing` decides.
+    """
+    failed = "orgkernel: the hook failed, so the call is refused; a person has to repair it"
+    missing = (
+        "orgkernel: it is not installed on this machine, so the call is refused; a person has to install it"
     )
-    otherwise = f"{{ echo {shlex.quote(failed)} >&2; exit 2; }}" if on_error == "refuse" else "exit 0"
-    decide_command = f"{_build_command(_ROLES)} PreToolUse {on_error} || {otherwise}"
+    otherwise = {"refuse": f"{{ echo {shlex.quote(failed)} >&2; exit 2; }}", "pass": "exit 0"}
+    without = {"refuse": f"echo {shlex.quote(missing)} >&2; exit 2", "pass": "exit 0"}
     event_commands = {
-        event: f"{_build_command(_ROLES)} {event} {on_error} || exit 0" for event in _EVENTS[1:]
+        event: _find_interpreter(event, on_error, otherwise[chosen], without[lacking])
+        for event, chosen, lacking in ((each, "pass", "pass") for each in _EVENTS[1:])
     }
+    decide_command = _find_interpreter("PreToolUse", on_error, otherwise[on_error], without[if_missing])
     return SettingsHook(
         _ROLES,
         {
@@ -135,6 +141,16 @@ def _find_settings(folder: str) -> str:
 
 def _build_command(script: str) -> str:
     return f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(_HERE / script))}"
+
+
+def _find_interpreter(event: str, on_error: str, otherwise: str, without: str) -> str:
+    """The command of the role hook: with the interpreter of this machine, or another one's, or with none."""
+    python, script = shlex.quote(sys.executable), shlex.quote(str(_HERE / _ROLES))
+    return (
+        f'p={python} h={script}; if [ -x "$p" ] && [ -r "$h" ]; then "$p" -I -S "$h" {event} {on_error} || {otherwise}; '
+        f"elif command -v orgkernel >/dev/null 2>&1; then orgkernel host hook {event} {on_error} || {otherwise}; "
+        f"else {without}; fi"
+    )
 
 
 def _run(command: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from orgkernel.loading.files import MARKDOWN, SKILL_FILE, Root, SourceText
 from orgkernel.loading.formats.claude_code.layout import find_layout
 from orgkernel.loading.formats.claude_code.paths import AGENTS, COLLECTION, COMMAND, SETTINGS
 from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
@@ -17,7 +18,7 @@ class ClaudeCode:
 
     name = "claude-code"
     title = "Claude Code"
-    catalog = os.path.join(os.path.dirname(__file__), "tools.yaml")
+    catalog = os.path.join(get_shipped_folder("ontology"), "hosts", "claude_code_tools.yaml")
 
     def may_hold(self, path: str) -> bool:
         """Whether a file can be an agent."""

@@ -37,8 +37,8 @@ from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 
 EVERY = "*"
 _FIRST = pack_mark(1, 1)
-# One tool under two names: the older one is still written.
-_SAME = {"Task": "Agent", "Agent": "Task"}
+# Files still write the older name of a tool.
+_SAME = {"Task": "Agent"}
 
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:

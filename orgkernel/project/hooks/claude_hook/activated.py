@@ -27,7 +27,7 @@ _PARTS: Final = {
     "org_id": str,
     "org_name": str,
 }
-_SETTINGS: Final = ("enforcement", "on_error", "unlisted_tools", "unnamed_agents", "main_role")
+_SETTINGS: Final = ("enforcement", "on_error", "unnamed_agents", "main_role")
 _STAND_INS: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
 """For an activation of before they were compiled."""
 _LARGEST: Final = 64 * 1024 * 1024
@@ -59,6 +59,17 @@ class Activated:
         """The tools that do what another one does, and that other one."""
         stand_ins: dict[str, str] = self.data.get("stand_ins", _STAND_INS)
         return stand_ins
+
+    @property
+    def unknown(self) -> str:
+        """What happens to tools that no catalog lists: ask, deny or pass."""
+        chosen = self.data["settings"].get("unknown")
+        return chosen if chosen in ("deny", "pass") else "ask"
+
+    def find_built_in(self, name: str) -> dict[str, Any] | None:
+        """The agent of the host with a name, unless the organization has a role of that name."""
+        built_in: dict[str, dict[str, Any]] = self.data.get("built_in_agents", {})
+        return built_in.get(name) if self.role_of(name) is None else None
 
     def role_of(self, name: str) -> str | None:
         """The role with the name of an agent. The name of an agent from a plugin starts with the name of the plugin."""

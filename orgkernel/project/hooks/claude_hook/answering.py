@@ -11,9 +11,13 @@ import sys
 from orgkernel.project.hooks.claude_hook.activated import HookFault, NotUnderstood, find_project, read_active
 from orgkernel.project.hooks.engine import json_reader
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 LARGEST_CALL = 64 * 1024 * 1024
 _LONGEST = 300
-OUT = "to remove the hook, run `orgkernel host deactivate --claude-code` with the folder of the project"
+OUT = "orgkernel: to remove the hook, run `orgkernel host deactivate --claude-code` with the folder of the project"
 
 
 def main(arguments: list[str]) -> int:
@@ -45,7 +49,7 @@ def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
             return {"systemMessage": f"orgkernel would {'ask' if outcome == 'ask' else 'refuse'}: {text}"}
         if outcome == "warn":
             return {"systemMessage": text}
-        return {} if outcome == "allow" else _build_decision(outcome, text)
+        return {} if outcome == "allow" else _build_decision(outcome, text, active.data)
     if event == "SubagentStop":
         from orgkernel.project.hooks.claude_hook.reporting import report_end
 
@@ -67,24 +71,46 @@ def answer_failure(event: str, on_error: str, problem: Exception) -> dict[str, o
     what = str(problem) if isinstance(problem, HookFault) else f"{type(problem).__name__}: {problem}"
     what = _escape(what)[:_LONGEST]
     if event == "PreToolUse" and (on_error != "pass" or isinstance(problem, HookFault)):
-        return refuse(event, f"orgkernel: the hook failed, so the call is refused: {what}; {OUT}")
+        return {
+            **refuse(event, f"orgkernel: the hook failed, so the call is refused: {what}"),
+            "systemMessage": OUT,
+        }
     passed = ", so the organization was not consulted" if event == "PreToolUse" else ""
-    return {"systemMessage": f"orgkernel: the hook failed{passed}: {what}; {OUT}"}
+    return {"systemMessage": f"orgkernel: the hook failed{passed}: {what}\n{OUT}"}
 
 
 def refuse(event: str, text: str) -> dict[str, object]:
     """A refusal, or a message if the event cannot be refused."""
-    return _build_decision("deny", text) if event == "PreToolUse" else {"systemMessage": text}
+    return _build_decision("deny", text, {}) if event == "PreToolUse" else {"systemMessage": text}
 
 
-def _build_decision(outcome: str, text: str) -> dict[str, object]:
-    return {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": outcome,
-            "permissionDecisionReason": text,
-        }
+def _build_decision(outcome: str, text: str, data: dict[str, Any]) -> dict[str, object]:
+    """A decision. The host shows the reason of a refusal to the agent, and a message and a question to the user."""
+    commands: list[str] = []
+    if outcome == "deny":
+        text, commands = _take_out_operator_commands(text, data)
+    decision = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": outcome,
+        "permissionDecisionReason": text,
     }
+    message = "\n".join(("orgkernel refused a call. An operator could run:", *dict.fromkeys(commands)))
+    return {"hookSpecificOutput": decision, **({"systemMessage": message} if commands else {})}
+
+
+def _take_out_operator_commands(text: str, data: dict[str, Any]) -> tuple[str, list[str]]:
+    """A refusal without the lines that contain commands of an operator, and those commands."""
+    from orgkernel.project.hooks.claude_hook.operating import is_harmless
+
+    lines: list[str] = []
+    commands: list[str] = []
+    for line in text.split("\n"):
+        words = line.split()
+        if "orgkernel" not in words or is_harmless(words[words.index("orgkernel") + 1 :], data):
+            lines.append(line)
+        else:
+            commands.append("  " + line.strip())
+    return "\n".join(lines), commands
 
 
 def _read_all() -> bytes:

@@ -43,6 +43,7 @@ PLACEHOLDER: Final = "/0orgkernel0path0"
 """The placeholder for the path of the call in a compiled text."""
 _MCP: Final = "mcp__"
 _LONGEST: Final = 120
+_MOST_SHOWN: Final = 10
 CallAnswer = tuple[str, str]
 """The word allow, deny, ask or warn, and the reason."""
 
@@ -53,21 +54,70 @@ def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
     if not isinstance(tool, str) or not tool or not isinstance(given, dict):
         raise NotUnderstood("it has no `tool_name` or no `tool_input`")
     name = caller_of(call)
-    role = active.settings["main_role"] if name is None else active.role_of(name)
+    built_in = None if name is None else active.find_built_in(name)
+    is_main = name is None or built_in is not None
+    role = active.settings["main_role"] if is_main else active.role_of(name or "")
     if name is None and role == FREE:
         return "allow", ""
-    if held := find_protected(active, tool, call, given, PATH_ARGUMENTS.get(tool, ())):
+    answers = None if role in (None, FREE) else active.answers_of(str(role))
+    rights = [] if answers is None else _list_operator_rights(answers["tools"], tool, given)
+    if held := find_protected(active, tool, call, given, PATH_ARGUMENTS.get(tool, ()), rights):
         text = f"deny: {quoted(held)} decides what agents may do here. Only a person can change it, outside of this session."
         return "deny", text
     if role is None:
         return _decide_nameless(active, name or "", tool)
-    answers = active.answers_of(role)
+    if built_in is not None:
+        return _decide_built_in(active, name or "", built_in, tool, answers, call, given)
+    return _decide_for_role(active, answers or {}, tool, call, given)
+
+
+def _decide_for_role(
+    active: Activated, answers: dict[str, Any], tool: str, call: dict[str, Any], given: dict[str, Any]
+) -> CallAnswer:
     if tool in HANDOFF_TOOLS:
         return _describe_answer(active, _decide_handoff(active, answers, given))
     row = find_prefix(answers["tools"], tool, given) or find_row(answers["tools"], tool, active.stand_ins)
     if row is None:
-        return _decide_unlisted(active, tool)
+        return _decide_unlisted(active, tool, answers["role"])
     return _describe_answer(active, answer_of(row, active, call, given))
+
+
+def _decide_built_in(
+    active: Activated, name: str, built_in: dict[str, Any], tool: str, answers: dict[str, Any] | None,
+    call: dict[str, Any], given: dict[str, Any],
+) -> CallAnswer:  # fmt: skip
+    """The answer to an agent of the host. It works in the role of the main thread, with the tools that the host gives it."""
+    asks = tool in built_in.get("asks", ())
+    tools = built_in.get("tools")
+    if (
+        tools is not None
+        and tool not in tools
+        and not asks
+        and tool not in active.data.get("session_tools", ())
+    ):
+        return "deny", f"deny: agent {quoted(name)} of Claude Code only has {', '.join(map(quoted, tools))}."
+    outcome, text = ("allow", "") if answers is None else _decide_for_role(active, answers, tool, call, given)
+    if asks and outcome != "deny":
+        return (
+            "ask",
+            f"ask: agent {quoted(name)} of Claude Code is only to read, and {quoted(tool)} can do more.",
+        )
+    return outcome, text
+
+
+def _list_operator_rights(tools: dict[str, Any], tool: str, given: dict[str, Any]) -> list[list[str]]:
+    """The beginnings of commands of orgkernel for which a role has a tool, if the call is one plain command."""
+    command = given.get("command")
+    if not isinstance(command, str) or not _WORDS.issuperset(command):
+        return []
+    starts = (
+        each[len(tool) + 1 : -1].removesuffix(":*").removesuffix("*").split()
+        for each, row in tools.items()
+        if each.startswith(f"{tool}(orgkernel ")
+        and each.endswith(")")
+        and _apply_grants(row)["outcome"] != "deny"
+    )
+    return [each for each in starts if len(each) > 1]
 
 
 def _describe_answer(active: Activated, answer: CallAnswer) -> CallAnswer:
@@ -91,6 +141,8 @@ def caller_of(call: dict[str, Any]) -> str | None:
 
 def find_row(tools: dict[str, Any], tool: str, stand_ins: dict[str, str]) -> dict[str, Any] | None:
     """The compiled row of a tool: by its name, that of the tool that it stands in for, or its server."""
+    if "(" in tool:
+        return None
     if tool in tools:
         return _apply_grants(tools[tool])
     other = stand_ins.get(tool)
@@ -306,24 +358,44 @@ def _decide_handoff(active: Activated, answers: dict[str, Any], given: dict[str,
     target = given.get("subagent_type", DEFAULT_AGENT)
     if not isinstance(target, str):
         raise NotUnderstood("it does not say which agent is to be started")
-    role = active.role_of(target or DEFAULT_AGENT)
+    target = target or DEFAULT_AGENT
+    role = active.role_of(target)
+    whom = _list_dispatchable(active, answers)
+    if role is None and active.find_built_in(target) is not None:
+        role = active.settings["main_role"]
+        if role == answers["role"]:
+            return "allow", ""  # with the same rights
+        if role == FREE or role not in answers["handoffs"]:
+            text = f"deny: agent {quoted(target)} of Claude Code has the rights of the main thread, and role {quoted(answers['role'])} has others"
+            return "deny", f"{text}\n  {whom}"
     if role is None:
-        text = f"{_say_nameless(active, target)}, so nothing says who may start it"
-        return _decide_unnamed(
-            active, f"{text}. Start an agent of the organization, or declare a role of that name."
+        outcome, text = _decide_unnamed(
+            active, f"{_say_nameless(active, target)}, so nothing says who may start it"
         )
+        return outcome, f"{text}\n  {whom}"
     row = answers["handoffs"].get(role)
     if row is None:
         question = f"role:{answers['role']} handoff role:{role}"
-        return "deny", f"deny: {question}\n  for the reason, run: orgkernel why {question}"
-    return row["outcome"], row.get("text", "")
+        return "deny", f"deny: {question}\n  {whom}\n  for the reason, run: orgkernel why {question}"
+    text = row.get("text", "")
+    return row["outcome"], f"{text}\n  {whom}" if row["outcome"] == "deny" else text
+
+
+def _list_dispatchable(active: Activated, answers: dict[str, Any]) -> str:
+    """A sentence with the roles that a role may dispatch, with or without a question to a person."""
+    role = answers["role"]
+    roles = [each for each, row in answers["handoffs"].items() if each != role and row["outcome"] != "deny"]
+    if not roles:
+        return f"role {quoted(role)} may dispatch no other role"
+    more = f" and {len(roles) - _MOST_SHOWN} more" if len(roles) > _MOST_SHOWN else ""
+    return f"role {quoted(role)} may dispatch: {', '.join(map(quoted, roles[:_MOST_SHOWN]))}{more}"
 
 
 def _decide_nameless(active: Activated, name: str, tool: str) -> CallAnswer:
     """The answer to a call of an agent that has no role with its name."""
     declared = tool in HANDOFF_TOOLS or find_row(active.data["tools"], tool, active.stand_ins) is not None
     if not declared:
-        return _decide_unlisted(active, tool)
+        return _decide_unlisted(active, tool, None)
     text = f"{_say_nameless(active, name)}, so it has no right to {quoted(tool)}"
     return _decide_unnamed(
         active, f"{text}. Use an agent of the organization, or declare a role of that name."
@@ -339,16 +411,18 @@ def _decide_unnamed(active: Activated, text: str) -> CallAnswer:
     return outcome, f"{outcome}: {text}"
 
 
-def _decide_unlisted(active: Activated, tool: str) -> CallAnswer:
+def _decide_unlisted(active: Activated, tool: str, role: str | None) -> CallAnswer:
+    """The answer about a tool that no catalog lists, for a role, or for an agent without one."""
     from orgkernel.runtime.refusals import say_unlisted_tool
 
+    chosen = active.unknown
+    if chosen != "deny" and tool in active.data.get("session_tools", ()):
+        return "allow", ""
     text = say_unlisted_tool(active.data["org_name"], quoted(tool))
-    if active.settings["unlisted_tools"] == "refuse":
-        return (
-            "deny",
-            f"deny: {text}. Declare it with `names: {{claude_code: …}}`, or use a tool that is listed.",
-        )
-    return "warn", f"orgkernel: {text}, so only the rules of Claude Code apply to it"
+    if chosen == "pass" or (chosen == "ask" and role in active.data.get("unlimited_roles", ())):
+        return "warn", f"orgkernel: {text}, so only the rules of Claude Code apply to it"
+    declare = "Declare it with `names: {claude_code: …}`, or use a tool that is listed."
+    return chosen, f"{chosen}: {text}. {declare}"
 
 
 def shown(text: str) -> str:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 
 from orgkernel.project.hooks.claude_hook.activated import Activated, NotUnderstood
+from orgkernel.project.hooks.claude_hook.operating import find_operator_command
 from orgkernel.project.hooks.claude_hook.prefixes import does_write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any, Final
 
 SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
@@ -29,28 +30,37 @@ _REMOVERS: Final = frozenset({"rm", "rmdir", "shred", "Remove-Item"})
 """Programs with which a folder above the project goes with everything in it."""
 _RUNNERS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh", "at", "batch", "socat"})
 """Programs that run what they read, or open what a part of a word names."""
-_OWN_GROUPS: Final = frozenset({"host", "grant", "restriction", "key", "store", "role", "agent"})
-"""Groups of commands of orgkernel that change what decides, apart from those of its words that only read."""
-_OWN_READING: Final = frozenset({"list", "show", "status", "info", "card", "certificate", "--help"})
+_HOOKS: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+"""The hook itself, where it runs. An activation of another machine names another folder."""
+_DOCUMENTS: Final = (".yaml", ".yml", ".md", ".json")
+_PROGRAM: Final = "/bin/orgkernel"
+"""What starts the hook where its own interpreter is missing."""
 _MOST_EXPANSIONS: Final = 64
 _MOST_WORDS: Final = 100_000
+_COMMAND_ORDER: Final = ("command", "cmd", "argv", "args", "arguments")
 _COMMAND_KEYS: Final = frozenset({"command", "cmd", "code", "script", "shell", "args", "arguments", "argv"})
 _SEPARATORS: Final = str.maketrans(dict.fromkeys("<>()=,{}`", " "))
+_OWN_SEPARATORS: Final = str.maketrans(dict.fromkeys("<>(),{}`[]", " "))
 _LONGEST: Final = 4096
 _DEEPEST: Final = 8
 
 
 def find_protected(
-    active: Activated, tool: str, call: dict[str, Any], given: dict[str, Any], path_arguments: tuple[str, ...]
+    active: Activated,
+    tool: str,
+    call: dict[str, Any],
+    given: dict[str, Any],
+    path_arguments: tuple[str, ...],
+    rights: Sequence[Sequence[str]] = (),
 ) -> str:
     """What a call names that decides what agents may do, or an empty string.
 
-    Without known `path_arguments`, every argument can be a path.
+    Without known `path_arguments`, every argument can be a path. `rights` are beginnings of commands of an operator that the role may use.
     """
     if tool in active.data.get("reading_tools", ()):
         return ""
     cwd = call.get("cwd")
-    guard = _Guard(active, cwd if isinstance(cwd, str) and os.path.isabs(cwd) else active.project)
+    guard = _Guard(active, cwd if isinstance(cwd, str) and os.path.isabs(cwd) else active.project, rights)
     named = {each: given[each] for each in path_arguments if each in given} if path_arguments else given
     for key, text in _list_texts(named, "", 0):
         is_command = tool in COMMAND_TOOLS or key in _COMMAND_KEYS
@@ -66,22 +76,37 @@ def _list_texts(value: Any, key: str, depth: int) -> Iterator[tuple[str, str]]:
     elif depth < _DEEPEST and isinstance(value, dict):
         for name, each in value.items():
             yield from _list_texts(each, name, depth + 1)
+        # A program and its words in different arguments.
+        if words := [each for name in _COMMAND_ORDER for each in _list_words(value.get(name))]:
+            yield _COMMAND_ORDER[0], " ".join(words)
     elif depth < _DEEPEST and isinstance(value, list):
         for each in value:
             yield from _list_texts(each, key, depth + 1)
 
 
+def _list_words(value: object) -> list[str]:
+    return (
+        [value]
+        if isinstance(value, str)
+        else [each for each in value if isinstance(each, str)]
+        if isinstance(value, list)
+        else []
+    )
+
+
 class _Guard:
     """The protected files of a project, and the names of a call."""
 
-    def __init__(self, active: Activated, cwd: str) -> None:
+    def __init__(self, active: Activated, cwd: str, rights: Sequence[Sequence[str]]) -> None:
         self.named = ""
-        self._cwd = cwd
+        self._data, self._rights = active.data, rights
+        self._cwd, self._real_cwd = cwd, os.path.realpath(cwd)
         self._programs = {
             name: row["writing"] for row in active.data.get("programs", ()) for name in row["names"]
         }
         self._tops = {_fold(os.path.normpath(active.project)), _fold(os.path.realpath(active.project))}
-        listed = (*ALWAYS, *active.data.get("protected", ()))
+        listed = (*ALWAYS, _HOOKS, *active.data.get("protected", ()))
+        self._folders = {_fold(os.path.normpath(each)) for each in active.data.get("document_folders", ())}
         self._files = {_fold(os.path.normpath(os.path.expanduser(each))) for each in listed}
         inside = [each for each in self._files if not os.path.isabs(each)]
         self._above = {above for each in inside for above in _list_above(each)}
@@ -101,7 +126,7 @@ class _Guard:
             return False
         path = text.removeprefix("file://")
         whole = os.path.join(self._cwd, os.path.expanduser(path))
-        for end in {_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole))}:
+        for end in {_fold(os.path.normpath(whole)), _fold(self._resolve(path, whole))}:
             if is_removed and end in self._above_all:
                 self.named = text
                 return True
@@ -110,7 +135,18 @@ class _Guard:
                 if name in above or not self._files.isdisjoint((name, *_list_above(name))):
                     self.named = text
                     return True
+                if (name.endswith(_DOCUMENTS) and os.path.dirname(name) in self._folders) or name.endswith(
+                    _PROGRAM
+                ):
+                    self.named = text
+                    return True
         return False
+
+    def _resolve(self, path: str, whole: str) -> str:
+        """Where a path leads. For a plain name, only the name itself can be a link that is not resolved yet."""
+        if "/" in path or path[:1] in (".", "~") or os.path.islink(whole):
+            return os.path.realpath(whole)
+        return os.path.join(self._real_cwd, path)
 
     def _list_names(self, end: str) -> Iterator[str]:
         """A path as it is, and relative to the project if it is inside."""
@@ -124,7 +160,9 @@ class _Guard:
 
         It is read as it is written, and with the values of variables, which the command can also set itself.
         """
-        readings = dict.fromkeys((command, self._replace_variables(_decode_dollar_quotes(command))))
+        readings = dict.fromkeys(
+            (command, self._replace_variables(_decode_dollar_quotes(command)), _keep_empty_words(command))
+        )
         return any(map(self._find_in_reading, readings))
 
     def _find_in_reading(self, command: str) -> bool:
@@ -133,6 +171,10 @@ class _Guard:
             # To look at each of them takes longer than hosts wait for the hook.
             raise NotUnderstood(f"the command has more than {_MOST_WORDS:,} words")
         plain = command.replace("'", "").replace('"', "").replace("\\\n", " ").replace("\\", "")
+        lower = plain.lower()
+        may_operate = (
+            "orgkernel" in lower or "config" in lower or any(each in plain for each, _ in self._commands)
+        )
         for part in plain.replace(";", "\n").replace("|", "\n").replace("&", "\n").split("\n"):
             words = part.translate(_SEPARATORS).split()
             if not words:
@@ -144,9 +186,16 @@ class _Guard:
                 for each in _expand_braces(word)
             ]
             program = os.path.basename(words[0])
+            own_words: list[str] = []
+            if may_operate:
+                # Without `=`, which `git -c NAME=VALUE` needs, and with brackets, which separate the words of a list in a script.
+                own_words = part.translate(_OWN_SEPARATORS).split()[len(_list_assignments(part)) :]
+                if named := find_operator_command(own_words, self._data, self._rights, is_first_only=True):
+                    self.named = named
+                    return True
             if not builds and ">" not in part and self._does_only_read(program, words):
                 continue
-            if named := self._find_changing_command(words):
+            if own_words and (named := self._find_changing_command(own_words)):
                 self.named = named
                 return True
             is_removed = not _REMOVERS.isdisjoint(os.path.basename(each) for each in words)
@@ -157,19 +206,12 @@ class _Guard:
 
     def _find_changing_command(self, words: list[str]) -> str:
         """A command that changes what decides without naming a file, such as `orgkernel host deactivate`, or an empty string."""
-        programs = {"orgkernel", *(program for program, _ in self._commands)}
-        for program in programs.intersection(map(os.path.basename, words)):
-            for number, word in enumerate(words):
-                if os.path.basename(word) == program:
-                    group, action = [
-                        *(each for each in words[number + 1 : number + 20] if each[:1] != "-"),
-                        "",
-                        "",
-                    ][:2]
-                    is_own = program == "orgkernel" and group in _OWN_GROUPS and action not in _OWN_READING
-                    if is_own or (program, group) in self._commands:
-                        return f"{program} {group}"
-        return ""
+        for number, word in enumerate(words):
+            program = os.path.basename(word)
+            group = next((each for each in words[number + 1 : number + 20] if each[:1] != "-"), "")
+            if (program, group) in self._commands:
+                return f"{program} {group}"
+        return find_operator_command(words, self._data, self._rights)
 
     def _replace_variables(self, command: str) -> str:
         """A command with the values of the variables whose values are known."""
@@ -177,10 +219,10 @@ class _Guard:
             return command
         import re
 
+        own = dict(re.findall(r"(?:^|[\s;&|(])(\w+)=([^\s;&|()]+)", command[:_LONGEST]))
+        values = {**own, **self._variables}
         return re.sub(
-            r"\$(?:(\w+)|\{(\w+)\})",
-            lambda match: self._variables.get(match[1] or match[2], match[0]),
-            command,
+            r"\$(?:(\w+)|\{(\w+)\})", lambda match: values.get(match[1] or match[2], match[0]), command
         )
 
     def _does_only_read(self, program: str, words: list[str]) -> bool:
@@ -250,6 +292,22 @@ def _decode_dollar_quotes(command: str) -> str:
             return match[1]
 
     return re.sub(r"\$'((?:[^'\\]|\\.)*)'", decode, command)
+
+
+def _list_assignments(part: str) -> list[str]:
+    """The assignments before the program of a simple command."""
+    assignments: list[str] = []
+    for word in part.split():
+        if not word.partition("=")[0].isidentifier() or "=" not in word:
+            break
+        assignments.append(word)
+    return assignments
+
+
+def _keep_empty_words(command: str) -> str:
+    """A command with a word in place of each empty one, which would be lost with its quotes."""
+    words = command.split(" ")
+    return " ".join("^" if each in ("''", '""') else each for each in words)
 
 
 def _expand_braces(word: str) -> list[str]:
