@@ -133,6 +133,7 @@ export const COMMANDS: readonly (readonly [string, string])[] = [
   ["gateway accept", "Show the tools that are not accepted yet, and accept them."],
   ["host activate", "Activate ORG in a host."],
   ["host deactivate", "Deactivate the organization of a host."],
+  ["host hook", "Answer an EVENT of Claude Code on standard input."],
   ["host status", "Show whether an organization is active in a host, and why."],
   ["host install", "Install or upgrade the extension in a host."],
   ["host uninstall", "Remove the extension from a host."],
