@@ -10,6 +10,7 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from zlib import compress, decompress, error
 
 from manifest_api.openapi import build_openapi
 from orgkernel import Kernel, __version__
@@ -41,9 +42,9 @@ _PATHS, _PATHS_END = "<!-- paths: generated -->\n", "<!-- paths: end -->\n"
 _BEGIN, _END = "<!-- names: generated -->\n", "<!-- names: end -->\n"
 
 
-def generated_files() -> dict[str, str]:
-    """Path below the repository to text."""
-    files = {
+def generated_files() -> dict[str, str | bytes]:
+    """Path below the repository to text, or to bytes where the wheel has the text compressed."""
+    files: dict[str, str | bytes] = {
         f"ontology/schemas/{kind}.json": render_schema(schema) for kind, schema in build_schemas().items()
     }
     files |= plain_record_modules()
@@ -53,11 +54,15 @@ def generated_files() -> dict[str, str]:
     files[HTTP] = _path_page()
     files |= _installed_organizations()
     files |= render_catalogs()
-    files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
-    files[COMMANDS] = render_command_catalog()
+    files[f"orgkernel/runtime/{TABLES}"] = _compress(render_word_tables())
+    files[COMMANDS] = _compress(render_command_catalog())
     files[PLAIN_TARGET] = render_plain_programs()
     files[NAMES_TARGET] = render_program_names()
     return files
+
+
+def _compress(text: str) -> bytes:
+    return compress(text.encode(), level=9)
 
 
 def _openapi_by_tag() -> dict[str, str]:
@@ -126,16 +131,27 @@ def _path_page() -> str:
 def stale_files() -> list[str]:
     """What differs from what would be generated, schemas and API tags that no longer exist included."""
     files = generated_files()
-    stale = [name for name, text in files.items() if _read(name) != text]
+    stale = [name for name, content in files.items() if not _is_current(name, content)]
     for folder in ("ontology/schemas", "tests/golden/openapi"):
         present = (f"{folder}/{path.name}" for path in (REPOSITORY / folder).glob("*.json"))
         stale += [name for name in present if name not in files]
     return sorted(stale)
 
 
-def _read(name: str) -> str | None:
+def _is_current(name: str, content: str | bytes) -> bool:
     path = REPOSITORY / name
-    return path.read_text(encoding="utf-8") if path.is_file() else None
+    if not path.is_file():
+        return False
+    # Builds of zlib compress differently, so what they compress is compared.
+    present = path.read_bytes()
+    return present == content.encode() if isinstance(content, str) else _expand(present) == _expand(content)
+
+
+def _expand(content: bytes) -> bytes | None:
+    try:
+        return decompress(content)
+    except error:
+        return None
 
 
 def main() -> int:
@@ -155,7 +171,8 @@ def main() -> int:
     for name in stale_files():
         if name in files:
             (REPOSITORY / name).parent.mkdir(parents=True, exist_ok=True)
-            (REPOSITORY / name).write_text(files[name], encoding="utf-8")
+            content = files[name]
+            (REPOSITORY / name).write_bytes(content.encode() if isinstance(content, str) else content)
         else:
             (REPOSITORY / name).unlink()
         sys.stdout.write(f"wrote {name}\n")

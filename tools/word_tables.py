@@ -1,4 +1,4 @@
-"""The words that belong together, as the tables of `orgkernel/runtime/word_topics.json`.
+"""The words that belong together, as the tables of `orgkernel/runtime/word_topics.bin`.
 
 `tools/word_lists/alike.txt` has groups of words of one meaning, a line each. `trades.txt` has a line for each trade: what
 people who do it are called, words of the requests they get, and those that requests of other trades use as well. Words
@@ -31,7 +31,7 @@ def build_word_tables() -> dict[str, Any]:
 
 
 def render_word_tables() -> str:
-    """The tables as JSON with a line for each entry, so that a change can be read."""
+    """The tables as JSON with a line for each entry."""
     parts = []
     for name, table in build_word_tables().items():
         if isinstance(table, dict):

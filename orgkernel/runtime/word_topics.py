@@ -14,9 +14,10 @@ import pkgutil
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
+from zlib import decompress, error
 
-TABLES: Final = "word_topics.json"
-"""File with the tables, next to this module. `python -m tools.regenerate` builds it from the lists in
+TABLES: Final = "word_topics.bin"
+"""File with the tables, next to this module, JSON that is compressed by zlib to a third of its size. `python -m tools.regenerate` builds it from the lists in
 `tools/word_lists`."""
 GAP: Final = "…"
 """Placeholder in a phrase for a few words that do not matter: `walk … through`."""
@@ -39,8 +40,8 @@ def read_tables() -> dict[str, Any]:
     own words decide.
     """
     try:
-        return dict(json.loads(pkgutil.get_data(__package__, TABLES) or b""))
-    except (OSError, ValueError):
+        return dict(json.loads(decompress(pkgutil.get_data(__package__, TABLES) or b"")))
+    except (OSError, ValueError, error):
         return {"groups": {}, "trades": {}, "words": []}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import decompress
+
 from tests.support.trees import REPOSITORY
 from tools.regenerate import generated_files, stale_files
 from tools.site_sources import generated_pages
@@ -14,8 +16,9 @@ def test_generated_files_are_up_to_date() -> None:
 
 def test_generated_files_are_written_where_they_are_looked_for() -> None:
     """Below the repository, with one newline at the end."""
-    for name, text in generated_files().items():
+    for name, content in generated_files().items():
         assert (REPOSITORY / name).resolve().is_relative_to(REPOSITORY)
+        text = content if isinstance(content, str) else decompress(content).decode()
         assert text.endswith("\n")
         assert not text.endswith("\n\n")
 
