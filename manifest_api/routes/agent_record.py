@@ -28,6 +28,7 @@ from manifest_api.store_requests import (
     write,
     write_with_reason,
 )
+from orgkernel.decisions.crew.leadership import LeadershipObservation
 from orgkernel.decisions.crew.vacancies import VacancyAnswer
 from orgkernel.decisions.evidence.crew_records import Episode, KeyRevocation, OrgStatus, Personality
 from orgkernel.decisions.evidence.service_record import PersonalityDrift
@@ -52,6 +53,7 @@ from orgkernel.operations.crew import (
     record_episode,
     set_status,
 )
+from orgkernel.operations.handoffs import observe_leadership_of
 from orgkernel.operations.permissions import Name, Text
 
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -291,6 +293,15 @@ async def post_personality(request: Request, org: Org, agent: AgentPath) -> Resp
 async def get_vacancies(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """List the roles that no agent at work fills, who covers for them, and who could fill them."""
     return await answers.respond(request, lambda kernel: kernel.vacancies(org), org)
+
+
+@org_router.get(
+    "/v1/orgs/{org}/leadership", responses=declare_store_responses(LeadershipObservation, 404, 409)
+)
+async def get_leadership(request: Request, org: Org) -> Response:
+    """Count who is asked and delegated to, from the recorded hand-offs. It is an observation that nothing depends on."""
+    require_scope(request, "read")
+    return build_json_response(await _ask_store(request, lambda context: observe_leadership_of(context, org)))
 
 
 @org_router.get(

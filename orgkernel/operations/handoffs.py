@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
+from orgkernel.decisions.crew.leadership import LeadershipObservation, observe_leadership
 from orgkernel.decisions.evidence.state_records import HandoffRecord
 from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
 from orgkernel.decisions.handoff.live_claims import is_of_mission
@@ -139,6 +140,12 @@ def list_handoffs(
                 f"the log of hand-offs was changed: {changes[0]}", "compare it with a backup", "LOG_MUTATED"
             )
     return handoffs
+
+
+def observe_leadership_of(context: Context, org: str) -> LeadershipObservation:
+    """Who is asked and delegated to in an organization, from its log of hand-offs. Raises as `list_handoffs`."""
+    view = context.documents.organization(org).snapshot.index
+    return observe_leadership(view, list_handoffs(context.store, view.org_id))
 
 
 def _find_parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIdentity, str]:

@@ -25,7 +25,12 @@ from orgkernel.manifest.crew import AgentFilter, AgentList
     "crew",
     cls=CommandGroup,
     invoke_without_command=True,
-    places={"vacancies": "crew.vacancies", "alert": "crew.alert:alert", "watch": "crew.alert:watch"},
+    places={
+        "vacancies": "crew.vacancies",
+        "leadership": "crew.leadership",
+        "alert": "crew.alert:alert",
+        "watch": "crew.alert:watch",
+    },
 )
 @org_option
 @add_path_options
