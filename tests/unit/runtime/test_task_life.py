@@ -180,3 +180,15 @@ def test_the_words_of_all_languages_have_the_same_kinds():
     for kinds in languages.values():
         assert set(kinds) - {"relative"} == set(languages["English"])
         assert all(joined == joined.lower() and joined.isascii() for joined in kinds.values())
+
+
+def test_the_docs_list_the_rules_in_their_order():
+    """The table of `docs/dispatch.md` has a row for each rule; two rows about one code that follow each other are one."""
+    page = (HERE.parents[2] / "docs/dispatch.md").read_text(encoding="utf-8")
+    rows = page.partition("| code | applies if the sentence | effect |\n|---|---|---|\n")[2].partition(
+        "\n\n"
+    )[0]
+    codes = [row.split("`")[1] for row in rows.splitlines()]
+    merged = ["SUBJECT_CHANGED", "TASK_OVER"]  # each with a role, and without one
+    rules = [rule.code for rule in task_life.RULES if not (rule.code in merged and rule.effect == "leave")]
+    assert codes == rules
