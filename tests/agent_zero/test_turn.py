@@ -280,3 +280,53 @@ def test_a_language_that_no_role_has_examples_in_is_said_once(started, monkeypat
     said = [line for line in org_lines(agent) if "Latin" in line]
     assert len(said) == 1
     assert "examples" in said[0]
+
+
+FOLLOW_UPS = [
+    "show me the diff",
+    "and the tests?",
+    "explain what you changed",
+    "run it",
+    "also update the readme",
+]
+
+
+@pytest.mark.parametrize("message", FOLLOW_UPS)
+def test_a_follow_up_keeps_the_role_and_its_gate(started, message):
+    """Foreign calls stay refused, the log says why, and a tracker that takes it for another domain changes nothing."""
+    add_neighbors(started.root, started.generation)
+    activate(started.root)
+    agent, seen = started.host.open_chat(), []
+    started.host.say(agent, BUG)
+    ran = len(started.host.ran)
+    started.host.say(
+        agent, message, [watch(agent, seen, call("browser_agent", query="x")), watch(agent, seen, answer())]
+    )
+    assert seen == ["bugfix_specialist"] * 2
+    assert [tool for _, tool in started.host.ran[ran:]] == ["response"]
+    kept = [line for line in org_lines(agent) if line.startswith("Same task: Bugfix Specialist")]
+    assert len(kept) == 1
+    assert "this is still the task of" in kept[0]
+
+
+def test_small_talk_pauses_a_task_and_the_next_message_returns_to_it(started):
+    """With the counters that it had."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG, [shell(), answer()])
+    turns = agent.data["_orgkernel"].roles["bugfix_specialist"].turns
+    started.host.say(agent, "how are you today?")
+    assert role_of(agent) is None
+    started.host.say(agent, "so, what was the cause?")
+    assert role_of(agent) == "bugfix_specialist"
+    assert agent.data["_orgkernel"].roles["bugfix_specialist"].turns > turns
+
+
+def test_a_task_that_a_commander_hands_on_moves_to_the_other_role(started):
+    """The same object, another domain."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    started.host.say(agent, "Now commit it and push the branch")
+    assert role_of(agent) == "devops_specialist"
+    assert any("on what the task of" in line for line in org_lines(agent))
