@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ from manifest_api.guards.gate import Gate
 from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.middleware import Faults, HeadAsGet, StandardHeaders
 from manifest_api.guards.proxies import TrustedProxies
-from manifest_api.guards.tokens import TokenSettings, TokenVerifier
+from manifest_api.guards.tokens import TokenSettings, TokenVerifier, read_origin
 from manifest_api.idempotency import IdempotentRequests
 from manifest_api.metrics import Metrics, ServerState
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
@@ -37,6 +37,8 @@ from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
 from manifest_api.routes.mcp import MAX_CALL_BYTES
 from manifest_api.routes.mcp import PATH as MCP
+from manifest_api.routes.page import build_page_headers
+from manifest_api.routes.sign_in import is_sign_in
 from manifest_api.store_access import (
     Retention,
     StoreAccess,
@@ -128,7 +130,7 @@ def create_app(
     keys = KeyRing(stored, time.time)
     authenticator = build_authenticator(
         keys, verifier, time.monotonic, rate, needs_key=needs_key,
-        is_public=lambda method, path: is_page(method, path) or (agent_cards is not None and agent_cards.is_public(method, path)),
+        is_public=lambda method, path: is_page(method, path) or is_sign_in(method, path) or (agent_cards is not None and agent_cards.is_public(method, path)),
     )  # fmt: skip
     vanishing = VanishedGrants(stored)
     metrics = Metrics()
@@ -164,7 +166,7 @@ def create_app(
     )
     _keep_in_state(
         app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed, keys=keys,
-        pins=None if gateway is None else gateway.pins,
+        pins=None if gateway is None else gateway.pins, tokens=tokens, page_headers=_build_page_headers(tokens),
     )  # fmt: skip
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor, metrics.requests.decided)
@@ -198,6 +200,11 @@ def _wrap_framework(app: _Application, framework: ASGIApp, stored: StoreAccess) 
     """Answer faults of the framework, and run a request with an idempotency key once."""
     app.framework = Faults(framework)
     app.once = IdempotentRequests(app.framework, stored)
+
+
+def _build_page_headers(tokens: TokenSettings | None) -> Mapping[str, str]:
+    """The headers of the page, which may ask the issuer if it is a client of it."""
+    return build_page_headers(read_origin(tokens.issuer) if tokens is not None and tokens.page_client else "")
 
 
 def _keep_in_state(app: FastAPI, **parts: object) -> None:

@@ -47,6 +47,7 @@ from manifest_api.routes import (
     requests,
     salute,
     shell_commands,
+    sign_in,
 )
 from manifest_api.routes.documented import MAY_ASK, PROBLEM, REFERENCE, SECURITY_SCHEMES, SHAPES
 from orgkernel import __version__
@@ -90,6 +91,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     metrics.router,
     documentation.router,
     page.router,
+    page.returning,
+    sign_in.router,
 )
 TITLE = "orgkernel"
 _DESCRIPTION = """\
@@ -144,7 +147,7 @@ def build_openapi() -> dict[str, Any]:
     document = app.openapi()
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            _mend(operation, NO_CREDENTIAL if path in PROBES else MAY_ASK)
+            _mend(operation, NO_CREDENTIAL if path in (*PROBES, sign_in.PATH) else MAY_ASK)
     document["components"] = {
         "schemas": _build_schemas(document["paths"]),
         "responses": {

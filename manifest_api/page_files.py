@@ -12,6 +12,8 @@ from types import MappingProxyType
 BUILT = Path(__file__).parent / "page" / "built"
 """The folder of the built files. They are checked in, and are in the wheel."""
 PAGE = "/"
+SIGNED_IN = "/page/signed-in.html"
+"""The page in a window that an identity provider sends a person back to."""
 COPY_SCRIPT, COPY_PAGE = "copy.js", "copy.html"
 """The script and the page of a copy without a server, which are written by `orgkernel site` and never served."""
 
@@ -23,6 +25,7 @@ def _list_scripts() -> list[Path]:
 FILES = MappingProxyType(
     {
         PAGE: ("index.html", "text/html"),
+        SIGNED_IN: ("signed-in.html", "text/html"),
         **{f"/page/{each.name}": (each.name, "text/javascript") for each in _list_scripts()},
         "/page/page.css": ("page.css", "text/css"),
         "/page/icon.svg": ("icon.svg", "image/svg+xml"),

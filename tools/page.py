@@ -62,6 +62,7 @@ ROUTES = (
     "/v1/diagnostics",
     "/v1/rules",
     "/v1/rules/{code}",
+    "/v1/sign-in",
     "/v1/snapshot",
 )
 """The routes that the page may ask. The compiler refuses every other one."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,10 @@ from orgkernel.errors import BadProject
 ALGORITHMS = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 )  # fmt: skip
-_SETTINGS = ("issuer", "audience", "jwks", "algorithms", "agent_claim", "person_claim", "org_claim")
+_SETTINGS = (
+    "issuer", "audience", "jwks", "algorithms", "agent_claim", "person_claim", "org_claim", "page_client", "page_scope",
+)  # fmt: skip
+PAGE_SCOPE = "openid orgkernel:read"
 _PREFIX = "orgkernel:"
 _LEEWAY_SECONDS = 30
 # The types of a token that gives access (RFC 7519, section 5.1, and RFC 9068, section 2.1).
@@ -50,6 +54,10 @@ class TokenSettings:
     agent_claim: str = "orgkernel_agent"
     person_claim: str = "orgkernel_person"
     org_claim: str = "orgkernel_org"
+    page_client: str = ""
+    """The client id of the page at the issuer. Without one, the page offers no sign-in at the issuer."""
+    page_scope: str = PAGE_SCOPE
+    """The scopes that the page asks the issuer for."""
 
 
 class UnfitToken(Exception):
@@ -76,6 +84,9 @@ def read_settings(table: Mapping[str, Any], folder: str) -> TokenSettings:
             "`[oidc]`: `algorithms` is not a list of known algorithms",
             f"algorithms are {listing(ALGORITHMS)}",
         )
+    page_client = _read_page_setting(table, "page_client", "")
+    if page_client:
+        read_origin(table["issuer"])
     claims = []
     for name, default in (
         ("agent_claim", "orgkernel_agent"),
@@ -87,7 +98,52 @@ def read_settings(table: Mapping[str, Any], folder: str) -> TokenSettings:
             raise BadProject(f"`[oidc]`: {quote(name)} is not a string", f'write `{name} = "…"`')
         claims.append(claim)
     path = jwks if "://" in jwks else os.path.join(folder, jwks)
-    return TokenSettings(table["issuer"], table["audience"], path, tuple(algorithms), *claims)
+    page_scope = _read_page_setting(table, "page_scope", PAGE_SCOPE)
+    agent_claim, person_claim, org_claim = claims
+    return TokenSettings(
+        table["issuer"],
+        table["audience"],
+        path,
+        tuple(algorithms),
+        agent_claim,
+        person_claim,
+        org_claim,
+        page_client,
+        page_scope,
+    )
+
+
+def _read_page_setting(table: Mapping[str, Any], name: str, default: str) -> str:
+    """A setting of the page: visible ASCII words, because it becomes a part of an address."""
+    value = table.get(name, default)
+    if (
+        not isinstance(value, str)
+        or (name in table and not value)
+        or not re.fullmatch(r"[!-~]*( [!-~]+)*", value)
+    ):
+        raise BadProject(
+            f"`[oidc]`: {quote(name)} is not a string of visible characters", f'write `{name} = "…"`'
+        )
+    return value
+
+
+def read_origin(issuer: str) -> str:
+    """The origin of an issuer that the page may ask: https, or http on loopback. Raises `BadProject`.
+
+    >>> read_origin("https://login.example/realms/one")
+    'https://login.example'
+    """
+    # It becomes a part of a security policy, so nothing that could end a directive is an issuer.
+    match = re.fullmatch(
+        r"(https://[A-Za-z0-9.-]+(?::\d{1,5})?|http://(?:127\.0\.0\.1|localhost)(?::\d{1,5})?)(/[A-Za-z0-9._~/-]*)?",
+        issuer,
+    )
+    if match is None:
+        raise BadProject(
+            "`[oidc]`: the page cannot sign in at this `issuer`, which is not an https URL",
+            "remove `page_client`, or write an https URL",
+        )
+    return match[1].lower()
 
 
 class _UnknownKey(UnfitToken):

@@ -27,7 +27,7 @@ const settings = {
 };
 const result = await esbuild.build({
   ...settings,
-  entryPoints: [join(sources, "page.tsx"), join(sources, "page.css")],
+  entryPoints: [join(sources, "page.tsx"), join(sources, "page.css"), join(sources, "signed-in.ts")],
   define: { IS_COPY: "false" },
   format: "esm",
   // Each view is a part of its own, which is loaded when its address is opened.
@@ -36,7 +36,7 @@ const result = await esbuild.build({
 });
 // The copy without a server is one classic script: a page that is opened from a disk may not load modules.
 await esbuild.build({ ...settings, entryPoints: { copy: join(sources, "page.tsx") }, define: { IS_COPY: "true" }, format: "iife" });
-for (const name of ["index.html", "copy.html", "icon.svg"]) copyFileSync(join(sources, name), join(target, name));
+for (const name of ["index.html", "signed-in.html", "copy.html", "icon.svg"]) copyFileSync(join(sources, name), join(target, name));
 
 // The licenses of the packages inside the built script, which have to go with every copy of it.
 const bundled = new Set();

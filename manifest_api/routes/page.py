@@ -5,23 +5,25 @@ The page has no data of its own: it asks the HTTP API like every other client.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
-from manifest_api.page_files import FILES, PAGE, read_file
+from manifest_api.page_files import FILES, PAGE, SIGNED_IN, read_file
 from manifest_api.questions import KNOWN_PARAMETERS
 
 router = APIRouter(default_response_class=Response, include_in_schema=False, dependencies=[KNOWN_PARAMETERS])
+returning = APIRouter(default_response_class=Response, include_in_schema=False)
 _POLICY = "; ".join(
     [
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
         "img-src 'self'",
-        "connect-src 'self'",
+        "connect-src 'self'{issuer}",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
@@ -30,7 +32,12 @@ _POLICY = "; ".join(
         "trusted-types 'none'",
     ]
 )
-_HEADERS = MappingProxyType({"Content-Security-Policy": _POLICY, "Cross-Origin-Opener-Policy": "same-origin"})
+
+
+def build_page_headers(issuer: str = "") -> Mapping[str, str]:
+    """The headers of the page and its files. `issuer` is the only other origin that the page may ask."""
+    policy = _POLICY.format(issuer=f" {issuer}" if issuer else "")
+    return MappingProxyType({"Content-Security-Policy": policy, "Cross-Origin-Opener-Policy": "same-origin"})
 
 
 @router.get(PAGE)
@@ -44,11 +51,19 @@ async def get_page_file(request: Request, answers: AnswersOfApp) -> Response:
     return _respond(request, answers, request.scope["path"])
 
 
+@returning.get(SIGNED_IN)
+async def get_signed_in(request: Request, answers: AnswersOfApp) -> Response:
+    """The page that an issuer sends a person back to. It reads its own address, whatever the issuer adds to it."""
+    return _respond(request, answers, SIGNED_IN)
+
+
 for _path in FILES:
-    if _path != PAGE:
+    if _path not in (PAGE, SIGNED_IN):
         router.get(_path)(get_page_file)
 
 
 def _respond(request: Request, answers: Answers, path: str) -> Response:
     _, media_type = FILES[path]
-    return answers.respond_with(request, read_file(path), media_type, _HEADERS, answers.answer_version)
+    return answers.respond_with(
+        request, read_file(path), media_type, request.app.state.page_headers, answers.answer_version
+    )

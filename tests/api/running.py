@@ -27,13 +27,16 @@ logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
 from orgkernel.state.location import parse_location
 import json, os
 from manifest_api.agent_cards import read_card_settings
+from manifest_api.guards.tokens import read_settings
 store = os.environ.get("TEST_STORE")
 cards = os.environ.get("TEST_CARDS")
+tokens = os.environ.get("TEST_TOKENS")
 connections.HEAD_SECONDS = float(os.environ.get("TEST_HEAD_SECONDS", connections.HEAD_SECONDS))
 serve(
     Kernel.open(*sys.argv[1:]), port=0, reload=True, on_ready=lambda url: print(url, flush=True),
     drain_seconds=float(os.environ["TEST_DRAIN"]), store=parse_location(store, os.getcwd()) if store else None,
     cards=read_card_settings(json.loads(cards), os.getcwd()) if cards else None,
+    tokens=read_settings(json.loads(tokens), os.getcwd()) if tokens else None,
 )
 """
 

@@ -18,7 +18,7 @@ INSIDE = "/v1/orgs/{org}"
 # What belongs to the registry, the store or the server, and the places that standards give.
 OUTSIDE = {
     "/v1/orgs", "/v1/snapshot", "/v1/diagnostics", "/v1/audit", "/v1/audit/verification", "/v1/commands/check",
-    "/v1/commands/explain", "/v1/rules", "/v1/rules/{code}",
+    "/v1/commands/explain", "/v1/rules", "/v1/rules/{code}", "/v1/sign-in",
     "/access/v1/evaluation", "/access/v1/evaluations", "/access/v1/search/subject", "/access/v1/search/resource",
     "/access/v1/search/action", "/.well-known/authzen-configuration", "/.well-known/agent-card.json",
     "/.well-known/ai-catalog.json", "/.well-known/jwks.json", "/api/ontology/crew-manifest",

@@ -31,6 +31,8 @@ def test_the_built_page_is_what_its_sources_give(tmp_path: Path) -> None:
         "built/licenses.txt",
         "built/page.css",
         "built/page.js",
+        "built/signed-in.html",
+        "built/signed-in.js",
         "src/api.d.ts",
         "src/commands.ts",
     ]

@@ -773,6 +773,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sign In
+         * @description Get the identity provider where a person signs in at the page. It needs no credential, and names no one.
+         */
+        get: operations["get_sign_in"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/snapshot": {
         parameters: {
             query?: never;
@@ -2852,6 +2872,16 @@ export interface components {
             unit: components["schemas"]["Unit"];
             time: components["schemas"]["Time"];
             environment?: components["schemas"]["Environment"];
+        };
+        /**
+         * SignIn
+         * @description The client that the page is at an identity provider. All fields are null if it is none.
+         */
+        SignIn: {
+            issuer: string | null;
+            client_id: string | null;
+            scope: string | null;
+            audience: string | null;
         };
         /**
          * SkillGap
@@ -6720,6 +6750,34 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            408: components["responses"]["SlowBody"];
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["QueryTooLong"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            500: components["responses"]["Fault"];
+        };
+    };
+    get_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignIn"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Refused"];
             408: components["responses"]["SlowBody"];
             413: components["responses"]["TooLarge"];
             414: components["responses"]["QueryTooLong"];

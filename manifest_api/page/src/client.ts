@@ -34,7 +34,7 @@ export class Refused extends Error {
 export class Unreachable extends Error {}
 
 /** The folder of the page, which is also that of the API, below any path of a proxy. */
-const BASE = new URL(".", location.href);
+export const BASE = new URL(".", location.href);
 /** INVARIANT: the key is in this variable and in the header of a request, and nowhere else. */
 let key = "";
 const listeners = new Set<() => void>();

@@ -8,6 +8,7 @@ import type { Address } from "./address";
 import { startBeats, useAnswer, useLost, useVersion } from "./answers";
 import { get, getAll, hasKey, Refused, refresh, useKeyFromNowOn } from "./client";
 import type { Schemas } from "./client";
+import type { Attempt } from "./issuer";
 import { Palette, TITLES } from "./palette";
 import { OrgOfView } from "./place";
 import { Loading, ProblemNote, ProblemView, Name, Text, plural } from "./parts";
@@ -179,7 +180,7 @@ function Refusal({ problem }: { problem: Schemas["Problem"] }): JSX.Element {
     <>
       <h1 tabIndex={-1}>{problem.status === 403 ? "Your key may not do this" : "This server asks for a key"}</h1>
       <ProblemNote of={problem} />
-      {problem.status === 401 && <SignIn />}
+      {problem.status === 401 && !IS_COPY && <SignIn />}
     </>
   );
 }
@@ -201,8 +202,52 @@ function SignIn({ onDone }: { onDone?: () => void }): JSX.Element {
         </label>
         <button type="submit" class="primary">Sign in</button>
       </div>
+      <IssuerSignIn {...(onDone && { onDone })} />
       <p class="small muted">The key stays in the memory of this tab. It is in no address, and it is gone when you reload or close the tab. <code>orgkernel key create</code> creates one.</p>
     </form>
+  );
+}
+
+/** Sign in at the identity provider of the server, if it knows this page. */
+function IssuerSignIn({ onDone }: { onDone?: () => void }): JSX.Element | null {
+  const { answer: client } = useAnswer("sign-in", () => get("/v1/sign-in"));
+  const [attempt, setAttempt] = useState<Attempt>();
+  const [note, setNote] = useState("");
+  const signal = useRef(new AbortController());
+  const fail = (error: unknown): void => {
+    if (!(error instanceof Error)) throw error;
+    setNote(`Signing in did not work: ${error.message}.`);
+  };
+  const prepare = (): void => {
+    setAttempt(undefined);
+    if (client?.issuer) import("./issuer").then((part) => part.prepareSignIn(client)).then(setAttempt, fail);
+  };
+  useEffect(prepare, [client?.issuer]);
+  useEffect(() => () => signal.current.abort(), []);
+  if (!client?.issuer) return null;
+  const start = (): void => {
+    if (!attempt) return;
+    signal.current.abort();
+    signal.current = new AbortController();
+    setNote("Sign in in the other window.");
+    const { aborted } = signal.current.signal;
+    attempt.finish(signal.current.signal).then(
+      (token) => {
+        useKeyFromNowOn(token);
+        onDone?.();
+      },
+      (error: unknown) => {
+        if (!aborted) fail(error);
+        prepare();
+      },
+    );
+    window.open(attempt.url, "_blank", "popup,width=520,height=720");
+  };
+  return (
+    <div class="tools">
+      <button type="button" disabled={!attempt} onClick={start}>Sign in at {new URL(client.issuer).host}</button>
+      {note && <p class="small" role="status"><Name of={note} most={300} /></p>}
+    </div>
   );
 }
 

@@ -1,0 +1,1 @@
+var n="orgkernel sign-in";export{n as a};

@@ -1,0 +1,1 @@
+import{a as o}from"./part-chunk-HPW3B76V.js";var e={};for(let a of[location.search,location.hash])for(let[s,c]of new URLSearchParams(a.slice(1)))e[s]=c;history.replaceState(null,"",location.pathname);var n=new BroadcastChannel(o);n.postMessage(e);n.close();var t=document.getElementById("state");t&&(t.textContent="You can close this window, and go on in the page.");window.close();
