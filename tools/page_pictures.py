@@ -20,6 +20,7 @@ from tests.support.trees import copy_template
 PICTURES = Path(__file__).parents[1] / "docs" / "assets" / "page"
 ADDRESSES = {
     "organization": ("organization?overlay=handoffs&at=chief_engineer", "2 roles may get work"),
+    "graph": ("roles/scout?show=graph&edge=is+equipped+with%3Aissue_tracker", "Approvers"),
     "access": ("access?subject=role%3Ascout&action=use&resource=tool%3Aquery_metrics", "Access layers"),
     "requests": ("requests?open=REQUEST", "Who may decide"),
     "watch": ("watch", "Weld the hull"),

@@ -124,7 +124,9 @@ def test_operations_name_their_credentials() -> None:
     assert security["post", "/v1/orgs/{org}/dispatch"] == [*credentials, {}]
     assert security["post", "/v1/orgs/{org}/requests/{request_id}/approve"] == credentials
     assert security["get", "/livez"] == []
-    assert all(each for (_, path), each in security.items() if path not in ("/livez", "/readyz", "/v1/sign-in"))
+    assert all(
+        each for (_, path), each in security.items() if path not in ("/livez", "/readyz", "/v1/sign-in")
+    )
 
 
 def test_operations_are_documented() -> None:

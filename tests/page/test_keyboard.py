@@ -133,6 +133,9 @@ def test_an_edge_of_the_graph_is_opened_by_the_keyboard(page: Page, stored_serve
     assert "issue_tracker" in page.run("document.querySelector('.excerpt .here').innerText")
     address = get_address(page)
     assert "edge=" in address
+    page.show_as(360, 800)
+    assert page.run("document.documentElement.scrollWidth") <= 360
+    page.show_as(1280, 900)
     show(page, stored_server, address, "is equipped with")
     page.wait("document.querySelector('.excerpt .here')")
 

@@ -376,6 +376,9 @@ def test_a_change_is_shown_with_its_lines(page: Page, tmp_path: Path) -> None:
         profile.write_text(text.replace("    - {tool: issue_tracker, level: read}\n", ""), encoding="utf-8")
         wait_for(page, "scout loses tool issue_tracker at level read")
         assert "starship/roles/scout.yaml:26" in page.run("document.querySelector('main').innerText")
+        # Only lines of the version that answers can be opened: those of the other side are gone.
+        sides = "[...document.querySelectorAll('main p')].filter(each => each.innerText.startsWith('SIDE:'))[0]?.querySelectorAll('.place [aria-expanded]').length ?? 0"
+        assert page.run(sides.replace("SIDE", "before")) == 0
         assert find_violations(page) == []
         show(page, server, f"{STARSHIP}changes?effect=widened", "0 changes by 1 edit")
         show(page, server, f"{STARSHIP}watch", "No agent has reported yet")

@@ -7,7 +7,7 @@ import { useAnswer } from "./answers";
 import { get } from "./client";
 import type { Schemas } from "./client";
 import { Choice, Loading, plural, ProblemNote, Sentence, show } from "./parts";
-import { Place } from "./place";
+import { OrgOfView, Place } from "./place";
 import type { ViewProps } from "./parts";
 import { exact } from "./times";
 
@@ -45,7 +45,7 @@ function Comparison({ org, address, of }: ViewProps & { of: Schemas["VersionChan
     return (
       <>
         <p class="muted">From version <Digest of={of.before ?? ""} /> to <Digest of={of.after} />, {IS_COPY ? "the version of this copy" : of.after === of.snapshot ? "the version that answers" : "which a later version has replaced"}.</p>
-        <ChangeList org={org} address={address} of={of.report} />
+        <OrgOfView.Provider value={of.after === of.snapshot ? org : ""}><ChangeList org={org} address={address} of={of.report} /></OrgOfView.Provider>
       </>
     );
   }
@@ -152,5 +152,6 @@ function Sides({ of }: { of: Schemas["ReportedEdit"] }): JSX.Element {
     if (!places.length && !isPlain) return null;
     return <p class="small"><span class="muted">{title}:</span> {isPlain && <code><bdi>{show(value).slice(0, 300)}</bdi></code>} {places.map((each, number) => <Place key={number} file={each.file} line={each.line} />)}</p>;
   };
-  return <>{side("before", of.before, of.why_before)}{side("after", of.after, of.why_after)}</>;
+  // The lines of an earlier version are no longer there to be opened.
+  return <><OrgOfView.Provider value="">{side("before", of.before, of.why_before)}</OrgOfView.Provider>{side("after", of.after, of.why_after)}</>;
 }

@@ -56,10 +56,16 @@ export function RoleGraph({ org, of, address }: { org: string; of: Manifest; add
     isLeft,
   }));
   const placed = [...toPlace(left, true), ...toPlace(right, false)];
+  const box = useRef<HTMLDivElement>(null);
+  // On a narrow screen, the role itself is in sight first.
+  useEffect(() => {
+    const element = box.current;
+    element?.scrollTo(hub.left + (WIDTH - element.clientWidth) / 2, hub.top + (HEIGHT - element.clientHeight) / 2);
+  }, [of.role_id, hub.left, hub.top]);
   const choose = (edge: Edge): void => changeQuery(address, { edge: nameEdge(edge) });
   return (
     <>
-      <div class="chart" role="group" aria-label="Graph of the role" tabIndex={0}>
+      <div class="chart" ref={box} role="group" aria-label="Graph of the role" tabIndex={0}>
         <div class="sheet graph" style={{ width: `${(left.depth + right.depth + 1) * ACROSS}px`, height: `${height}px` }}>
           <svg width={(left.depth + right.depth + 1) * ACROSS} height={height} aria-hidden="true">
             {placed.map((node, number) => {
