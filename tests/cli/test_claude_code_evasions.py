@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.test_claude_code_roles import HookedProject, read_answer
+from tests.support.in_process import run_here
+from tests.support.trees import write_tree
 
 OPERATOR = """\
 _schema: orgkernel:role_profile
@@ -239,8 +242,6 @@ def _run_elsewhere(project: EvadedProject, command: str, path: str) -> subproces
 
 def test_the_hook_finds_its_interpreter_on_another_machine(tmp_path: Path) -> None:
     """The settings are shared with a team. Without the interpreter of whoever activated, `orgkernel` is used; without that, calls are refused."""
-    import sys
-
     folder = os.path.dirname(sys.executable)
     for on_error, if_missing, code in (("refuse", "refuse", 2), ("pass", "refuse", 2), ("refuse", "pass", 0)):
         project = EvadedProject(
@@ -256,3 +257,30 @@ def test_the_hook_finds_its_interpreter_on_another_machine(tmp_path: Path) -> No
         assert b"settings.json" not in missing.stderr
         without_script = command.replace("claude_hook/run.py", "claude_hook/gone.py")
         assert _run_elsewhere(project, without_script, "/bin").returncode == code
+
+
+def test_agents_of_every_plugin_of_the_tree_have_roles(tmp_path: Path) -> None:
+    """The host calls them `PLUGIN:AGENT`. Two plugins can have agents of one name, and a file that takes the name of one is no role."""
+    agent = "---\nname: {name}\ndescription: Reviews.\ntools: {tools}\n---\nReview.\n"
+    files = {
+        ".claude-plugin/marketplace.json": json.dumps({"name": "shop", "owner": {"name": "x"}, "plugins": [
+            {"name": name, "source": f"./plugins/{name}"} for name in ("one", "two")]}),
+        "plugins/one/.claude-plugin/plugin.json": '{"name": "one"}',
+        "plugins/two/.claude-plugin/plugin.json": '{"name": "two"}',
+        "plugins/one/agents/reviewer.md": agent.format(name="reviewer", tools="Read"),
+        "plugins/two/agents/reviewer.md": agent.format(name="reviewer", tools="Read, Bash"),
+        ".claude/agents/own.md": agent.format(name="own", tools="Read"),
+    }  # fmt: skip
+    project = EvadedProject.__new__(EvadedProject)
+    project.folder = write_tree(tmp_path, files)
+    activate = ("host", "activate", "active", "--claude-code", ".", "--path", ".", "--main-role", "none")
+    done = run_here(*activate, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    answers = {
+        name: project.asks("Bash", {"command": "ls"}, name)[0]
+        for name in ("one:reviewer", "two:reviewer", "own", "reviewer", "three:reviewer")
+    }
+    assert answers == {
+        "one:reviewer": "deny", "two:reviewer": "none", "own": "deny", "reviewer": "deny", "three:reviewer": "deny",
+    }  # fmt: skip
+    assert project.asks("Read", {"file_path": "src/a.py"}, "one:reviewer") == ("none", "")

@@ -35,6 +35,7 @@ from orgkernel.exchange.claude_code.host_names import (
     list_command_arguments,
     list_path_arguments,
     map_agent_names,
+    map_plugin_agents,
 )
 from orgkernel.exchange.claude_code.own_rules import own_parts
 from orgkernel.graph.schema import EdgeKind
@@ -101,7 +102,7 @@ def compile_hook(
         "org_name": printable(organization.name or view.org_id),
         "digest": view.digest,
         "compiled_by": compiled_by,
-        "agents": map_agent_names(view.roles),
+        "agents": {**map_agent_names(view.roles), **map_plugin_agents(view)},
         "roles": roles,
         "names": {role: view.records.posts[role].profile.name for role in view.roles},
         "superiors": {role: view.superiors.get(role) for role in view.roles},

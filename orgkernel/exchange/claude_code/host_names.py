@@ -90,3 +90,13 @@ def map_agent_names(roles: Iterable[str]) -> dict[str, str]:
     counts = Counter(name for names in made.values() for name in names)
     roles_by_name = {name: role for role in roles for name in sorted(made[role]) if counts[name] == 1}
     return roles_by_name | {role: role for role in roles}
+
+
+def map_plugin_agents(view: OrgView) -> dict[str, str]:
+    """The role of each agent of a plugin by its name in Claude Code, `PLUGIN:AGENT`. A name that two files give means no role."""
+    roles_by_name: dict[str, list[str]] = {}
+    for role in view.roles:
+        post = view.records.posts[role]
+        if post.document.format == "claude-code":
+            roles_by_name.setdefault(post.profile.name, []).append(role)
+    return {name: roles[0] for name, roles in roles_by_name.items() if ":" in name and len(roles) == 1}
