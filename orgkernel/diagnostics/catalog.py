@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orgkernel.diagnostics.diagnostic import Diagnostic, Place, Severity
 
@@ -115,7 +115,7 @@ BAD_JSON = Row(
 CHARACTER = Row(
     "ORG015", "unprintable-character", _E,
     "The file contains a control character, a lone surrogate or a Unicode line separator.",
-    "Readers disagree on whether such a character ends a line, and terminals obey control characters.",
+    "Readers disagree on whether such a character ends a line, and terminals obey control characters. In the text below the front matter of an agent or a skill of another host it is only a warning, because the host loads the file.",
     "Remove the character, or write it as an escape inside double quotes.",
 )  # fmt: skip
 UNDEFINED_ALIAS = Row(
@@ -214,12 +214,6 @@ CUT_FRONT_MATTER = Row(
     "Claude Code ends it at the first three dashes, in the middle of a value too, and OpenCode and Gemini CLI at the first line that begins with them. The host reads the fields below that point as text: an agent whose `tools` are there gets every tool. orgkernel reads such a file as its host does.",
     "Write one or two dashes instead of three.",
 )  # fmt: skip
-UNPRINTABLE_TEXT = Row(
-    "ORG727", "unprintable-text", _W,
-    "The text of an agent or a skill contains a control character, or a Unicode line separator.",
-    "Hosts load the file, so it stays in service. But people do not see the character, and a terminal obeys it.",
-    "Remove the character. It is often the rest of a symbol that was stored in a wrong encoding.",
-)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",
@@ -276,3 +270,5 @@ INVALID_INPUT_SCHEMA = Row(
 )  # fmt: skip
 
 ROWS: dict[str, Row] = {row.code: row for row in list(globals().values()) if isinstance(row, Row)}
+CHARACTER_IN_TEXT = replace(CHARACTER, severity=_W)
+"""The same finding in a text that has no effect on what an agent may do."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -321,3 +322,22 @@ def test_a_grant_of_a_role_that_is_out_of_service_stays(tmp_path: Path) -> None:
         for name in ("role:dev", "agent:ada", "role:gone")
     ]
     assert [each.subject for each in find_vanished([view], grants)] == ["role:gone"]
+
+
+def test_a_character_in_the_text_silences_no_agent(tmp_path: Path) -> None:
+    """The host loads the file, so it is a warning; in the front matter the agent is out of service."""
+    text = "---\nname: {}\ndescription: Does it{}. Use it.\ntools: Read\n---\nText{}.\n"
+    files = {
+        ".claude/agents/a.md": text.format("a", "", "\x04"),
+        ".claude/agents/b.md": text.format("b", "\x04", ""),
+    }
+    kernel = Kernel.open(write_tree(tmp_path, files))
+    findings = {
+        (os.path.relpath(each.place.file, tmp_path), each.code, each.severity.value)
+        for each in kernel.check()
+    }
+    assert findings == {
+        (".claude/agents/a.md", "ORG015", "warning"),
+        (".claude/agents/b.md", "ORG015", "error"),
+    }
+    assert set(kernel.organization("active").snapshot.records.posts) == {"a"}

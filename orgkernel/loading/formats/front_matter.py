@@ -151,7 +151,7 @@ def find_unprintable_text(source: SourceText, ending: FrontMatterEnding | None) 
     if parts is None or unpack_mark(source.refusal.mark)[0] < parts.body_line:
         return None
     message = f"in the text, {source.refusal.message.removesuffix(' is not allowed')} is not printable"
-    return Refusal(row.UNPRINTABLE_TEXT, source.refusal.mark, message, "remove it")
+    return Refusal(row.CHARACTER_IN_TEXT, source.refusal.mark, message, "remove it")
 
 
 def split_for_host(
