@@ -157,7 +157,7 @@ class Contracts:
         """Problems that the chain of digests shows: changed, removed or moved contracts. Empty if there are none."""
         with self._context.reading() as connection:
             rows = connection.execute(_select_for(org_id)).all()
-        return tuple(_list_broken(rows))
+        return tuple(list_broken_contracts(rows))
 
 
 class ContractRows:
@@ -229,7 +229,8 @@ def _compute_digest(record: ContractRecord) -> str:
     return link(record.previous, record.org_id, _CHAIN, record.sequence, _canonical(fields).decode())
 
 
-def _list_broken(rows: Any) -> Iterator[str]:
+def list_broken_contracts(rows: Any) -> Iterator[str]:
+    """Problems that the digests of an organization's contracts show, in the order of the rows."""
     previous, expected = GENESIS, 1
     for row in rows:
         try:

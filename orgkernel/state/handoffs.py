@@ -8,6 +8,7 @@ session has a result, or when the claim for its brief has ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
 
 import msgspec
 from sqlalchemy import ColumnElement, and_, exists, func, insert, not_, or_, select
@@ -125,7 +126,8 @@ class Handoffs:
     def find_changes(self, org_id: str) -> tuple[str, ...]:
         """Problems that the chain of digests shows: changed, removed or moved hand-offs. Empty if there are none."""
         query = select(handoffs).where(handoffs.c.org_id == org_id).order_by(handoffs.c.number)
-        return tuple(_list_broken(self._context.read(HandoffRecord, query)))
+        with self._context.reading() as connection:
+            return tuple(list_broken_handoffs(connection.execute(query).all()))
 
 
 class HandoffRows:
@@ -310,9 +312,11 @@ def _compute_digest(record: HandoffRecord) -> str:
     return link(record.previous, record.org_id, _CHAIN, record.number, _canonical(fields).decode())
 
 
-def _list_broken(records: tuple[HandoffRecord, ...]) -> Iterator[str]:
+def list_broken_handoffs(rows: Iterable[Any]) -> Iterator[str]:
+    """Problems that the digests of an organization's hand-offs show, in the order of the rows."""
     previous, expected = GENESIS, 1
-    for record in records:
+    for row in rows:
+        record = decode_record(HandoffRecord, row)
         if record.number != expected or record.previous != previous:
             yield f"before hand-off {record.number} something was removed or moved"
         if _compute_digest(record) != record.digest:

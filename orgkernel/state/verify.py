@@ -1,4 +1,4 @@
-"""`audit verify`: check that no row of the audit is missing, moved or changed.
+"""`audit verify`: check that no row of the audit is missing, moved or changed, and no contract or hand-off that it recorded.
 
 Each chain is followed from its first row, or from the deleted segment before it, to its last row, and compared with
 the signed checkpoints outside of the table. The audit is whole only if every row is proven: by a checkpoint, or by a seal
@@ -9,13 +9,13 @@ too. Nothing is waited for. It cannot detect a change by an attacker who can wri
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import chain as chain_of
 from typing import Any
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from orgkernel.decisions.evidence.state_records import (
     AcceptedFinding,
@@ -33,6 +33,7 @@ from orgkernel.state.checkpoints import Checkpoints, Enrollment, Head, Link, Seg
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.seals import ChainRow, read_seal
 from orgkernel.state.tables import audit
+from orgkernel.state.verify_logs import AuditedLogs
 
 _MAX_FINDINGS = 100
 """Findings that are listed; the rest is counted."""
@@ -274,7 +275,8 @@ def verify_audit(context: StoreContext, *folders: Checkpoints) -> Verification:
     heads: dict[str, list[Head]] = {}
     for folder in signing:
         _read_heads(folder, heads, findings)
-    rows = _read_rows(context)
+    logs = AuditedLogs()
+    rows = _read_rows(context, then=logs.compare)
     first = next(rows, None)  # the rows that follow are read at the same moment
     segments: dict[tuple[str, Stream], list[Segment]] = {}
     for folder in signing:
@@ -291,8 +293,10 @@ def verify_audit(context: StoreContext, *folders: Checkpoints) -> Verification:
         if key not in chains:
             chains[key] = _Chain(*key, [], keys)
         chains[key].follow(row)
+        logs.note(row)
         if row.kind == "audit" and row.activity == "restored":
             restored += _read_restored(row)
+    findings += logs.findings
     for folder in folders:
         if folder not in signing and (folder.exists() or not signing) and (number or folder.has_heads()):
             text = f"there is no key in {folder.path}, so no checkpoint there proves anything"
@@ -405,13 +409,16 @@ def _read_acceptances(folders: Sequence[Checkpoints]) -> dict[tuple[str, str, st
     }
 
 
-def _read_rows(context: StoreContext, *where: Any) -> Generator[Any, None, None]:
+def _read_rows(
+    context: StoreContext, *where: Any, then: Callable[[Connection], None] | None = None
+) -> Generator[Any, None, None]:
+    """The rows of the audit. `then` reads other tables afterwards, at the same moment."""
     query = select(audit).where(*where).order_by(audit.c.writer, audit.c.stream, audit.c.sequence)
-    with (
-        context.reading() as connection,
-        connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows,
-    ):
-        yield from rows
+    with context.reading() as connection:
+        with connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows:
+            yield from rows
+        if then is not None:
+            then(connection)
 
 
 def _is_bare(context: StoreContext) -> bool:
