@@ -166,7 +166,7 @@ def test_texts_of_the_commands(folder: Path) -> None:
     assert "press/skills/write-posts/SKILL.md:7" in handled
     assert (
         handled.splitlines()[-1]
-        == "  if it fails: own reasoning role:writer, superior role:chief, top person:user"
+        == "  if it fails: own reasoning role:writer, peer agent:dan, peer agent:ann, superior role:chief, top person:user"
     )
     listed = run_here("skill", "list", "--subject", "role:runner", *where, cwd=folder).stdout
     assert "summarize  Summarizes long texts. Use it for reports." in listed
