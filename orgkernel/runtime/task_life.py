@@ -287,7 +287,7 @@ def judge_message(
             effect,
             role_id,
             f"{because}, on what {_name(task)} made",
-            begin_task(role_id, message, now)._replace(texts=_keep(task, message, now, "", "").task.texts),
+            begin_task(role_id, message, now)._replace(texts=_add_text(task, message)),
         )
     if effect == "keep":
         return _keep(task, message, now, rule.code, because)
@@ -336,9 +336,14 @@ def begin_task(role_id: str, message: str, now: float, domain: str | None = None
 
 
 def _keep(task: Task, message: str, now: float, code: str, because: str) -> Verdict:
-    texts = (task.texts[0], *(*task.texts[1:], message[:MAX_TEXT_LENGTH])[1 - MAX_TEXTS :])
+    texts = _add_text(task, message)
     reason = f"this is still {_name(task)}, because {because}"
     return Verdict(code, "keep", task.role_id, reason, task._replace(texts=texts, last=now, state=OPEN))
+
+
+def _add_text(task: Task, message: str) -> tuple[str, ...]:
+    """The first message of a task, and its latest ones with this one."""
+    return (task.texts[0], *(*task.texts[1:], message[:MAX_TEXT_LENGTH])[1 - MAX_TEXTS :])
 
 
 def _name(task: Task) -> str:
