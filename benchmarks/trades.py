@@ -17,8 +17,10 @@ import yaml
 
 from benchmarks.routing import DATA, NOBODY
 from orgkernel import Kernel
+from orgkernel.decisions.dispatch.embedding import find_similar
 from orgkernel.decisions.dispatch.role_texts import get_text_index, get_text_sources
 from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.word_vectors import WordVectors, find_word_vectors
 from orgkernel.runtime.text_index import extract_content, rank_roles
 
 TRADES = ("hotel", "clinic", "logistics", "coding")
@@ -75,6 +77,37 @@ def build_ranker(view: OrgView) -> Ranker:
     return rank
 
 
+def build_meaning_ranker(view: OrgView) -> Ranker:
+    """The ranking of orgkernel with the embedding model of `orgkernel[meaning]`."""
+    index, model = get_text_index(view), _get_model()
+
+    def rank(text: str) -> Answer:
+        ranking = rank_roles(index, text, similar=find_similar(view, text, model))
+        names = [index.roles[each.role] for each in ranking.ranked]
+        return Answer(names, names[0] if ranking.outcome == "role" else None)
+
+    return rank
+
+
+def build_embedder(view: OrgView) -> Ranker:
+    """The embedding model alone. The most similar role always takes the sentence."""
+    model = _get_model()
+
+    def rank(text: str) -> Answer:
+        similar = find_similar(view, text, model)
+        names = [view.roles[each] for each in sorted(similar, key=lambda number: -similar[number])]
+        return Answer(names, names[0] if names else None)
+
+    return rank
+
+
+def _get_model() -> WordVectors:
+    model = find_word_vectors()
+    if model is None:
+        raise RuntimeError("the embedding model is not installed: `pip install 'orgkernel[meaning]'`")
+    return model
+
+
 def build_bm25(view: OrgView) -> Ranker:
     """Plain BM25 over the texts of each role as one document (k1 1.5, b 0.75). The best role always takes the sentence."""
     documents = {
@@ -119,15 +152,6 @@ def count(rank: Ranker, kind: str, rows: Sequence[Any]) -> Counts:
     return total
 
 
-def ask_own(rank: Ranker, view: OrgView) -> Counts:
-    """Ask every declared example and trigger of a domain that one role handles. That role should take it."""
-    rows = []
-    for domain, declared in view.records.domains.items():
-        roles = {edge.source for edge in view.list_domain_roles(domain)} if False else set()
-        del declared, roles
-    return count(rank, "plain", rows)
-
-
 def measure(
     build: Callable[[OrgView], Ranker], trades: Sequence[str] = TRADES
 ) -> Iterator[tuple[str, str, str, Counts]]:
@@ -145,3 +169,32 @@ def sum_up(rows: Iterator[tuple[str, str, str, Counts]]) -> Mapping[tuple[str, s
     for _, kind, part, counts in rows:
         totals[kind, part] = totals.get((kind, part), Counts()).add(counts)
     return totals
+
+
+def render(rows: Mapping[str, Mapping[tuple[str, str], Counts]]) -> str:
+    """The table of the documentation: each ranking, each kind of sentences."""
+    lines = [
+        "| ranking | sentences | number | first | among three | right | wrong |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, totals in rows.items():
+        for (kind, part), each in sorted(
+            totals.items(), key=lambda row: (row[0][1] != "held_out", row[0][0])
+        ):
+            shares = (f"{number / each.sentences:.0%}" for number in each[1:])
+            lines.append(
+                f"| {name} | {kind}, {part.replace('_', ' ')} | {each.sentences} | {' | '.join(shares)} |"
+            )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table, with the rankings whose packages are installed."""
+    rankers = {"words": build_ranker, "plain BM25": build_bm25}
+    if find_word_vectors() is not None:
+        rankers = {"words": build_ranker, "words and meaning": build_meaning_ranker, "plain BM25": build_bm25, "the embedding model alone": build_embedder}  # fmt: skip
+    print(render({name: sum_up(measure(build)) for name, build in rankers.items()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -9,7 +9,14 @@ from itertools import islice
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Reason, Why, cite_place
-from orgkernel.decisions.work.bills.fitness import find_helper, find_misfits, judge_step, read_bill
+from orgkernel.decisions.work.bills.fitness import (
+    find_fit_agents,
+    find_helper,
+    find_misfits,
+    judge_step,
+    map_roles_by_agent,
+    read_bill,
+)
 from orgkernel.decisions.work.bills.flow import get_bill_roles, read_count
 from orgkernel.decisions.work.bills.instance import (
     BillAssignment,
@@ -37,20 +44,10 @@ def fill_bill_roles(
     proposed agents can do now. `context` states the time and other circumstances.
     """
     bill = read_bill(document)
-    agents = [
-        each
-        for each in sorted(view.records.agents)
-        if each not in without and view.list_roles_filled_by(each)
-    ]
-    misfits = {
-        bill_role: {
-            agent: find_misfits(view, state, document, bill_role, agent, context.now) for agent in agents
-        }
-        for bill_role in bill.roles
-    }
+    agents = {agent: roles for agent, roles in map_roles_by_agent(view).items() if agent not in without}
     fitting = {
-        bill_role: [agent for agent, reasons in misfits_by_agent.items() if not reasons]
-        for bill_role, misfits_by_agent in misfits.items()
+        bill_role: find_fit_agents(view, state, wanted, agents, context.now)
+        for bill_role, wanted in bill.roles.items()
     }
     counts = {bill_role: read_count(spec.count) or (0, 0) for bill_role, spec in bill.roles.items()}
     crew = _Crew(view, state, document, context, without)
@@ -61,7 +58,7 @@ def fill_bill_roles(
     for bill_role, (least, most) in counts.items():
         place = cite_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True))
         taken = chosen[bill_role]
-        others = tuple(agent for agent in fitting[bill_role] if agent not in taken)
+        others = tuple(agent for agent in fitting[bill_role] if taken_by.get(agent) != bill_role)
         text = (
             f"{listing(taken)} could take bill role {quote(bill_role)}"
             if taken
@@ -76,7 +73,13 @@ def fill_bill_roles(
         # A count that cannot be read is (0, 0): ORG639 reports it, and the bill role is never filled by accident.
         if not most or len(taken) < least:
             reasons = _explain_vacancy(bill_role, max(least, 1), len(taken), others, taken_by, place)
-            reasons += _explain_misfits(misfits[bill_role])
+            fit = frozenset(fitting[bill_role])
+            misfits = {
+                agent: find_misfits(view, state, document, bill_role, agent, context.now)
+                for agent in agents
+                if agent not in fit
+            }
+            reasons += _explain_misfits(misfits)
             vacancies.append(
                 BillRoleVacancy(
                     bill_role=bill_role, missing=max(least, 1) - len(taken), reasons=tuple(reasons)
@@ -146,11 +149,12 @@ def _choose_agents(
         return chosen
     taken = {agent for agents in chosen.values() for agent in agents}
     rest = {
-        bill_role: [each for each in agents if each not in taken] for bill_role, agents in fitting.items()
+        bill_role: list(islice((each for each in agents if each not in taken), seats))
+        for bill_role, agents in fitting.items()
     }
     more = match_seats(short, rest)
     both = {bill_role: tuple(sorted((*chosen[bill_role], *more[bill_role]))) for bill_role in needed}
-    anyone = match_seats(needed, fitting)
+    anyone = match_seats(needed, {bill_role: agents[:seats] for bill_role, agents in fitting.items()})
     return both if _count(both) == _count(anyone) else anyone
 
 
@@ -208,15 +212,14 @@ def _explain_vacancy(
 
 def _explain_misfits(misfits: Mapping[str, tuple[Reason, ...]]) -> list[Reason]:
     """The agents with the fewest missing conditions, with these; for the others, the count of each missing condition."""
-    unfit = {agent: reasons for agent, reasons in misfits.items() if reasons}
-    if not unfit:
+    if not misfits:
         return []
-    fewest = min(map(len, unfit.values()))
-    closest = [agent for agent, reasons in unfit.items() if len(reasons) == fewest]
+    fewest = min(map(len, misfits.values()))
+    closest = [agent for agent, reasons in misfits.items() if len(reasons) == fewest]
     # A crew can have hundreds of agents, and only those that are nearly fit tell the reader what to change.
-    shown = [reason for agent in closest[:3] for reason in unfit[agent]]
-    counted = Counter(reason.code for reasons in unfit.values() for reason in reasons)
-    text = f"of {len(unfit)} agents that do not fit: " + ", ".join(
+    shown = [reason for agent in closest[:3] for reason in misfits[agent]]
+    counted = Counter(reason.code for reasons in misfits.values() for reason in reasons)
+    text = f"of {len(misfits)} agents that do not fit: " + ", ".join(
         f"{count} × {code}" for code, count in sorted(counted.items())
     )
     return [*shown, Reason("AGENTS_DO_NOT_FIT", text)]

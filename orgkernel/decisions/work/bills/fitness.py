@@ -6,7 +6,7 @@ Error policy: fails closed. An undeclared condition is not met by any agent.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from orgkernel.decisions.access.identity import identify
@@ -26,7 +26,9 @@ from orgkernel.decisions.work.bills.flow import CHIEF
 from orgkernel.decisions.work.capability.skills import find_withheld_reasons, get_skills
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Bill, BillRole, BillStep
+from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.sources import SourceDocument
 
 AWAY: tuple[Lifecycle, ...] = ("registered", *STOPPED)
@@ -87,6 +89,53 @@ def _find_misfits(
         if not has_passed(view.records, results, each, now):
             text = f"{who} has no passing result in {quote(each)} that is still valid"
             yield Reason("TEST_NOT_PASSED", text, why("qualifications", number))
+
+
+def find_fit_agents(
+    view: OrgView, state: StateView, bill_role: BillRole, crew: Mapping[str, frozenset[str]], now: float
+) -> list[str]:
+    """The agents of a crew, each with the roles that it fills, for which `find_misfits` gives no reason.
+
+    It builds no reasons, because a crew can have thousands of agents, and leaves each at its first unmet condition.
+    """
+    fit = [agent for agent, roles in crew.items() if bill_role.role is None or bill_role.role in roles]
+    if bill_role.department is not None:
+        inside = _map_roles_by_department(view).get(bill_role.department, frozenset())
+        fit = [agent for agent in fit if not inside.isdisjoint(crew[agent])]
+    fit = [agent for agent in fit if not is_away(state, agent)]
+    find_subject = get_access_tables(view).find_subject
+    needed = None if bill_role.min_rank is None else get_rank_number(view, bill_role.min_rank)
+    if needed is not None and needed < 0:
+        return []
+    return [
+        agent
+        for agent in fit
+        if (subject := find_subject(f"agent:{agent}")) is not None
+        and (needed is None or get_current_rank(view, state, subject) >= needed)
+        and all(
+            has_passed(view.records, state.results.get(agent, ()), each, now)
+            for each in bill_role.qualifications
+        )
+    ]
+
+
+@PerView
+def _map_roles_by_department(view: OrgView) -> dict[str, frozenset[str]]:
+    roles: dict[str, set[str]] = {}
+    for role_id, post in view.records.posts.items():
+        if department := post.profile.department:
+            roles.setdefault(department, set()).add(role_id)
+    return {department: frozenset(each) for department, each in roles.items()}
+
+
+@PerView
+def map_roles_by_agent(view: OrgView) -> dict[str, frozenset[str]]:
+    """The roles of each agent that fills one, by agent in alphabetical order."""
+    roles: dict[str, set[str]] = {}
+    for edge in view.list_edges_of_kind(EdgeKind.FILLS):
+        if edge.source in view.records.agents:
+            roles.setdefault(edge.source, set()).add(edge.target)
+    return {agent_id: frozenset(roles[agent_id]) for agent_id in sorted(roles)}
 
 
 def find_departments(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
