@@ -2,16 +2,18 @@
 
 cyclonedx-py reads the lock with its hashes. What it lacks is added: which packages orgkernel itself requires, and under which
 condition a package is installed (the property `orgkernel:marker`, PEP 508). A package can be locked in several versions, each
-with its condition.
+with its condition. The page is built, so the packages of npm that its sources import are part of the wheel, and are listed.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = "pyproject.toml"
+PAGE = Path("manifest_api/page/src")
+_IMPORT = re.compile(r"""(?:from|import) ["']((?:@[\w.-]+/)?[a-z][\w.-]*)[^"']*["']""")
 _MARKER = re.compile(r"==\S+ ; (.*?)(?=\s--hash=|\Z)", re.DOTALL)
 
 
@@ -35,18 +39,38 @@ def build_bill(lock: Path) -> dict[str, Any]:
         line = part.pop("description")
         if marker := _MARKER.search(line):
             part["properties"] = [{"name": "orgkernel:marker", "value": marker[1].strip()}]
+    bundled = list(list_page_packages())
+    parts += bundled
     root = bill["metadata"]["component"]["bom-ref"]
     project = tomllib.loads(Path(PROJECT).read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"].values()
     required = {
         canonicalize_name(Requirement(each).name) for each in sum(optional, [*project["dependencies"]])
     }
-    direct = sorted(part["purl"] for part in parts if canonicalize_name(part["name"]) in required)
+    named = (part["purl"] for part in parts if canonicalize_name(part["name"]) in required)
+    direct = sorted({*named, *(part["purl"] for part in bundled)})
     bill["dependencies"] = [
         {"ref": root, "dependsOn": direct},
         *({"ref": part["purl"]} for part in parts),
     ]
     return bill
+
+
+def list_page_packages() -> Iterator[dict[str, Any]]:
+    """The packages of npm that the sources of the page import, with the hashes of the lock file."""
+    sources = (path.read_text("utf-8") for path in sorted(PAGE.glob("**/*.ts*")))
+    imported = {name for text in sources for name in _IMPORT.findall(text)}
+    locked = json.loads(Path("requirements/page/package-lock.json").read_text("utf-8"))["packages"]
+    for name in sorted(imported):
+        package = locked[f"node_modules/{name}"]
+        algorithm, _, digest = package["integrity"].partition("-")
+        purl = f"pkg:npm/{name.replace('@', '%40')}@{package['version']}"
+        content = {"alg": algorithm.upper().replace("SHA", "SHA-"), "content": base64.b64decode(digest).hex()}
+        url = f"https://registry.npmjs.org/{name}/-/{name.rpartition('/')[2]}-{package['version']}.tgz"
+        yield {
+            "type": "library", "name": name, "version": package["version"], "purl": purl, "bom-ref": purl,
+            "externalReferences": [{"type": "distribution", "url": url, "hashes": [content]}],
+        }  # fmt: skip
 
 
 def main(lock: str, target: str) -> None:

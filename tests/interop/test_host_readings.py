@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from orgkernel.loading.formats import read_built_in_tools
+from orgkernel.loading.formats.claude_code.host_table import read_host_table
 from tests.interop.readings import hosts, model_hosts
 from tests.interop.readings.files import agent_files, codex_files
 from tests.interop.readings.model_server import start_model_server
@@ -112,6 +114,16 @@ if DEPTH > 1:
     ) -> None:
         """Any value at any place of an agent's file."""
         compare(claude_code, tmp_path, text)
+
+    def test_the_catalog_has_every_tool_and_agent_of_claude_code(
+        claude_code: hosts.ClaudeCode, tmp_path: Path
+    ) -> None:
+        """The command line states them when it starts. A new one is looked up before the hook decides about it."""
+        tools, agents = claude_code.list_own(tmp_path)
+        table = read_host_table()
+        assert tools - set(read_built_in_tools("claude-code")) - set(table["stand_ins"]) == set()
+        assert agents - set(table["built_in_agents"]) == set()
+        assert {"Bash", "Read"} <= tools
 
     @settings(_search, max_examples=20)
     @given(text=codex_files())

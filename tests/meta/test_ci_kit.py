@@ -130,12 +130,26 @@ def test_the_bill_of_materials_lists_what_is_locked() -> None:
     bill = build_bill(lock)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
     locked = re.findall(r"(?m)^([a-z0-9._-]+)(?:\[.*?\])?==(\S+)", lock.read_text(encoding="utf-8"))
-    assert sorted((part["name"], part["version"]) for part in bill["components"]) == sorted(locked)
+    (*parts,) = (part for part in bill["components"] if part["purl"].startswith("pkg:pypi/"))
+    assert sorted((part["name"], part["version"]) for part in parts) == sorted(locked)
     for part in bill["components"]:
         assert all(each["hashes"] for each in part["externalReferences"])
     (root, *others) = bill["dependencies"]
     assert f"pkg:pypi/sqlalchemy@{dict(locked)['sqlalchemy']}" in root["dependsOn"]
-    assert len(others) == len(locked)
+    assert len(others) == len(bill["components"])
+
+
+def test_the_bill_of_materials_lists_what_is_built_into_the_page() -> None:
+    """The wheel has the code of these packages of npm. The bill has the version and the hash of each from the lock file."""
+    bill = build_bill(REPOSITORY / "requirements/run.lock")
+    page = {part["name"]: part for part in bill["components"] if part["purl"].startswith("pkg:npm/")}
+    locked = json.loads((REPOSITORY / "requirements/page/package-lock.json").read_text("utf-8"))["packages"]
+    assert set(page) == {"preact", "d3-hierarchy"}
+    for name, part in page.items():
+        assert part["version"] == locked[f"node_modules/{name}"]["version"]
+        (reference,) = part["externalReferences"]
+        assert len(reference["hashes"][0]["content"]) == 128
+        assert part["purl"] in bill["dependencies"][0]["dependsOn"]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +168,9 @@ def test_the_bill_of_materials_is_what_is_installed(
     subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, timeout=PATIENCE)
     components = json.loads(target.read_text(encoding="utf-8"))["components"]
     named = {
-        (canonicalize_name(part["name"]), part["version"]) for part in components if is_for_this_machine(part)
+        (canonicalize_name(part["name"]), part["version"])
+        for part in components
+        if part["purl"].startswith("pkg:pypi/") and is_for_this_machine(part)
     }
     needed = find_all([*DEFAULT, *(each for extra in extras for each in EXTRAS[extra])])
     installed = {(name, package.version) for name, package in needed.items()}

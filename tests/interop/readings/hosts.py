@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Protocol
 
+from orgkernel.loading.formats.claude_code.host_table import read_host_table
 from tests.interop.readings.reading import Reading
 from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, write_tree
@@ -118,7 +119,12 @@ class ClaudeCode:
         names = [each for each in started["agents"] if each not in self._own]
         return {each: self._build(each, started, self._start(folder, ("--agent", each))) for each in names}
 
-    _own = frozenset({"claude", "Explore", "general-purpose", "Plan", "statusline-setup"})
+    _own = frozenset(read_host_table()["built_in_agents"])
+
+    def list_own(self, folder: Path) -> tuple[frozenset[str], frozenset[str]]:
+        """The tools and the agents that it brings."""
+        started = self._start(folder, ())
+        return frozenset(started["tools"]), frozenset(started["agents"])
 
     def _build(self, name: str, session: Mapping[str, Any], started: Mapping[str, Any]) -> Reading:
         model = "" if started["model"] == session["model"] else started["model"]
