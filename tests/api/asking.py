@@ -13,7 +13,9 @@ from orgkernel.state.location import StoreLocation
 ORG = "software_dev"
 ROLE = "codegen_specialist"
 ROLE_FILE = f"roles/{ROLE}.yaml"
-GOOD_LINE = "role_type: specialist"
+COMMANDER_FILE = "roles/engineering_xo.yaml"
+"""The profile of a role that commands others, so an error in it holds back the organization."""
+GOOD_LINE = "role_type: executive"
 BAD_LINE = "role_type: wizard"
 
 

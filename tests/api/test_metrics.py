@@ -16,7 +16,15 @@ from prometheus_client.parser import text_string_to_metric_families
 from manifest_api import create_app
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
-from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE_FILE, client_of, problem, stored_client
+from tests.api.asking import (
+    BAD_LINE,
+    COMMANDER_FILE,
+    GOOD_LINE,
+    ORG,
+    client_of,
+    problem,
+    stored_client,
+)
 from tests.api.keys import bearer, first_key, location_of, new_key
 from tests.api.running import Server, running, until
 from tests.support.trees import REPOSITORY, copy_template
@@ -162,7 +170,7 @@ def test_a_connection_that_is_closed_at_a_limit_is_counted(watched: Watched) -> 
 def test_a_broken_edit_shows(watched: Watched) -> None:
     """As a finding, a stale organization, and a reload that took some time."""
     before = watched.values()
-    file = watched.server.folder / ORG / ROLE_FILE
+    file = watched.server.folder / ORG / COMMANDER_FILE
     good = file.read_text(encoding="utf-8")
     file.write_text(good.replace(GOOD_LINE, BAD_LINE), encoding="utf-8")
     until(lambda: get(watched.values(), "orgkernel_organizations", standing="stale"), bool)

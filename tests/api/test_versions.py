@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from orgkernel.kernel.kernel import Kernel
-from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of, problem
+from tests.api.asking import BAD_LINE, COMMANDER_FILE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of, problem
 from tests.support.trees import change_line, copy_template
 
 MANIFEST = f"/v1/orgs/{ORG}/manifest"
@@ -79,7 +79,7 @@ def test_stale_answers_say_so(folder: Path) -> None:
     client = client_of(kernel)
     path = f"/v1/orgs/{ORG}/roles/{ROLE}"
     fresh = client.get(path)
-    change_line(folder / ROLE_FILE, GOOD_LINE, BAD_LINE)
+    change_line(folder / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
     kernel.reload()
     stale = client.get(path)
     assert (stale.content, stale.headers["orgkernel-stale"]) == (fresh.content, "true")
@@ -100,7 +100,7 @@ def test_stale_answers_say_so(folder: Path) -> None:
         ("ORG104", 8, 12)
     ]
     assert client.get("/v1/snapshot").json()["organizations"][0]["standing"] == "stale"
-    change_line(folder / ROLE_FILE, BAD_LINE, GOOD_LINE)
+    change_line(folder / COMMANDER_FILE, BAD_LINE, GOOD_LINE)
     kernel.reload()
     assert "orgkernel-stale" not in client.get(path).headers
     assert client.get("/readyz").json()["status"] == "ready"
@@ -110,7 +110,7 @@ def test_organization_with_errors_from_the_start(tmp_path: Path) -> None:
     """An organization that never was in order is 503 with what was found; the rest is served."""
     copy_template(tmp_path / "sigint_alpha", "sigint_alpha")
     copy_template(tmp_path / ORG, ORG)
-    change_line(tmp_path / ORG / ROLE_FILE, GOOD_LINE, BAD_LINE)
+    change_line(tmp_path / ORG / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
     client = client_of(Kernel.open(tmp_path))
     for response in (
         client.get(f"/v1/orgs/{ORG}"),
@@ -141,7 +141,7 @@ def test_unreadable_organization_file(folder: Path, text: str) -> None:
 
 def test_not_ready(folder: Path) -> None:
     """When nothing can be answered for, readiness is 503 and says why; liveness is not affected."""
-    change_line(folder / ROLE_FILE, GOOD_LINE, BAD_LINE)
+    change_line(folder / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
     client = client_of(Kernel.open(folder))
     said = problem(client.get("/readyz"), 503, "NOT_READY")
     assert [(each["org_id"], each["standing"]) for each in said["organizations"]] == [(ORG, "refused")]
