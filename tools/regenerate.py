@@ -56,7 +56,7 @@ def generated_files() -> dict[str, str | bytes]:
     files |= render_catalogs()
     files[f"orgkernel/runtime/{TABLES}"] = _compress(render_word_tables())
     files[COMMANDS] = _compress(render_command_catalog())
-    files[PLAIN_TARGET] = render_plain_programs()
+    files[PLAIN_TARGET] = _compress(render_plain_programs())
     files[NAMES_TARGET] = render_program_names()
     return files
 

@@ -4,7 +4,7 @@ runs commands.
 A command is read as the simple commands in it, regardless of pipes, lists, groups and substitutions around them. If the
 words of a prefix do not occur in one of them in their order, the command does not match the prefix. If a shell would
 build words only at run time (variables, substitutions, wildcards), they can be any word: as the program, or behind a
-program that runs what its words name. Behind a program that takes its words for data (`plain_programs.json`), they are data.
+program that runs what its words name. Behind a program that takes its words for data (`plain_programs.bin`), they are data.
 For programs that take commands from elsewhere (`sh`, `eval`, `parallel`, `alias`), a match cannot be ruled out.
 
 Standard library only: this module also runs inside hosts.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_CHARACTERS = 10_000
-PLAIN_PROGRAMS = "plain_programs.json"
+PLAIN_PROGRAMS = "plain_programs.bin"
 PROGRAM_NAMES = "program_names.json"
 _MOST_NESTED = 20
 UNKNOWN_WORD = _UNKNOWN = "\x00"
@@ -353,10 +353,12 @@ def _read_program_names() -> Mapping[str, str]:
 def _read_compiled(name: str) -> Any:
     import json
     import pkgutil
+    import zlib
 
     try:
-        return json.loads(pkgutil.get_data(__package__ or "", name) or b"null")
-    except (OSError, ValueError):
+        content = pkgutil.get_data(__package__ or "", name) or b"null"
+        return json.loads(zlib.decompress(content) if name == PLAIN_PROGRAMS else content)
+    except (OSError, ValueError, zlib.error):
         return None
 
 
