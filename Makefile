@@ -53,7 +53,7 @@ quick-cases: $(VENV)/dev.stamp
 	ORGKERNEL_DEPTH=0 $(BIN)/pytest -q -n 2 --dist worksteal -m "not nightly and (not deep or hypothesis)" tests/rules tests/decisions tests/property
 
 # Four workers on two cores, because tests of servers and processes wait. What is marked `nightly` is not there.
-unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/meaning.stamp $(VENV)/page.stamp
+unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/page.stamp
 	$(BIN)/pytest -n 4 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
@@ -62,7 +62,7 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/
 # documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker, Claude Code's command line and the readers
 # of Codex, Copilot, OpenCode and Gemini CLI and the loaders of frameworks run here and not in `make test`, because they bring two gigabytes of packages.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/meaning.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/page.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp $(VENV)/pyreaders.stamp $(VENV)/gatewaybench.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/clients.stamp $(VENV)/hosts.stamp $(VENV)/page.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/marks.stamp $(VENV)/readers.stamp $(VENV)/pyreaders.stamp $(VENV)/gatewaybench.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 	$(MAKE) command-marks
@@ -126,7 +126,6 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:conformance -o requirements/conformance.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:claude -o requirements/claude.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:hosts -o requirements/hosts.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:meaning -o requirements/meaning.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:clients -o requirements/clients.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:readers -o requirements/readers.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:pyreaders -o requirements/pyreaders.lock
@@ -165,7 +164,7 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 
 # Environments of their own: the load generator needs other libraries than the server it loads, and the pins of other
 # ecosystems' checkers (`interop`, `crewai`) and of frameworks for agents (`hosts`, `pyreaders`) are not ours.
-$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/gatewaybench.stamp $(VENV)/hosts.stamp $(VENV)/meaning.stamp $(VENV)/pyreaders.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
+$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/gatewaybench.stamp $(VENV)/hosts.stamp $(VENV)/pyreaders.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
 	$(BIN)/python -m venv $(VENV)/$*
 	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
 	touch $@

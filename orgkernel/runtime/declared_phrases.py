@@ -65,7 +65,7 @@ class Phrase(NamedTuple):
     """Whether the phrase itself negates: `does not work`."""
 
 
-class Match(NamedTuple):
+class DeclaredMatch(NamedTuple):
     """Declared evidence for a role in a request."""
 
     role: int
@@ -80,7 +80,7 @@ class Match(NamedTuple):
 
 
 @dataclass(slots=True)
-class Lookup:
+class PhraseTables:
     """Tables over the declared phrases of an organization."""
 
     phrases: Mapping[str, Sequence[Phrase]] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def build_lookup(
     names: Iterable[tuple[tuple[str, ...], int]],
     terms: Mapping[str, Mapping[int, float]],
     number: int,
-) -> Lookup:
+) -> PhraseTables:
     """Build the tables. `examples` are keys of sorted stems; `terms` are the words of all roles, of which there are
     `number`.
     """
@@ -136,7 +136,8 @@ def build_lookup(
     total = len(examples) + 1
     holders: dict[str, set[int]] = {}
     for name, role in names:
-        for word in name:
+        # A name of one word, such as a callsign, is for addressing its role. Its word can mean anything.
+        for word in name if len(name) > 1 else ():
             for token in find_tokens(word):
                 if (
                     word not in STOP_WORDS
@@ -152,10 +153,12 @@ def build_lookup(
         if len(roles) == 1 and len(terms.get(word, ())) <= most
     }
     rarity = {each: math.log(total / len(keys)) + 0.1 for each, keys in by_stem.items()}
-    return Lookup(by_first, by_stem, rarity, own)
+    return PhraseTables(by_first, by_stem, rarity, own)
 
 
-def find_matches(lookup: Lookup, examples: Mapping[str, int], request: RequestText) -> list[Match]:
+def find_matches(
+    lookup: PhraseTables, examples: Mapping[str, int], request: RequestText
+) -> list[DeclaredMatch]:
     """All declared evidence in a request. What it forbids or only mentions is no evidence."""
     if request.small_talk and not request.tokens:
         return []
@@ -165,11 +168,13 @@ def find_matches(lookup: Lookup, examples: Mapping[str, int], request: RequestTe
         for term in request.terms:
             role = lookup.own_names.get(term.stem)
             if role is not None:
-                matches.append(Match(role, _NAME * min(term.weight, 1.0), term.word, term.stem, "own_name"))
+                matches.append(
+                    DeclaredMatch(role, _NAME * min(term.weight, 1.0), term.word, term.stem, "own_name")
+                )
     return matches
 
 
-def _find_triggers(lookup: Lookup, request: RequestText) -> Iterable[Match]:
+def _find_triggers(lookup: PhraseTables, request: RequestText) -> Iterable[DeclaredMatch]:
     tokens = request.tokens
     # One word can be a homonym, so it is the whole request only if nothing else is asked or told.
     rest = {each for each in request.whole if not is_weak(each)}
@@ -193,7 +198,7 @@ def _find_triggers(lookup: Lookup, request: RequestText) -> Iterable[Match]:
                 best[phrase] = strength, " ".join(tokens[place][1] for place in places)
     for phrase, (strength, words) in best.items():
         for place, role in enumerate(phrase.roles):
-            yield Match(role, strength * _NEXT_ROLE**place, words, " ".join(phrase.stems), "trigger")
+            yield DeclaredMatch(role, strength * _NEXT_ROLE**place, words, " ".join(phrase.stems), "trigger")
 
 
 def _match_ordered(phrase: Phrase, tokens: Sequence[tuple[str, str, float]], at: int) -> Sequence[int] | None:
@@ -218,7 +223,9 @@ def _match_words(phrase: Phrase, tokens: Sequence[tuple[str, str, float]], at: i
     return sorted(places.values()) if len(places) == len(set(phrase.stems)) else None
 
 
-def _find_similar(lookup: Lookup, examples: Mapping[str, int], request: RequestText) -> Iterable[Match]:
+def _find_similar(
+    lookup: PhraseTables, examples: Mapping[str, int], request: RequestText
+) -> Iterable[DeclaredMatch]:
     stems = {
         term.stem: term for term in request.terms if not term.stem.startswith("~") and " " not in term.stem
     }
@@ -230,7 +237,7 @@ def _find_similar(lookup: Lookup, examples: Mapping[str, int], request: RequestT
             for key, _ in held:
                 shared[key] += 1
     own = sum(lookup.rarity.get(each, unknown) for each in stems)
-    best: dict[int, Match] = {}
+    best: dict[int, DeclaredMatch] = {}
     for key, number in shared.items():
         if number < 2:
             continue
@@ -243,5 +250,5 @@ def _find_similar(lookup: Lookup, examples: Mapping[str, int], request: RequestT
         role = examples[key]
         if role not in best or best[role].strength < _SIMILAR * share:
             words = " ".join(term.word for each, term in stems.items() if each in common)
-            best[role] = Match(role, _SIMILAR * share, words, key, "similar")
+            best[role] = DeclaredMatch(role, _SIMILAR * share, words, key, "similar")
     return best.values()

@@ -20,10 +20,10 @@ from typing import Any, Final, NamedTuple
 
 from .declared_phrases import (
     WHOLE,
+    DeclaredMatch,
     DeclaredPhrase,
-    Lookup,
-    Match,
     Phrase,
+    PhraseTables,
     build_lookup,
     build_phrase,
     find_matches,
@@ -218,7 +218,7 @@ class TextIndex:
     """The roles that handle each shared domain."""
     phrases: tuple[Phrase, ...] = ()
     """The triggers of domains, and intents."""
-    lookups: list[Lookup] = field(default_factory=list, compare=False)
+    lookups: list[PhraseTables] = field(default_factory=list, compare=False)
     """Tables over `phrases`, `examples` and `names`. Built on first use."""
     merged: dict[tuple[str, bool], Postings] = field(default_factory=dict, compare=False)
     """Cache of earlier lookups."""
@@ -551,7 +551,7 @@ def rank_roles(
                 - _IDLE_WEIGHT * learned.idle
             )
             scores[role] = max(0.0, score)
-    declared: dict[int, list[Match]] = {}
+    declared: dict[int, list[DeclaredMatch]] = {}
     for match in matches:
         declared.setdefault(match.role, []).append(match)
     for role, own in declared.items():
@@ -592,7 +592,7 @@ def rank_roles(
     return _judge(index, request, ranked, learned, by_words, _CLEAR_OF_MEANING if similar else CLEAR)
 
 
-def _get_lookup(index: TextIndex) -> Lookup:
+def _get_lookup(index: TextIndex) -> PhraseTables:
     if not index.lookups:
         names = (entry for entries in index.names.values() for entry in entries)
         index.lookups.append(
@@ -601,7 +601,7 @@ def _get_lookup(index: TextIndex) -> Lookup:
     return index.lookups[0]
 
 
-def _scale_declared(match: Match, factor: float) -> float:
+def _scale_declared(match: DeclaredMatch, factor: float) -> float:
     """A trigger that is the whole request needs no verb. Next to other words, small talk and statements weaken it."""
     return 1.0 if match.strength >= WHOLE else factor
 
@@ -852,7 +852,7 @@ def _find_evidence(
     role: int,
     exact: int | None,
     learned: _Learned,
-    declared: Sequence[Match] = (),
+    declared: Sequence[DeclaredMatch] = (),
 ) -> tuple[Evidence, ...]:
     evidence: list[Evidence] = []
     if role == exact:

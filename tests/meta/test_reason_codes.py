@@ -148,7 +148,12 @@ def of_counted_grants(folder: Path) -> Iterator[str]:
 def of_sentences(_: Path) -> Iterator[str]:
     """What is said for candidates."""
     kernel = Kernel.open()
-    for text in ("Deploy the container", "Ship the package", "Ask the Bugfix Specialist"):
+    for text in (
+        "Deploy the container",
+        "Ship the package",
+        "Ask the Bugfix Specialist",
+        "Write codegen tests",
+    ):
         decision = kernel.dispatch("software_dev", text=text, embedder=LikeEverything())
         yield from (reason.code for each in decision.candidates for reason in each.reasons)
     gone = PreviousTask(role_id="gone", texts=("Deploy the container",))

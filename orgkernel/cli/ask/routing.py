@@ -49,8 +49,8 @@ def _list_lines(answer: RoutingReport, most: int | None) -> Iterator[str]:
     for pair in answer.pairs[:most]:
         yield f"  {pair.first} and {pair.second}: {pair.count}"
         for role_id, words in ((pair.first, pair.words_of_first), (pair.second, pair.words_of_second)):
-            told = ", ".join(words) or "none; declare examples or triggers that only this role has"
-            yield f"      words of {role_id} alone: {told}"
+            listed = ", ".join(words) or "none; declare examples or triggers that only this role has"
+            yield f"      words of {role_id} alone: {listed}"
     if most is not None and len(answer.pairs) > most:
         yield f"  and {len(answer.pairs) - most} more: `--all` lists them"
 

@@ -118,15 +118,15 @@ def report_routing(view: OrgView, embedder: Embedder | None = None) -> RoutingRe
     confused: Counter[tuple[str, str]] = Counter()
     misrouted, unsure = [], []
     for sentence in list_declared_sentences(view):
-        asked = sentence.text if sentence.kind == "example" else FRAME.format(sentence.text)
-        routed = _ask(view, index, sentence, asked, embedder, None)
+        question = sentence.text if sentence.kind == "example" else FRAME.format(sentence.text)
+        routed = _ask(view, index, sentence, question, embedder, None)
         counts[sentence.kind, routed.taker == sentence.role_id] += 1
         if routed.taker != sentence.role_id:
             misrouted.append(routed)
             _count_confusion(confused, routed)
         elif sentence.kind == "example":
             key = build_example_key(extract_content(sentence.text))
-            again = _ask(view, index, sentence, asked, embedder, key)
+            again = _ask(view, index, sentence, question, embedder, key)
             counts["similar", again.taker == sentence.role_id] += 1
             if again.taker not in (None, sentence.role_id):
                 unsure.append(again)
