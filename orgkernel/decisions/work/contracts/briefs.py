@@ -7,7 +7,7 @@ from typing import Final
 
 from orgkernel.decisions.ownership.claim_terms import MAX_PATHS
 from orgkernel.decisions.ownership.overlap import explain_unreadable
-from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_uuid4
+from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_uuid4, say_uncatalogued
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import Brief, Contract
@@ -116,10 +116,12 @@ def find_unknown_operations(brief: Brief) -> Iterator[ContractFinding]:
     """DESTRUCTIVE_NOT_AUTHORISED: an operation that the brief lists is not in the catalog."""
     for number, operation in enumerate(brief.destructive):
         if operation not in CATALOG:
-            message = f"{quote(operation)} is not in the catalog of destructive operations"
             route: Route = ("spec", "scope", "destructive", number)
             yield ContractFinding(
-                row.DESTRUCTIVE_NOT_AUTHORISED, route, message, did_you_mean(operation, CATALOG)
+                row.DESTRUCTIVE_NOT_AUTHORISED,
+                route,
+                say_uncatalogued(operation),
+                did_you_mean(operation, CATALOG),
             )
 
 

@@ -58,6 +58,11 @@ def find_mismatch(what: str, named_brief: str | None, brief_id: str | None) -> I
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("brief",), message, "", ("id",), "the brief")
 
 
+def say_uncatalogued(operation: str) -> str:
+    """The message about an operation that the catalog does not have."""
+    return f"{quote(operation)} is not in the catalog of destructive operations"
+
+
 def is_blank(text: str | None) -> bool:
     """Whether a text is missing or contains only spaces."""
     return text is None or not text.strip()

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_blank, is_same_id, is_uuid4
+from orgkernel.decisions.work.contracts.findings import (
+    ContractFinding,
+    Route,
+    is_blank,
+    is_same_id,
+    is_uuid4,
+    say_uncatalogued,
+)
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Brief, Preflight
@@ -110,7 +117,7 @@ def _has_zone(time: str) -> bool:
 def find_unknown_operation(preflight: Preflight) -> Iterator[ContractFinding]:
     """DESTRUCTIVE_NOT_AUTHORISED: the operation is not in the catalog, so it cannot be authorized."""
     if preflight.operation not in CATALOG:
-        message = f"{quote(preflight.operation)} is not in the catalog of destructive operations"
+        message = say_uncatalogued(preflight.operation)
         help = f"the catalog lists {listing(tuple(CATALOG), len(CATALOG))}"
         yield ContractFinding(row.DESTRUCTIVE_NOT_AUTHORISED, ("operation",), message, help)
 
