@@ -108,7 +108,10 @@ def find_consequences(
             continue
         for role in roles:
             withheld.setdefault(role, each)
-    return Consequences(withheld, is_held_back)
+    records = view.records
+    # Without any role in service, the last good version is the better answer.
+    is_empty = bool(withheld) and withheld.keys() >= {*records.posts, *records.without_profile}
+    return Consequences(withheld, is_held_back or (is_empty and not records.document.format))
 
 
 def _is_of_one_role(diagnostic: Diagnostic) -> bool:
