@@ -25,6 +25,7 @@ class Issuer:
     """The provider, and what it was asked for."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.key = ec.generate_private_key(ec.SECP256R1())
         public = jwt.algorithms.ECAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
         (folder / "keys.json").write_text(json.dumps({"keys": [{**public, "kid": "one"}]}), encoding="utf-8")

@@ -29,20 +29,12 @@ def issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Issuer]:
 
 
 @pytest.fixture(scope="module")
-def trusting(tmp_path_factory: pytest.TempPathFactory, issuer: Issuer) -> Iterator[Server]:
+def trusting(issuer: Issuer) -> Iterator[Server]:
     """A server that trusts the provider, and has the page as a client of it."""
-    folder = tmp_path_factory.mktemp("trusting")
-    public = issuer.key.public_key()
-    assert public is not None
-    import jwt
-
-    key = jwt.algorithms.ECAlgorithm.to_jwk(public, as_dict=True)
-    (folder / "keys.json").write_text(json.dumps({"keys": [{**key, "kid": "one"}]}), encoding="utf-8")
-    store = folder / "state.db"
+    store = issuer.folder / "state.db"
     new_key(location_of(store), ["admin"])
-    with running(
-        folder, TEMPLATES / "software_dev", store=store, TEST_TOKENS=json.dumps(issuer.settings)
-    ) as server:
+    tokens = json.dumps(issuer.settings)
+    with running(issuer.folder, TEMPLATES / "software_dev", store=store, TEST_TOKENS=tokens) as server:
         yield server
 
 

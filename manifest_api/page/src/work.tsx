@@ -250,7 +250,7 @@ function Planned({ org, plan, running, names }: { org: string; plan: unknown; ru
             </ul>
           )}
           {answer.plan.problems.map((each, number) => <p class="note problem" key={number}><code>{each.code}</code> {list(each.subtasks)}{each.files.length > 0 && <>: {each.files.join(", ")}</>}</p>)}
-          {answer.plan.is_minimal && answer.plan.because && <p class="small muted">Fewer batches are not possible: <Sentence of={answer.plan.because} />.</p>}
+          {answer.plan.batches.length > 0 && answer.plan.is_minimal && answer.plan.because && <p class="small muted">Fewer batches are not possible: <Sentence of={answer.plan.because} />.</p>}
         </>
       )}
     </>
