@@ -149,7 +149,7 @@ def _choose_by_message(active: Active, memory: AgentMemory) -> Choice:
         domain = _find_domain_of(active, role, best)
         return Choice(role, domain, _explain_choice(role, best))
     if ranking.outcome == "small_talk":
-        return Choice(None, None, "the message is small talk")
+        return Choice(None, None, task_life.IS_SMALL_TALK)
     if ranking.outcome == "close":
         names = " and ".join(active.words.roles[each.role] for each in ranking.ranked[:2])
         return _leave_open(delegation.say_tie(names))

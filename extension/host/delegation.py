@@ -389,7 +389,7 @@ def explain_no_right(bundle: bundles.Bundle, old: str, new: str) -> str | None:
     return (
         None
         if commander is None
-        else f"{roles[commander].role_name} may not hand work to {roles[new].role_name}"
+        else f"{roles[commander].role_name} has no right to give {roles[new].role_name} this task"
     )
 
 

@@ -15,23 +15,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from .follow_up_words import MessageSigns, extract_objects, find_common, is_general, read_signs
 from .request_text import read_request
 from .request_words import STOP_WORDS
+from .task_states import ENDED, MAX_TEXTS, OPEN, PAUSED, State
 from .text_index import Ranked, Ranking, TextIndex, say_why
 from .utc import as_utc
 
-State = Literal["open", "paused", "ended"]
-OPEN: Final = "open"
-PAUSED: Final = "paused"
-ENDED: Final = "ended"
 SILENCE: Final = 8 * 3600.0
 """Seconds without a message after which a task is over: a working day."""
-MAX_TEXTS: Final = 6
-"""Texts that a task remembers: its first message and the latest ones."""
 MAX_TEXT_LENGTH: Final = 400
+IS_SMALL_TALK: Final = "the message is small talk"
 _CLEAR_EVIDENCE: Final = 0.45
 """The least weight of a word that shows clearly which role should work."""
 _CLEAR_SCORE: Final = 0.5
@@ -238,7 +234,7 @@ def _say_refers(situation: _Situation) -> str:
 
 RULES: Final[Sequence[Rule]] = (
     Rule("ROLE_NAMED", "begin", lambda s: s.is_named, _say_work),
-    Rule("SMALL_TALK", "pause", lambda s: s.signs.is_talk and not s.is_clear and not s.is_over and not s.shared, lambda _: "the message is small talk"),
+    Rule("SMALL_TALK", "pause", lambda s: s.signs.is_talk and not s.is_clear and not s.is_over and not s.shared, lambda _: IS_SMALL_TALK),
     Rule("TASK_CLOSED", "end", lambda s: s.signs.is_thanks and not s.is_over, lambda _: "the user is done with it"),
     Rule("TASK_STOPPED", "end", lambda s: s.signs.stops and not s.is_over, lambda _: "the user called it off"),
     Rule("SUBJECT_CHANGED", "begin", lambda s: s.signs.changes_subject and s.best is not None, _say_work),

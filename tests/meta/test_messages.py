@@ -186,6 +186,7 @@ NOT_READ = {
     "LICENSE",
     "benchmarks/data/routing/messages.yaml",
     "benchmarks/data/routing/others.yaml",
+    "orgkernel/runtime/follow_up_words.json",
     "orgkernel/runtime/request_words.py",
     "orgkernel/runtime/word_forms.py",
     "tests/support/spelling.py",

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from orgkernel.runtime.task_life import MAX_TEXTS, State
+from orgkernel.runtime.task_states import MAX_TEXTS, State
 
 TaskText = Annotated[str, msgspec.Meta(max_length=4_000)]
 

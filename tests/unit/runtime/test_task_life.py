@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orgkernel.runtime import follow_up_words, task_life
+from orgkernel.runtime import follow_up_words, task_life, task_states
 from orgkernel.runtime.bundle import read_bundle
 from orgkernel.runtime.text_index import TextIndex, rank_roles
 
@@ -155,7 +155,7 @@ def test_a_task_remembers_its_first_and_its_latest_messages(indexes):
     for number in range(20):
         message = f"use {number} of them " + "x" * 1_000
         task = task_life.judge_message(index, message, rank_roles(index, message), task, NOON).task
-    assert len(task.texts) == task_life.MAX_TEXTS
+    assert len(task.texts) == task_states.MAX_TEXTS
     assert task.texts[0] == FUNCTION
     assert task.texts[-1].startswith("use 19 of them")
     assert max(map(len, task.texts)) == task_life.MAX_TEXT_LENGTH
