@@ -236,6 +236,7 @@ class Reader:
         who = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in name.items()}
         return {
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "ORGKERNEL_MEANING": "off",
             "HOME": str(self.folder),
             "COLUMNS": "80",
             "LC_ALL": "C.UTF-8",

@@ -24,7 +24,7 @@ def run_here(
     code: object = None
     with (
         mock.patch.object(sys, "argv", command),
-        mock.patch.dict(os.environ, kept | dict(env or {}), clear=True),
+        mock.patch.dict(os.environ, kept | {"ORGKERNEL_MEANING": "off"} | dict(env or {}), clear=True),
         contextlib.chdir(cwd),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
