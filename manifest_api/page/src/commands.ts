@@ -22,6 +22,7 @@ export const COMMANDS: readonly (readonly [string, string])[] = [
   ["manifest", "Show everything that a role, an agent or the crew can do."],
   ["graph", "Draw the org chart."],
   ["crew vacancies", "List roles that no agent fills, and who could fill them."],
+  ["crew leadership", "Count who is asked and delegated to."],
   ["crew alert", "Show or record the alert of an organization, such as RED."],
   ["crew watch", "Show or record the watch of an organization, such as beta."],
   ["agent commission", "Put an agent to work in a role, step by step."],
