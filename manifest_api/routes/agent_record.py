@@ -203,7 +203,7 @@ async def post_certificate_renewal(request: Request, org: Org, agent: AgentPath)
     **declare_change(KeyRevocation, ReasonBody, {"reason": "the private key was copied"}),
 )
 async def post_certificate_revocation(request: Request, org: Org, agent: AgentPath) -> Response:
-    """End the key of an agent, and all certificates for it, at once. It cannot be undone."""
+    """Revoke the key of an agent, and all certificates for it, at once. It cannot be undone."""
     return await write_with_reason(
         request, "rank", lambda context, reason: revoke_certificate(context, agent, org=org, reason=reason)
     )

@@ -1,8 +1,8 @@
 """Write the documents of an import, and later write them again without losing changes made in between.
 
-A hidden file next to the documents keeps what the last import wrote. Unchanged documents are replaced, documents
-that only their owner changed stay, and documents that both sides changed are merged. A conflict stops the import
-before anything is written.
+A hidden file next to the documents keeps what the source contained at the last import, which is the base of the next merge. Unchanged
+documents are replaced, documents that were changed only in the folder stay, and documents that both sides changed are merged.
+A conflict stops the import before anything is written.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from orgkernel.loading.marks import unpack_mark
 from orgkernel.prepared_types import prepared
 
 STATE = ".orgkernel/import.json"
-"""File below the folder that keeps what the last import wrote."""
+"""File below the folder that keeps what the source contained at the last import."""
 
 
 class _State(msgspec.Struct, frozen=True, kw_only=True):
-    """What the last import wrote, and its source."""
+    """What the source contained at the last import, and where it is."""
 
     format: str
     source: str
@@ -40,14 +40,16 @@ class _State(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Lines that the owner of a document and its source changed in different ways."""
+    """Lines of a document that were changed in different ways in the folder and in the source: a conflict."""
 
     path: str
     line: int
     has: tuple[str, ...]
+    """The lines in the folder."""
     place: Place | None
     """Place in the source."""
     says: tuple[str, ...]
+    """The lines in the source."""
     why: str = ""
     """Message for a conflict about the whole document instead of lines."""
 
@@ -59,7 +61,7 @@ class ImportPlan:
     written: Mapping[str, str]
     """Content of each document that is written."""
     merged: frozenset[str]
-    """The written documents that their owner had changed, too."""
+    """The written documents that were changed in the folder, too."""
     removed: tuple[str, ...]
     clashes: tuple[Clash, ...]
 
@@ -88,7 +90,7 @@ def plan_import(export: Export, folder: str, format: str, source: str) -> Import
 def write_import(
     export: Export, folder: str, format: str, source: str, *, keep_mine: bool = False
 ) -> ImportPlan:
-    """Do it, unless there are clashes; with `keep_mine`, documents stay as their owner wants them where they clash.
+    """Write the import, unless there are clashes. With `keep_mine`, documents that clash stay as they are, and the rest is written.
 
     Raises `UsageError` if the folder cannot be written.
     """
@@ -97,6 +99,7 @@ def write_import(
         with open_folder(folder, quote(folder)) as tree, tree.locked():
             plan = _plan(tree, export, _find_state(tree, format, source))
             if not plan.clashes or keep_mine:
+                # A clash that was decided for the folder is not reported again until the source changes again.
                 _write(tree, plan, _State(format=format, source=source, files=dict(export.files)))
             return plan
     except OSError as error:
@@ -157,7 +160,14 @@ def _build_whole_clash(
 ) -> Clash:
     place = _place(places, len(places))
     if before is None:
-        return Clash(path, 1, (), place, (), "it was not imported, and the source now has it")
+        return Clash(
+            path,
+            1,
+            (),
+            place,
+            (),
+            "it is not from the last import, and the source now has a document of this name",
+        )
     if mine is None:
         return Clash(path, 1, (), place, (), "it was removed here, and the source has changed it")
     return Clash(path, 1, (), place, (), "it was changed here, and the source no longer has it")
@@ -170,11 +180,13 @@ def _find_unreadable(path: str, text: str) -> Iterator[Clash]:
     source = decode(path, path, text.encode("utf-8", "surrogatepass"))
     refusals = (source.refusal,) if source.refusal else parse_source(source).refusals
     for refusal in refusals[:1]:
-        yield Clash(path, unpack_mark(refusal.mark)[0], (), None, (), f"with both changes, {refusal.message}")
+        yield Clash(
+            path, unpack_mark(refusal.mark)[0], (), None, (), f"after merging both changes, {refusal.message}"
+        )
 
 
 def _place(places: tuple[Place | None, ...], line: int) -> Place | None:
-    """The place of a line, or of the nearest line that has one."""
+    """The place of a line, else of the closest line above that has one, else of the first below."""
     before = reversed(places[:line])
     return next((each for each in (*before, *places[line:]) if each is not None), None)
 
@@ -189,7 +201,8 @@ def _write(tree: GuestTree, plan: ImportPlan, state: _State) -> None:
     wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
     wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"
     stage_files(tree, wanted)
-    # Removals come first, so a run that is stopped here leaves fewer documents, not more.
+    # Removals come first: a run that is stopped here leaves too few documents, which the check finds, and not an old one beside a
+    # new one of the same role.
     for path in plan.removed:
         tree.remove(path)
     settle(tree, wanted)

@@ -31,8 +31,8 @@ _WRONG_TYPE = {
     "model_attributes_type": "a mapping",
     "none_required": "null",
 }
-# If a field has one of two types, pydantic's error contains the tag of the type that it tried (see the unions of
-# `model`).
+# If a field has one of two types, pydantic's error contains the tag of the type that it tried (see the unions in
+# `orgkernel/documents/model`).
 _EITHER: dict[str | int, str] = {
     "(lines)": "a string or a list",
     "(skill-use)": "the id of a skill or a mapping",
@@ -84,9 +84,9 @@ _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_l
 def find_misfits(
     kind: str, value: dict[str, Any], marks: Marks
 ) -> tuple[dict[str, Any] | None, list[Refusal], tuple[Unknown, ...]]:
-    """The value as its model (None if it does not fit), its findings, and its unread fields.
+    """The fields that a document sets, validated (None if they do not fit), its findings, and all unknown fields.
 
-    Unknown fields are warnings, so published files keep loading. Fields that start with `x_` belong to the user.
+    Unknown fields are warnings, so files that were written for another version keep loading. Fields that start with `x_` belong to the user.
     """
     model = MARKDOWN_KINDS[kind] if kind in MARKDOWN_KINDS else KINDS[kind]
     try:
@@ -186,11 +186,11 @@ def _suggest_field(kind: str, model: type[Document], route: tuple[str | int, ...
     new_name = _find_new_name(kind, route)
     if new_name is not None:
         return f"write {quote(new_name)}, its new name, or run `orgkernel upgrade`"
-    homes = _map_fields(model)
-    if name in homes:
-        home = homes[name]
-        return f"move it to {quote(home)}" if home else "move it to the top of the document"
-    match = suggest(name, homes)
+    parents = _map_fields(model)
+    if name in parents:
+        parent = parents[name]
+        return f"move it to {quote(parent)}" if parent else "move it to the top of the document"
+    match = suggest(name, parents)
     if match is None:
         return "correct its name, or start it with `x_` if it is your own field"
     return f"did you mean {quote(match)}?"
@@ -207,16 +207,19 @@ def _find_new_name(kind: str, route: tuple[str | int, ...]) -> str | None:
 
 
 @cache
-def _map_fields(model: type[BaseModel], home: str = "") -> dict[str, str]:
-    """Every field name below a model, with the dotted route to its field. Outer fields take precedence."""
+def _map_fields(model: type[BaseModel], parent: str = "") -> dict[str, str]:
+    """Every field name in a model and the models nested in it, each with the dotted route of the mapping that it belongs in.
+
+    Outer fields take precedence.
+    """
     names: dict[str, str] = {}
     deeper: dict[str, str] = {}
     for name, field in model.model_fields.items():
         written = field.alias or name
-        names.setdefault(written, home)
+        names.setdefault(written, parent)
         for part in _find_records(field.annotation):
-            for below, below_home in _map_fields(part, f"{home}.{written}".removeprefix(".")).items():
-                deeper.setdefault(below, below_home)
+            for below, parent_below in _map_fields(part, f"{parent}.{written}".removeprefix(".")).items():
+                deeper.setdefault(below, parent_below)
     return {**deeper, **names}
 
 

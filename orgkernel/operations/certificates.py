@@ -169,7 +169,7 @@ def _choose_key(store: Store, keys: IdentityKeys, identity: AgentIdentity, publi
 def revoke_certificate(
     context: Context, agent_id: str, *, org: str | None = None, reason: str = ""
 ) -> KeyRevocation:
-    """End the key of an agent, and all certificates for it, at once.
+    """Revoke the key of an agent, and all certificates for it, at once.
 
     Raises `Refused`, `UnknownAgent`, `UnknownRecord`, and `Conflict` if it is already revoked.
     """

@@ -1,4 +1,4 @@
-"""`orgkernel agent`: commissions, certificates, work, personality and vacancies."""
+"""`orgkernel agent`: commissions, certificates, work and the service record, and personality."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ def commission(
 ) -> None:  # fmt: skip
     """Put an agent to work in a role: seven steps, each with what it did and why.
 
-    The agent gets a key, a signed birth certificate, and the universal skills and those of the role. With `--file`,
+    The agent gets a key, a signed birth certificate, the skills that every agent needs, and those of the role. With `--file`,
     all agents are commissioned or none. Repeating the command changes nothing.
     """
-    from orgkernel.operations.commissions import (  # they import the store
+    from orgkernel.operations.commissions import (  # imported here, because it loads the store, which is slow
         commission_agents,
         preview_commissions,
     )
@@ -175,7 +175,7 @@ def certificate(
     """Print the signed birth certificate of an agent as JSON, or verify one.
 
     If the store of the organization is available, the command also checks whether the certificate was revoked and
-    whether the agent is suspended or decommissioned. Without it, only the content, the end and the signature are verified.
+    whether the agent is suspended or decommissioned. Without it, only the content, the expiry date and the signature are verified.
     """
     from orgkernel.operations.certificates import find_certificate
 
@@ -214,6 +214,7 @@ def _verify(
     """Verify a certificate, with the store if there is one."""
     from orgkernel.operations.certificates import verify_against_store, verify_birth_certificate
 
+    # Checkpoints without a store show that it was removed, which must not pass for an organization without one.
     if not is_there(store) and not os.path.isdir(locate_current_store(store).checkpoints):
         return verify_birth_certificate(content, time.time(), agent_id=agent_id, issuer=issuer)
     with open_question(store, find_declared(paths, no_cache=no_cache)) as context:
@@ -247,11 +248,11 @@ def renew_certificate_(
     echo_record(form, issued, f"{agent_id} has a certificate until {issued.expires_at} for {issued.did}")
 
 
-@click.command("revoke-certificate", short_help="End the key and the certificates of an agent.")
+@click.command("revoke-certificate", short_help="Revoke the key and the certificates of an agent.")
 @agent_argument
 @agent_change_options
 def revoke_certificate_(agent_id: str, org: str | None, reason: str, form: str, **where: Any) -> None:
-    """End the key of an agent, and all certificates for it, at once. It cannot be undone."""
+    """Revoke the key of an agent, and all certificates for it, at once. It cannot be undone."""
     from orgkernel.operations.certificates import revoke_certificate
 
     with open_agent_operation(**where) as context:
@@ -279,21 +280,23 @@ def revoke_certificate_(agent_id: str, org: str | None, reason: str, form: str, 
     "--skill", "skills", multiple=True, metavar="SKILL", help="Skill that was exercised. Repeatable."
 )
 @click.option("--tool", "tools", multiple=True, metavar="TOOL", help="Tool that was called. Repeatable.")
-@click.option("--reference", default="", metavar="TEXT", help="Where the content is kept, such as a URL.")
-@click.option("--digest", default="", metavar="SHA256", help="SHA-256 of the content.")
+@click.option(
+    "--reference", default="", metavar="TEXT", help="Where the result of the work is kept, such as a URL."
+)
+@click.option("--digest", default="", metavar="SHA256", help="SHA-256 of the result of the work.")
 @org_option
 @with_options(by_option, add_path_options, store_option, cache_option, format_option("text", "json"))
 def record(
     agent_id: str, outcome: Any, episode_id: str | None, org: str | None, form: str, actor: str, paths: tuple[str, ...],
     store: str | None, no_cache: bool, **values: Any,
 ) -> None:  # fmt: skip
-    """Record a piece of work, by reference: its skills are exercised, and trust and outcomes are counted."""
+    """Record a piece of work without its content. It counts as practice of its skills, and its outcome as evidence of trust."""
     try:
         draft = msgspec.convert(
             {"outcome": outcome, "id": episode_id, **values}, prepared(EpisodeDraft), strict=True
         )
     except msgspec.ValidationError as error:
-        raise UsageError(f"this is not an episode: {error}") from None
+        raise UsageError(f"these options do not describe a piece of work: {error}") from None
     with open_agent_operation(actor, paths, store, no_cache) as context:
         done = record_episode(context, agent_id, draft, org=org)
     text = "recorded" if done.outcome == "stored" else "was recorded before"

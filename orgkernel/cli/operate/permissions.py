@@ -1,4 +1,4 @@
-"""`orgkernel grant`, `restriction` and `request`: give more or leave less than roles and policies do, and ask for it."""
+"""`orgkernel grant`, `restriction` and `request`: grant more or allow less than roles and policies do, and request grants."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _org_option = click.option(
     "--org", "org_id", metavar="ORG", help="Organization it is for.  [default: the only or the active one]"
 )
 _action_option = click.option(
-    "--action", metavar="ACTION", help="Only this action. Default: all of the level."
+    "--action", metavar="ACTION", help="Only this action. Default: all actions of the level."
 )
 _digest_option = click.option(
     "--input-digest", metavar="SHA256", help="Only the input with this digest. Default: every input."
@@ -65,7 +65,7 @@ _digest_option = click.option(
 _snapshot_option = click.option(
     "--snapshot",
     metavar="DIGEST",
-    help="Only this version of the documents, by the digest that answers name. Default: every version.",
+    help="Only this version of the documents, by the digest in the field `snapshot` of an answer. Default: every version.",
 )
 
 
@@ -170,8 +170,8 @@ def _wake_grants(
 ) -> None:
     """Wake GRANTs that are asleep, so they apply again.
 
-    A grant is asleep (suspended) after its subject was removed from the documents. Grants from before they belonged to
-    organizations are asleep too; they are woken for one organization, or with `--all-orgs` for all of them.
+    A grant is asleep (suspended) after its subject was removed from the documents. Grants that were stored
+    before each grant belonged to an organization are asleep too; they are woken for one organization, or with `--all-orgs` for all.
     """
     org = get_named_organization(org_id, all_orgs)
     with open_operation_here(**where) as context:
@@ -182,15 +182,15 @@ def _wake_grants(
 
 @click.group("restriction", cls=CommandGroup)
 def restriction() -> None:
-    """Limit what roles, policies and grants allow to a subject, and lift the limit again."""
+    """Restrict what roles, policies and grants allow a subject, and lift restrictions again."""
 
 
 @restriction.command("issue", short_help="Limit what a subject may do with resources.")
-@_issue_options("none", "Highest level that remains. Default: none.")
+@_issue_options("none", "Highest level that remains. Default: `none`, which is no access.")
 def _issue_restriction(**values: Any) -> None:
     """Limit SUBJECT to a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
 
-    With `--by`, this needs a superior of SUBJECT, a role whose `may_grant` names the tools, or the owner.
+    The subject of `--by` must be a superior of SUBJECT, have a role whose `may_grant` names the tools, or be the owner.
     """
     _issue(issue_restriction, RestrictionDraft, _render_restriction, **values)
 

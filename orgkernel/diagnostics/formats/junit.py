@@ -12,7 +12,7 @@ from orgkernel.diagnostics.diagnostic import Diagnostic, Severity
 from orgkernel.diagnostics.render import sentence, title
 from orgkernel.diagnostics.wording import clean
 
-# XML 1.0 cannot represent these characters, not even as references. Control characters have been escaped before.
+# XML 1.0 cannot represent these characters, not even as references. `clean` has escaped control characters before.
 _ILLEGAL = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

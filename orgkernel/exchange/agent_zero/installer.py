@@ -1,7 +1,7 @@
 """Install the extension into a host, upgrade it or remove it. Nothing is activated by this.
 
-A journal, `usr/organizations/lib/orgkernel_agent_zero/installed.json`, lists every file that was written; only paths that the
-installer itself could have written are believed. The host's files are hostile ground, so they are reached through
+A journal, `usr/organizations/lib/orgkernel_agent_zero/installed.json`, lists every file that was written. Paths in it that
+the installer could not have written are ignored. Agents can change the host's files, and plant links among them, so they are reached through
 `GuestTree`. Only the standard library is needed: `extension/install_org_kernel.sh` runs this module on machines without
 orgkernel's dependencies.
 """
@@ -26,10 +26,10 @@ LIBRARY = f"{ORGANIZATIONS}/lib/orgkernel_agent_zero"
 INSTALLED = f"{LIBRARY}/installed.json"
 PLUGIN = "usr/plugins/orgkernel"
 SCHEMA = "orgkernel:installation"
-_DOCUMENT = re.compile(
+_ORGANIZATION_FILE = re.compile(
     rf"{ORGANIZATIONS}/(?:bundles/)?(?!active\.json|activation\.json|status\.json|effect\.json)[^/]+\.json"
 )
-_KEPT_BY_HOST = tuple(
+_WRITTEN_WHILE_RUNNING = tuple(
     f"{ORGANIZATIONS}/{name}" for name in ("status.json", "effect.json", ".effect.json.new")
 )
 """Files other than reports that the extension writes while it runs."""
@@ -55,7 +55,7 @@ Say = Callable[[str], None]
 def install(root: str, extension: str, say: Say, *, dry_run: bool = False) -> None:
     """Install or upgrade from the folder `extension`; raises `UsageError`.
 
-    Foreign files and documents that users changed are kept. After an error in the middle, installing again
+    A foreign file in the way is an error. Organizations that users changed are kept. After an error in the middle, installing again
     finishes, and uninstalling removes everything that was written.
     """
     with _open_for_change(root) as tree:
@@ -95,11 +95,11 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
         for path in sorted(owned.journal.files, key=lambda path: "/extensions/" not in path):
             _remove(tree, owned, path, say, dry_run=dry_run)
         _unfilter_plans(tree, say, dry_run=dry_run)
-        for kept_by_host in (*_KEPT_BY_HOST, *_find_toggles(tree)):
-            if tree.exists(kept_by_host):
-                say(f"{'would ' * dry_run}remove {kept_by_host}")
+        for path in (*_WRITTEN_WHILE_RUNNING, *_find_toggles(tree)):
+            if tree.exists(path):
+                say(f"{'would ' * dry_run}remove {path}")
                 if not dry_run:
-                    tree.remove(kept_by_host)
+                    tree.remove(path)
         if not dry_run:
             for place in _find_plugin_settings(tree):
                 if tree.remove_folder(place):
@@ -121,7 +121,7 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
 
 
 def _find_plugin_settings(tree: GuestTree) -> Iterator[str]:
-    """The folders in which a host keeps whether a plugin is on: for all, for a profile, for a project."""
+    """The folders in which a host keeps whether this plugin is on for a profile or a project."""
     projects = [f"usr/projects/{name}/.a0proj" for name in tree.names("usr/projects")]
     for folder in ("agents", "usr/agents", *(f"{project}/agents" for project in projects)):
         for profile in tree.names(folder):
@@ -160,7 +160,7 @@ def open_installed(tree: GuestTree) -> OwnedFiles:
 def _may_own(path: str) -> bool:
     """Whether an installer of any version writes files of this name."""
     ours = path.startswith((f"{LIBRARY}/", f"{PLUGIN}/")) and path != INSTALLED
-    return ours or bool(_DOCUMENT.fullmatch(path) or _SHIM.fullmatch(path))
+    return ours or bool(_ORGANIZATION_FILE.fullmatch(path) or _SHIM.fullmatch(path))
 
 
 # -- what is written ---------------------------------------------------------------------------------------------------
@@ -214,13 +214,13 @@ def _may_write(tree: GuestTree, owned: OwnedFiles, path: str, content: bytes, sa
     current_content = tree.read(path)
     if not tree.exists(path) or current_content == content or owned.is_ours(path):
         return True
-    if _DOCUMENT.fullmatch(path):
+    if _ORGANIZATION_FILE.fullmatch(path):
         say(f"note: {path} was changed after installation and is kept")
         return False
     if current_content is None or path not in owned.journal.files:
         raise UsageError(
             f"other files are in the way: {path}",
-            "move them away, or remove an older organization layer first",
+            "move them away, or remove an older version of the extension first",
         )
     return True
 
@@ -247,9 +247,9 @@ def _remove(tree: GuestTree, owned: OwnedFiles, path: str, say: Say, *, dry_run:
     """Remove an installed file, unless it is a document that was changed. Whether it is gone."""
     if not tree.exists(path):
         if not dry_run:
-            tree.remove(path)  # left by a killed run
+            tree.remove(path)  # also a temporary file that an interrupted run left
         return True
-    if _DOCUMENT.fullmatch(path) and not owned.is_ours(path):
+    if _ORGANIZATION_FILE.fullmatch(path) and not owned.is_ours(path):
         say(f"note: {path} was changed after installation and is kept")
         return False
     say(f"{'would ' * dry_run}remove {path}")
@@ -299,14 +299,14 @@ def _quote_path(path: str) -> str:
 
 
 def _list_selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
-    """The plan selectors in a host, with their contents."""
+    """The files of a host that choose a plan for a message, with their contents. They belong to a layer of the host that plans tasks."""
     for path in tree.walk("", _SEARCHED_DEPTH):
         if path.endswith(f"/before_main_llm_call/{SELECTOR}") and (content := tree.read(path)) is not None:
             yield path, content.decode("utf-8", "surrogateescape")
 
 
 def _filter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
-    """Add a line after a selector reads its library: it keeps only the plans of the active role, or all without one."""
+    """Add a line after a selector reads its library of plans: it keeps only the plans of the active role, or all without one."""
     for path, text in _list_selectors(tree):
         if _ALLOWED in text:
             continue
@@ -340,7 +340,7 @@ def _unfilter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
 _USAGE = """\
 Usage: install_org_kernel.sh [--dry-run] [--uninstall] ROOT
 
-Install or upgrade the organization layer of the Agent-Zero in the folder ROOT (/a0 in its image).
+Install or upgrade the extension of orgkernel in the Agent-Zero in the folder ROOT (/a0 in its image).
 
   --dry-run     print what would be done and change nothing
   --uninstall   remove everything that was installed

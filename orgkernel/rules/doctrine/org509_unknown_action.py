@@ -2,8 +2,8 @@
 
 ## What it checks
 
-The `action` of every tier is `normal_execution`, `fallback_chain`, `escalate` or `abort_and_report`. If the role has
-a superior, a tier with the action `escalate` has an `escalate_to`. A PACE tier is one of the fallback levels of a
+The `action` of every tier must be `normal_execution`, `fallback_chain`, `escalate` or `abort_and_report`. If the role has
+a superior, a tier with the action `escalate` must have an `escalate_to`. A PACE tier is one of the fallback levels of a
 role: primary, alternate, contingent, emergency.
 
 ## Why it matters

@@ -43,7 +43,7 @@ _KINDS: Final[tuple[tuple[type, tuple[ListKind, ...]], ...]] = (
     (ResourceListChangedNotification, ("resources", "resource_templates")),
 )
 _GUARD: Final = ServerGuard()
-"""The guard of all servers of this process."""
+"""Ends the processes of all servers if this process is killed."""
 
 
 class UpstreamConnection:
@@ -66,7 +66,7 @@ class UpstreamConnection:
         self.breakage = Breakage()
         self.has_started = False
         self._tool_client: HttpToolClient | None = None
-        """Sends plain tool calls. None if they also use the client of the SDK."""
+        """Sends calls of tools that need no session. If None, the client of the SDK sends them as well."""
         loop = asyncio.get_running_loop()
         self.started_at = loop.time()
         self.ready: asyncio.Future[None] = loop.create_future()
@@ -93,7 +93,8 @@ class UpstreamConnection:
         return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     async def call_plain(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The result of a call that needs no session. None if it needs one, and the server has not begun it.
+        """The result of a call that needs no session. None if the call has to go through the SDK: the server has not begun it, so it can
+        be sent again.
 
         Raises `MCPError`, and `ValidationError` for a result of an unexpected form.
         """
@@ -120,9 +121,9 @@ class UpstreamConnection:
         """Accept no more calls, and end after the last one."""
         self._is_retired = True
         self.ending.reason = self.ending.reason or reason
-        self.let_go()
+        self.end_if_unused()
 
-    def let_go(self) -> None:
+    def end_if_unused(self) -> None:
         """End it if it is retired and no call uses it."""
         if self._is_retired and not self.calls:
             self.ending.end("it was closed")
@@ -174,7 +175,7 @@ class UpstreamConnection:
                 self.ready.set_result(None)
 
     def _open_tool_client(self, stack: AsyncExitStack) -> HttpToolClient | None:
-        """The client for plain calls, if the server and its headers allow one. The stack closes it."""
+        """The client for calls without a session, if the server and its headers allow one. The stack closes it."""
         provider, limits = self._provider, self._limits
         if not (is_on("http_client") and self.is_modern and isinstance(provider.server, str)):
             return None
@@ -185,7 +186,7 @@ class UpstreamConnection:
                 max_bytes=limits.max_bytes, connect_seconds=limits.start_seconds,
             )  # fmt: skip
         except ValueError:
-            return None  # the SDK sends them, or reports the error
+            return None  # the SDK sends the calls, or reports the header that is not valid
         stack.push_async_callback(client.aclose)
         return client
 
@@ -241,14 +242,14 @@ class UpstreamConnection:
                 async for _ in subscription:
                     pass  # each event is also a notification
         except Exception:
-            pass  # then lists are read again after their lifetime
+            pass  # then the lists that are kept are read again when they expire
         finally:
             self.announces_changes = False
 
 
 @asynccontextmanager
 async def _hold_slot(slots: asyncio.Semaphore, seconds: float) -> AsyncIterator[None]:
-    """Hold one of some slots, but not longer than some seconds."""
+    """Hold a slot for starting a server for at most this many seconds, so that one slow server does not keep the others waiting."""
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(slots)
         held = stack.pop_all()

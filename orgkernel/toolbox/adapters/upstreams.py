@@ -253,7 +253,7 @@ class Upstream:
                 is_again = True
             finally:
                 connection.calls -= 1
-                connection.let_go()
+                connection.end_if_unused()
 
     def _build_sender(
         self, request: Request[Any, Any], seconds: float | None = None, progress: ProgressQueue | None = None

@@ -1,8 +1,9 @@
-"""Circumstances: an allowance is conditional if stating a missing circumstance would change it.
+"""Circumstances: a request that is allowed becomes conditional if stating a missing circumstance could deny it.
 
-A missing circumstance first counts as not satisfied. If that allows the request, every open condition is tried. The
-PACE tier, the depth and the counts of a run are not tried: they come from the latest report and from `via`, and a
-runtime that reports nothing is assumed to be nominal.
+A condition about a circumstance that the request does not state first counts as not satisfied. If the request is allowed then,
+it is evaluated again for each of these conditions, as if it were satisfied. The PACE tier, the depth of a run and the
+numbers of its agents are not tried in this way: they come from the latest report and from the chain of delegation (`via`), and a
+run that reports nothing is assumed to be in its primary tier.
 """
 
 from __future__ import annotations
@@ -26,47 +27,51 @@ def _require_stated(evaluation: Evaluation) -> None:
     if evaluation.failing or evaluation.is_complete:
         return
     assumed = evaluation.assumed
+    # Which policies match is already assumed, whatever the circumstances.
     if assumed is not None and assumed.policies is not None:
         return
     cases = []
     for layer in evaluation.tables.order.stating:
         for each in layer.unstated(evaluation):
+            # In the supposed circumstances, nothing else is supposed.
             each.evaluation.is_complete = True
             if evaluate(each.evaluation).failing:
                 cases.append(each)
             elif each.evaluation.rests_on_grants:
+                # Without these grants it would fail, so the decision depends on them and the audit names them.
                 evaluation.supposed += (each.evaluation,)
     if cases:
-        evaluation.unstated = tuple(each for each in cases if not _is_told(each, cases))
+        evaluation.unstated = tuple(each for each in cases if not _is_covered(each, cases))
         evaluation.failing |= CONTEXT_MISSING.bit
 
 
-def _is_told(one: Unstated, cases: Iterable[Unstated]) -> bool:
-    """Whether another case needs fewer circumstances, so this one need not be mentioned."""
+def _is_covered(one: Unstated, cases: Iterable[Unstated]) -> bool:
+    """Whether another case needs only some of the same circumstances, so this one need not be mentioned."""
     return any(other.needed.items() < one.needed.items() for other in cases)
 
 
 def _explain_missing_context(evaluation: Evaluation) -> Sentence:
     """Explain which layer would fail in which circumstances."""
     names = listing(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
-    places_by_text: dict[str, list[str]] = {}
+    cases_by_text: dict[str, list[str]] = {}
     why: dict[Why, None] = {}
     for each in evaluation.unstated:
         stated = each.evaluation
         reason = give_reason(stated, stated.tables.order.get_code_names(stated.failing)[0])
-        places_by_text.setdefault(reason.text, []).append(_locate(each.needed))
+        cases_by_text.setdefault(reason.text, []).append(_describe_case(each.needed))
         why.update(dict.fromkeys(reason.why))
-    cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in places_by_text.items())
+    cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in cases_by_text.items())
     only_limits = all(name == LIMIT for each in evaluation.unstated for name in each.needed)
     unknown = USAGE_UNKNOWN if only_limits else f"the request does not state {names}"
     return f"{unknown}: {cases}", tuple(why)
 
 
-def _locate(needed_values: Mapping[str, str]) -> str:
-    return " and ".join(_say(name, value) for name, value in needed_values.items())
+def _describe_case(needed_values: Mapping[str, str]) -> str:
+    return " and ".join(_describe_circumstance(name, value) for name, value in needed_values.items())
 
 
-def _say(name: str, value: str) -> str:
+def _describe_circumstance(name: str, value: str) -> str:
+    """A circumstance in words. For the input, `value` is the argument that a limit reads the cost from."""
     if name == LIMIT:
         return f"limit {quote(value)} is used up"
     return f"{quote(value)} is too high" if name == INPUT else f"{quote(name)} is {quote(value)}"

@@ -48,8 +48,9 @@ _NOT_LOADED = "so Gemini CLI does not load the agent"
 
 
 def read_agent(source: SourceText, root: Root) -> ReadFile:
-    """The role of a file, or the roles of a list of remote agents. Empty for a file that Gemini CLI ignores, because its name begins with
-    `_`.
+    """The role of a file, or the roles of a list of remote agents.
+
+    Files that Gemini CLI ignores are skipped: those whose name begins with `_`, and those without front matter.
     """
     if os.path.basename(source.path).startswith("_"):
         return ReadFile(skipped=True)
@@ -73,6 +74,7 @@ def _list_remote_agents(source: SourceText) -> Iterator[Front]:
     parts = None if source.refusal is not None else split_front_matter(source.text, GEMINI_CLI.pattern)
     if parts is None or not parts.front.lstrip().startswith("-"):
         return
+    # The line break stands for the line `---`, so that lines are counted from the start of the file.
     parsed = parse_yaml("\n" + parts.front, as_text=True, merges=True)
     if parsed.refusals or len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, tuple):
         return
@@ -91,8 +93,12 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
     name = fields.get_text("name", needed=True)
     if name:
         fields.subject = f"agent {quote(name)}"
-    if name and (not _SLUG.match(front.value["name"]) or len(name) > MAX_NAME_LENGTH):
+    # Gemini CLI compares the name as it is written; `name` has no spaces around it.
+    if name and not _SLUG.match(front.value["name"]):
         text = f"the name {quote(name)} has other characters than a-z, 0-9, `-` and `_`, {_NOT_LOADED}"
+        fields.refuse("name", text, row=row.MALFORMED_ID)
+    elif name and len(name) > MAX_NAME_LENGTH:
+        text = f"the name {quote(name)} has more than {MAX_NAME_LENGTH} characters, {_NOT_LOADED}"
         fields.refuse("name", text, row=row.MALFORMED_ID)
     kind = fields.get_text(KIND_FIELD) or "local"
     if kind not in _KINDS:
@@ -104,10 +110,10 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
     for word, mark in fields.get_words(TOOLS):
         if not is_text(word, mark, GEMINI_CLI.host):
             text = f"`{TOOLS}` lists {quote(word)}, which is not a string to {GEMINI_CLI.host}"
-            fields.refusals.append(Refusal(row.WRONG_TYPE, mark, text, "write a tool"))
+            fields.refusals.append(Refusal(row.WRONG_TYPE, mark, text, "write the name of a tool"))
         elif not _TOOL.match(word):
             text = f"{quote(word)} cannot be the name of a tool, {_NOT_LOADED}"
-            fields.refusals.append(Refusal(row.MALFORMED_ID, mark, text, "write a tool"))
+            fields.refusals.append(Refusal(row.MALFORMED_ID, mark, text, "write the name of a tool"))
     servers = []
     for field in (SERVERS, "mcpServers"):
         written = front.value.get(field)

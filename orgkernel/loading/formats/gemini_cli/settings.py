@@ -117,4 +117,4 @@ def _iterate_words(
             yield item.strip(), start_of(mark)
         else:
             text = f"{quote('.'.join(route))} lists {describe(item)}, not a string"
-            refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a tool"))
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write the name of a tool"))
