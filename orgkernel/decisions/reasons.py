@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from orgkernel.graph.out_of_service import find_out_of_service
-
 if TYPE_CHECKING:
     from orgkernel.diagnostics import Place
     from orgkernel.graph.records import OrgRecords
@@ -48,5 +46,8 @@ def cite_place(text: str, place: Place) -> Why:
 
 def explain_out_of_service(records: OrgRecords, subject: str) -> tuple[str, tuple[Why, ...]] | None:
     """Why a role or an agent is out of service, with the line of the error. None for every other subject."""
+    # Imported here, because the hook of file owners starts with this module and without the rest of the program.
+    from orgkernel.graph.out_of_service import find_out_of_service
+
     out = find_out_of_service(records, subject)
     return None if out is None else (out.reason, (cite_place(out.fault.message, out.fault.place),))
