@@ -90,6 +90,8 @@ class RoleLine(msgspec.Struct, frozen=True, kw_only=True):
     """`crew`, `utility`, `infrastructure` or `external`."""
     layer: str | None
     """The hand-off layer."""
+    handoff_targets: tuple[str, ...]
+    """The roles that it may hand work to."""
     findings: int
     """The number of findings about it in the version that answers."""
 

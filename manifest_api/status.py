@@ -22,6 +22,7 @@ from orgkernel.graph.out_of_service import list_out_of_service
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState
+from orgkernel.manifest.role import list_handoff_targets
 from orgkernel.prepared_types import prepared
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
@@ -139,5 +140,6 @@ def _build_role(snapshot: OrgSnapshot, role_id: str) -> RoleLine:
         domains=tuple(edge.target for edge in view.list_domains(role_id)),
         crew_tier=profile.crew_tier,
         layer=profile.layer,
+        handoff_targets=list_handoff_targets(view, role_id),
         findings=len(snapshot.list_findings_about(f"role:{role_id}")),
     )

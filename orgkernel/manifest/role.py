@@ -256,6 +256,14 @@ def _build_handoff_targets(view: OrgView, role_id: str, under: Iterable[_Command
     )
 
 
+def list_handoff_targets(view: OrgView, role_id: str) -> tuple[str, ...]:
+    """The ids of the roles that a role may hand work to, as its manifest lists them, without reasons."""
+    under = view.list_subordinates(role_id) if view.records.posts[role_id].profile.can_delegate else ()
+    targets = [edge.source for edge in under]
+    targets += [edge.target for edge in view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, role_id)]
+    return tuple(target for target in dict.fromkeys(targets) if _may_hand_to(view, role_id, target))
+
+
 def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
     """Whether neither the position of the sender nor the layers of the two forbid the hand-off."""
     posts = view.records.posts

@@ -54,6 +54,12 @@ def test_organization_has_its_chart(client: TestClient, templates: Kernel) -> No
     assert {(role["crew_tier"], role["layer"], role["findings"]) for role in answer["chart"]} == {
         ("crew", None, 0)
     }
+    manifests = {role: client.get(f"/v1/orgs/{ORG}/roles/{role}").json() for role in lines}
+    targets = {role["role_id"]: role["handoff_targets"] for role in answer["chart"]}
+    assert targets == {
+        role: [each["id"] for each in manifest["handoff_targets"]] for role, manifest in manifests.items()
+    }
+    assert targets[ROLE] == [] != targets["engineering_xo"]
 
 
 def test_an_organization_names_findings_and_agents_without_a_role(tmp_path: Path) -> None:

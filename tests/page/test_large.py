@@ -16,6 +16,7 @@ from tests.support.trees import write_tree
 pytestmark = pytest.mark.browser
 ROLES = 5_000
 EXECUTIVES = 833
+DEPARTMENTS = 12
 MOST_DRAWN = 120
 """Rows or cards in the document at one time."""
 _MEASURED = """(async () => {
@@ -55,7 +56,8 @@ def write_large(folder: Path) -> None:
         hierarchy.append(f"  role_{number}: {{subordinates: [{', '.join(below.get(number, ()))}]}}\n")
         documents.append(
             f"_schema: orgkernel:role_profile\nrole_id: role_{number}\nrole_name: Role {number}\nrole_type: {kind}\n"
-            f"description: Does work {number}.\nchain_of_command: {{authority_level: {level}}}\n"
+            f"description: Does work {number}.\ndepartment: part_{number % DEPARTMENTS}\n"
+            f"chain_of_command: {{authority_level: {level}}}\n"
         )
     files = {
         f"roles/{start}.yaml": "---\n".join(documents[start : start + 500]) for start in range(0, ROLES, 500)
@@ -63,11 +65,12 @@ def write_large(folder: Path) -> None:
     head = (
         "_schema: orgkernel:organization\norg_id: measured\nlimits: {span_of_control: 1000000}\nhierarchy:\n"
     )
-    write_tree(folder, {**files, "org.yaml": head + "".join(hierarchy)})
+    names = "".join(f"  part_{number}: {{name: Part {number}}}\n" for number in range(DEPARTMENTS))
+    write_tree(folder, {**files, "org.yaml": f"{head}{''.join(hierarchy)}departments:\n{names}"})
 
 
 def test_thousands_of_roles_scroll_and_are_searched(page: Page, large: Server) -> None:
-    """In the table and in the chart, opened as far as a user can open them."""
+    """In the table and in the chart, opened as far as a user can open them, also with regions and an overlay."""
     page.show_as(1280, 900)
     page.forget()
     page.open(f"{large.url}/#/orgs/measured/organization")
@@ -76,13 +79,24 @@ def test_thousands_of_roles_scroll_and_are_searched(page: Page, large: Server) -
     assert "Role 0" in page.run("document.querySelector('.chart').innerText")
     assert find_violations(page) == []
     everything = ",".join(f"role_{number}" for number in range(1, 900))
-    for view, box, drawn in (("table", ".treegrid", "[role=row]"), ("chart", ".chart", ".card")):
-        page.open(f"{large.url}/#/orgs/measured/organization?view={view}&toggled={everything}")
+    for view, box, drawn in (
+        ("view=table", ".treegrid", "[role=row]"),
+        ("view=chart", ".chart", ".card"),
+        ("view=chart&regions=department&overlay=all", ".chart", ".card"),
+    ):
+        page.open("about:blank#")
+        page.open(f"{large.url}/#/orgs/measured/organization?{view}&toggled={everything}")
         page.wait(f"document.querySelector('{box}')?.scrollHeight > 36 * {ROLES}")
         before = page.count_seconds()
         assert page.run(_MEASURED % box) > 100_000
         assert (page.count_seconds() - before) / 40 < 0.05, "a step takes longer than 50 milliseconds"
         assert page.run(f"document.querySelectorAll('{drawn}').length") <= MOST_DRAWN
+        is_overlaid = "overlay" in view
+        assert (
+            f"{ROLES - 1:,} hand-offs between the roles that are shown. At most" in page.text()
+        ) is is_overlaid
+        assert bool(page.run("document.querySelectorAll('svg .region rect').length")) is is_overlaid
+        assert page.run("document.querySelectorAll('svg .overlay').length") == 0
         before = page.count_seconds()
         page.run("document.querySelector('input[type=search]').focus()")
         page.type("role_4999")

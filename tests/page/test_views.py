@@ -213,6 +213,29 @@ def test_lines_of_a_role_are_drawn_over_the_chart(page: Page, server: Server) ->
     page.wait("document.querySelectorAll('svg .overlay.escalation').length >= 1")
 
 
+def test_the_handoffs_of_all_roles_are_drawn_over_the_chart(page: Page, server: Server) -> None:
+    """Those between the roles that are shown, and their number in words."""
+    chart = server.get("/v1/orgs/starship").json()["chart"]
+    count = sum(len(role["handoff_targets"]) for role in chart)
+    show(page, server, "#/orgs/starship/organization", "Builder")
+    page.run(
+        "(box => { box.value = 'all'; box.dispatchEvent(new Event('change', {bubbles: true})); })"
+        "([...document.querySelectorAll('label.field')].find(each => each.innerText.startsWith('Draw')).querySelector('select'))"
+    )
+    wait_for(page, f"{count} hand-offs between the roles that are shown.")
+    assert get_address(page) == "#/orgs/starship/organization?overlay=all"
+    page.show_as(1280, 2400)
+    page.wait(f"document.querySelectorAll('svg .overlay.handoffs').length === {count}")
+    assert find_violations(page) == []
+    show(page, server, "#/orgs/starship/organization?overlay=all&focus=chief_engineer", "hand-offs between")
+    inside = {"chief_engineer"} | {
+        role["role_id"] for role in chart if role["reports_to"] in ("chief_engineer", "engineering_officer")
+    }
+    fewer = sum(len(inside & set(role["handoff_targets"])) for role in chart if role["role_id"] in inside)
+    wait_for(page, f"{fewer} hand-offs between the roles that are shown.")
+    assert 0 < fewer < count
+
+
 def test_the_text_of_an_agent_stands_beside_its_findings(page: Page, tmp_path: Path) -> None:
     """A folder of Claude Code agents: what the model is told, as text, and the finding about the same file."""
     body = f"You review code.\n\n{MARKUP}\n"

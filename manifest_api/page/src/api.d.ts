@@ -2762,6 +2762,7 @@ export interface components {
             domains: string[];
             crew_tier: string;
             layer: string | null;
+            handoff_targets: string[];
             findings: number;
         };
         /**

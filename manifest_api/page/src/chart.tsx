@@ -66,7 +66,8 @@ export function Chart(props: Props): JSX.Element {
   const placed = useMemo(() => new Map(cards.map((card) => [card.post.role.role_id, card])), [cards]);
   const overlays = props.links.flatMap(({ from: start, to: end, kind }) => {
     const [first, last] = [placed.get(start), placed.get(end)];
-    return first && last ? [{ first, last, kind }] : [];
+    const isInSight = first && last && Math.max(first.top, last.top) + HEIGHT >= from && Math.min(first.top, last.top) <= to;
+    return isInSight ? [{ first, last, kind }] : [];
   });
   return (
     <div class="chart" ref={box} role="group" aria-label="Org chart" tabIndex={0}>

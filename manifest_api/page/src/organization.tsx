@@ -35,6 +35,8 @@ const REGIONS = new Map<string, readonly [string, (post: Post) => string | null]
   ["department", ["Departments", ({ role }) => role.department]],
   ["layer", ["Hand-off layers", ({ role }) => role.layer]],
 ]);
+/** The most hand-offs of all roles that are drawn at one time. More would hide the cards. */
+const MOST_LINKS = 500;
 /** The number of colors in page.css. */
 export const TONES = 8;
 
@@ -75,6 +77,16 @@ function listTiers(lines: readonly Schemas["BoardLine"][]): ReadonlyMap<string, 
   return tiers;
 }
 
+/** The hand-offs between roles that are shown, and a sentence about them. */
+function listHandoffs(rows: readonly Post[]): { links: readonly Link[]; text: string } {
+  const shown = new Set(rows.map(({ role }) => role.role_id));
+  const links = rows.flatMap(({ role }) => role.handoff_targets.filter((id) => shown.has(id)).map((id) => ({ from: role.role_id, to: id, kind: "handoffs" })));
+  const text = `${plural(links.length, "hand-off")} between the roles that are shown`;
+  return links.length > MOST_LINKS
+    ? { links: [], text: `${text}. At most ${MOST_LINKS} can be drawn, so none is. Search, focus on a part of the chart or close roles to see fewer` }
+    : { links, text };
+}
+
 /** What is drawn over the chart from the role that the address points at. */
 function useLinks(org: string, role: string, overlay: string): { links: readonly Link[]; text: string } {
   const wanted = Boolean(role && overlay);
@@ -91,7 +103,8 @@ function useLinks(org: string, role: string, overlay: string): { links: readonly
 
 function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; address: Address; hasAgents: boolean }): JSX.Element {
   const { view = "chart", q = "", focus = "", color = "department", toggled = "", at = "", overlay = "", regions = "" } = address.query;
-  const { links, text } = useLinks(org, at, overlay);
+  const isOfAll = overlay === "all";
+  const ofRole = useLinks(org, at, isOfAll ? "" : overlay);
   const focused = crew.posts.get(focus);
   const roots = useMemo(() => (focused ? [focused] : crew.roots), [crew, focused]);
   const openLevel = useMemo(() => chooseOpenLevel(roots), [roots]);
@@ -108,6 +121,7 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
   );
   const coloring = useMemo(() => chooseColoring(crew, color, hasAgents), [crew, color, hasAgents]);
   const rows = useMemo(() => listRows(roots, isOpen, search?.shown ?? null), [roots, isOpen, search]);
+  const { links, text } = useMemo(() => (isOfAll && view === "chart" ? listHandoffs(rows) : ofRole), [isOfAll, view, rows, ofRole]);
   const toggle = (post: Post): void => {
     const ids = new Set(changed);
     if (!ids.delete(post.role.role_id)) ids.add(post.role.role_id);
@@ -129,7 +143,7 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
           <input type="search" value={q} placeholder="role, domain, department or agent" onInput={(event) => changeQuery(address, { q: event.currentTarget.value })} />
         </label>
         <Choice label="Color by" value={color} options={[...COLORINGS].map(([name, [title]]) => [name, title] as const)} onChange={(name) => changeQuery(address, { color: name === "department" ? "" : name })} />
-        {view === "chart" && <Choice label="Draw" value={overlay} options={[["", "Command only"], ["handoffs", "Hand-offs of a role"], ["escalation", "Escalation of a role"]]} onChange={(value) => changeQuery(address, { overlay: value })} />}
+        {view === "chart" && <Choice label="Draw" value={overlay} options={[["", "Command only"], ["all", "Hand-offs of all roles"], ["handoffs", "Hand-offs of a role"], ["escalation", "Escalation of a role"]]} onChange={(value) => changeQuery(address, { overlay: value })} />}
         {view === "chart" && <Choice label="Regions" value={regions} options={[["", "None"], ...[...REGIONS].map(([name, [title]]) => [name, title] as const)]} onChange={(value) => changeQuery(address, { regions: value })} />}
         <p class="muted" role="status">
           {search ? `${plural(search.matches.size, "role")} of ${crew.posts.size.toLocaleString("en-US")}` : plural(crew.posts.size, "role")}
@@ -144,7 +158,7 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
         </nav>
       )}
       {overlay && view === "chart" && (
-        <p class="muted" role="status">{pointed ? <><a href={linkTo(["orgs", org, "roles", at])}><bdi>{pointed.role.role_name.slice(0, 80)}</bdi></a>: {text || "loading"}.</> : "Choose ⇄ on a role to draw its lines."}</p>
+        <p class="muted" role="status">{isOfAll ? `${text}.` : pointed ? <><a href={linkTo(["orgs", org, "roles", at])}><bdi>{pointed.role.role_name.slice(0, 80)}</bdi></a>: {text || "loading"}.</> : "Choose ⇄ on a role to draw its lines."}</p>
       )}
       {search && !search.matches.size ? (
         <p class="note">No role fits these words. A search looks at names, ids, types, departments, domains and agents.</p>
@@ -153,7 +167,7 @@ function CrewView({ org, crew, address, hasAgents }: { org: string; crew: Crew; 
       ) : (
         <Chart
           org={org} roots={roots} isOpen={isOpen} shown={search?.shown ?? null} at={at} matches={search?.matches ?? null} coloring={coloring} links={links} regions={REGIONS.get(regions)?.[1] ?? null}
-          onPoint={overlay ? (post) => changeQuery(address, { at: post.role.role_id, overlay }, false) : undefined} onToggle={toggle} onFocus={(post) => changeQuery(address, { focus: post.role.role_id }, false)}
+          onPoint={overlay && !isOfAll ? (post) => changeQuery(address, { at: post.role.role_id, overlay }, false) : undefined} onToggle={toggle} onFocus={(post) => changeQuery(address, { focus: post.role.role_id }, false)}
         />
       )}
     </section>
