@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Request
 from msgspec.structs import asdict
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from manifest_api.guards.caller import require_scope
@@ -18,6 +19,7 @@ from manifest_api.store_requests import (
     RowLimit,
     build_json_response,
     choose_listed_organization,
+    find_in_store,
     page_from_store,
     record_response,
     require_known,
@@ -46,6 +48,9 @@ from orgkernel.operations.permissions import (
     revoke_grant,
     wake_grant,
 )
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["grants"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 GrantId = Annotated[str, Path(description="Id of a grant.", examples=["g-0123456789ab"])]
@@ -127,13 +132,21 @@ async def post_grant(request: Request, org: OrgOrAll) -> Response:
     openapi_extra=declare_body(GrantTerms, {"subject": "agent:worf", "resources": ["tool:browser_agent"]}),
 )
 async def post_grant_preview(request: Request, org: OrgOrAll) -> Response:
-    """Get what a grant would allow, and who could issue it. Nothing is stored, and the scope `read` is enough."""
+    """Get what a grant would allow, and who could issue it. Nothing is stored, and the scope `read` is enough.
+
+    The documents decide who could issue it, so there is an answer without a store too.
+    """
     require_scope(request, "read")
     kernel: Kernel = request.app.state.answers.kernel
     require_known(kernel, org)
     terms = await read_body(request, GrantTerms, '{"subject": "agent:ID", "resources": ["tool:ID"]}')
     draft = GrantDraft(**asdict(terms), org_id=org)
-    preview = await with_store(request, lambda store: preview_grant(Context(kernel, store, Actor("")), draft))
+    preview = await find_in_store(
+        request, lambda store: preview_grant(Context(kernel, store, Actor("")), draft)
+    )
+    if preview is None:
+        without_store = Context(kernel, cast("Store", None), Actor(""))
+        preview = await run_in_threadpool(preview_grant, without_store, draft)
     return build_json_response(preview)
 
 

@@ -46,6 +46,16 @@ def test_a_preview_says_what_a_grant_would_open_and_stores_nothing(tree: Path, t
         assert client.post(f"{ORG}/grant-preview", json=TERMS).json() == preview
 
 
+def test_a_preview_needs_no_store(tree: Path) -> None:
+    """The documents alone say what a grant would open and who could issue it."""
+    client = client_of(Kernel.open(str(tree)))
+    preview = client.post(f"{ORG}/grant-preview", json=TERMS).json()
+    assert preview["grantors"] == ["person:captain"]
+    assert {each["outcome_after"] for each in preview["widens"]} == {"allow"}
+    unknown = client.post(f"{ORG}/grant-preview", json=TERMS | {"subject": "role:scuot"})
+    assert (unknown.status_code, unknown.json()["code"]) == (409, "UNKNOWN_NAME")
+
+
 def test_a_preview_needs_the_scope_to_read_and_a_known_organization(tree: Path, tmp_path: Path) -> None:
     """A key that may only report gets no answer; a misspelled name and a missing grant are explained."""
     place = location_of(tmp_path / "state.db")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.running import Server, running
 from tests.page.accessibility import find_violations
-from tests.page.test_views import wait_for
+from tests.page.test_views import click, wait_for
 from tests.support.browser import Page
 from tests.support.trees import write_tree
 
@@ -102,4 +102,17 @@ def test_thousands_of_roles_scroll_and_are_searched(page: Page, large: Server) -
         page.type("role_4999")
         wait_for(page, "1 role of 5,000")
         assert page.count_seconds() - before < 0.5
+    assert page.problems == []
+
+
+def test_a_large_group_of_a_graph_leads_to_the_manifest(page: Page, large: Server) -> None:
+    """The graph draws the first of hundreds of subordinates, and a link after them opens all."""
+    page.show_as(1280, 900)
+    page.forget()
+    page.open("about:blank#")
+    page.open(f"{large.url}/#/orgs/measured/roles/role_0?show=graph")
+    wait_for(page, f"and {EXECUTIVES - 25} more")
+    assert find_violations(page) == []
+    click(page, "[aria-label^='and 808 more subordinates']")
+    wait_for(page, "Show its graph")
     assert page.problems == []

@@ -236,6 +236,13 @@ def test_the_handoffs_of_all_roles_are_drawn_over_the_chart(page: Page, server: 
     assert 0 < fewer < count
 
 
+def test_the_graph_names_approvers_without_a_store(page: Page, server: Server) -> None:
+    """The documents say who may grant."""
+    show(page, server, "#/orgs/starship/roles/scout?show=graph", "Approvers")
+    assert "person:captain" in page.text()
+    assert "Who approves is not shown" not in page.text()
+
+
 def test_the_text_of_an_agent_stands_beside_its_findings(page: Page, tmp_path: Path) -> None:
     """A folder of Claude Code agents: what the model is told, as text, and the finding about the same file."""
     body = f"You review code.\n\n{MARKUP}\n"

@@ -325,6 +325,8 @@ export interface paths {
         /**
          * Post Grant Preview
          * @description Get what a grant would allow, and who could issue it. Nothing is stored, and the scope `read` is enough.
+         *
+         *     The documents decide who could issue it, so there is an answer without a store too.
          */
         post: operations["post_grant_preview"];
         delete?: never;

@@ -17,7 +17,7 @@ const WIDTH = 196;
 const HEIGHT = 34;
 const DOWN = HEIGHT + 8;
 const ACROSS = WIDTH + 20;
-/** The leaves of a group that are drawn. The manifest has all. */
+/** The leaves of a group that are drawn. The manifest has all, and a link after them leads there. */
 const MOST = 25;
 
 /** An edge of the role. */
@@ -39,6 +39,8 @@ interface Group {
 interface Node {
   readonly group?: Group;
   readonly edge?: Edge;
+  /** The number of edges of the group that are not drawn. */
+  readonly rest?: number;
   readonly below: readonly Node[];
 }
 
@@ -77,9 +79,10 @@ export function RoleGraph({ org, of, address }: { org: string; of: Manifest; add
             })}
           </svg>
           <div class="card here" style={{ left: `${hub.left}px`, top: `${hub.top}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` }}><strong><bdi>{(of.role_name || of.role_id).slice(0, 80)}</bdi></strong></div>
-          {placed.map((node, number) => <NodeCard key={number} of={node} isChosen={node.edge !== undefined && node.edge === chosen} onChoose={choose} />)}
+          {placed.map((node, number) => <NodeCard key={number} manifest={linkTo(["orgs", org, "roles", of.role_id])} of={node} isChosen={node.edge !== undefined && node.edge === chosen} onChoose={choose} />)}
         </div>
       </div>
+      {IS_COPY && <p class="small muted">Who approves is not in a copy.</p>}
       {problem && <p class="small muted">Who approves is not shown: <Sentence of={problem.detail} />.</p>}
       {chosen ? <EdgeLines org={org} role={of} of={chosen} /> : <p class="muted">Choose an edge, or <em>line</em> on a card, to see the lines that declare it.</p>}
     </>
@@ -128,6 +131,7 @@ interface SideNode {
   readonly y: number;
   readonly group?: Group | undefined;
   readonly edge?: Edge | undefined;
+  readonly rest?: number | undefined;
 }
 
 interface Side {
@@ -143,11 +147,17 @@ interface Placed extends SideNode {
   readonly isLeft: boolean;
 }
 
+function listLeaves(group: Group): Node[] {
+  const leaves: Node[] = group.edges.slice(0, MOST).map((edge) => ({ group, edge, below: [] }));
+  const rest = group.edges.length - leaves.length;
+  return rest > 0 ? [...leaves, { group, rest, below: [] }] : leaves;
+}
+
 /** The groups of one side of the role, and their leaves. */
 function placeSide(groups: readonly Group[]): Side {
-  const root: Node = { below: groups.map((each) => ({ group: each, below: each.edges.slice(0, MOST).map((edge) => ({ group: each, edge, below: [] })) })) };
+  const root: Node = { below: groups.map((each) => ({ group: each, below: listLeaves(each) })) };
   const laid = tree<Node>().nodeSize([DOWN, ACROSS])(hierarchy(root, (node) => node.below));
-  const nodes = laid.descendants().filter((node) => node.depth).map((node) => ({ depth: node.depth, y: node.x, group: node.data.group, edge: node.data.edge }));
+  const nodes = laid.descendants().filter((node) => node.depth).map((node) => ({ depth: node.depth, y: node.x, group: node.data.group, edge: node.data.edge, rest: node.data.rest }));
   const heights = nodes.map((node) => node.y);
   const [least, most] = nodes.length ? [Math.min(...heights), Math.max(...heights)] : [0, 0];
   return { nodes, middle: (least + most) / 2, height: most - least + HEIGHT, depth: nodes.length ? 2 : 0 };
@@ -160,9 +170,10 @@ function drawEdge(node: Placed, from: { left: number; top: number }): string {
   return `M${startX} ${startY}C${middle} ${startY} ${middle} ${endY} ${endX} ${endY}`;
 }
 
-function NodeCard({ of, isChosen, onChoose }: { of: Placed; isChosen: boolean; onChoose: (edge: Edge) => void }): JSX.Element {
+function NodeCard({ of, manifest, isChosen, onChoose }: { of: Placed; manifest: string; isChosen: boolean; onChoose: (edge: Edge) => void }): JSX.Element {
   const place = { left: `${of.left}px`, top: `${of.top}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` };
-  const { edge, group } = of;
+  const { edge, group, rest } = of;
+  if (rest) return <div class="card more" style={place}><a href={manifest} aria-label={`and ${rest.toLocaleString("en-US")} more ${group?.title.toLowerCase()}, in the manifest`}>and {rest.toLocaleString("en-US")} more</a></div>;
   if (!edge) return <div class="card title" style={place}><strong>{group?.title}</strong><span class="muted small">{(group?.edges.length ?? 0) > MOST ? `${MOST} of ` : ""}{group?.edges.length}</span></div>;
   return (
     <div class={`card${isChosen ? " here" : ""}`} style={place}>
