@@ -87,7 +87,7 @@ regenerate: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.plain_records
 	$(BIN)/python -m tools.regenerate
 
-# Take the pictures of the page that the documentation shows, in docs/assets/page; needs Chromium.
+# Take a picture of every view of the page: those of the documentation into docs/assets/page, the others into .work/page; needs Chromium.
 pictures: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.page_pictures
 
