@@ -43,6 +43,10 @@ def _quiet(page: Page) -> Iterator[None]:
 
 def walk(page: Page) -> None:
     """Press Tab from the start of the page until every control had the focus, and once more around."""
+    # Parts of a view load one after the other, and a control that comes late would not be counted.
+    page.wait(
+        "![...document.querySelectorAll('main [role=status]')].some(each => each.innerText.startsWith('Loading'))"
+    )
     page.run("document.activeElement.blur()")
     page.run(_WATCH)
     count = page.run(f"{_CONTROLS}.length")

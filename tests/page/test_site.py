@@ -20,6 +20,8 @@ VIEWS = {
     "#/": "Starship",
     "#/orgs/starship/organization": "Chief Engineer",
     "#/orgs/starship/organization?view=table": "Forge",
+    "#/orgs/starship/organization?overlay=all&regions=department": "hand-offs between the roles that are shown",
+    "#/orgs/starship/roles/scout?show=graph": "Who approves is not in a copy",
     "#/orgs/starship/roles/builder": "Chain of command",
     "#/orgs/starship/agents/abacus": "How it could rise",
     "#/orgs/starship/bills/general_quarters": "Hold the threat off",
@@ -65,6 +67,7 @@ def test_a_view_opens_from_the_disk(page: Page, copy: Path, address: str) -> Non
         "[document.querySelectorAll('main img, main script, main b').length, window.ran ?? 0]"
     ) == [0, 0]
     assert "A copy without a server" in page.text()
+    assert "does not contain their text" in page.text()
     page.show_as(360, 800)
     assert page.run("document.documentElement.scrollWidth") <= 360
     assert page.problems == []

@@ -84,7 +84,7 @@ export function RoleGraph({ org, of, address }: { org: string; of: Manifest; add
       </div>
       {IS_COPY && <p class="small muted">Who approves is not in a copy.</p>}
       {problem && <p class="small muted">Who approves is not shown: <Sentence of={problem.detail} />.</p>}
-      {chosen ? <EdgeLines org={org} role={of} of={chosen} /> : <p class="muted">Choose an edge, or <em>line</em> on a card, to see the lines that declare it.</p>}
+      {chosen ? <EdgeLines org={org} role={of} of={chosen} /> : <p class="muted">Choose an edge, or <em>line</em> on a card, to see what declares it.</p>}
     </>
   );
 }

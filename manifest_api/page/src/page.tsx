@@ -105,7 +105,7 @@ function CopyNote(): JSX.Element {
   const { answer } = useAnswer("snapshot", () => get("/v1/snapshot"));
   return (
     <aside class="banner calm" aria-label="About this copy">
-      A copy without a server{answer && <>, of version <code title={answer.snapshot}>{answer.snapshot.replace("sha256:", "").slice(0, 12)}</code></>}. It has what the documents declare, and nothing that changes while agents work.
+      A copy without a server{answer && <>, of version <code title={answer.snapshot}>{answer.snapshot.replace("sha256:", "").slice(0, 12)}</code></>}. It has what the documents declare, and nothing that changes while agents work. It names lines of documents, but does not contain their text.
     </aside>
   );
 }
