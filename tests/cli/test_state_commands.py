@@ -117,7 +117,8 @@ def test_a_request_and_its_answers(ask: Run) -> None:
         "denied",
     ]
     again = ask("request", "create", "agent:worf", "tool:other", "--org", "ship", code=2)
-    assert "less than 60 seconds ago" in again.stderr
+    assert f"denied request `{other}`, without a reason" in again.stderr
+    assert "the same can be requested again at " in again.stderr
 
 
 def test_agents_are_added_ranked_and_moved(ask: Run) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from tests.api.keys import first_key, location_of, new_key
 from tests.docs.shown import File, steps_of
+from tests.gateway.shop import OWN_TOOLS
 from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, write_tree
 
@@ -122,7 +123,7 @@ def test_the_code_of_a_framework_calls_as_its_role(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["tools"] == ["desk__find_order", "desk__refund", "orgkernel__request_access"]
+    assert told["tools"] == ["desk__find_order", "desk__refund", *OWN_TOOLS]
     result, refusal = told["results"]
     assert result == "order 7: two chairs"
     refusal = re.sub(r"until \S+Z", "until TIME", re.sub(r"r-[0-9a-f]{12}", "REQUEST", refusal))

@@ -388,11 +388,14 @@ class Requests:
 
     def test_limits_are_settings(self, place: StoreLocation, clock: Clock) -> None:
         """All of them."""
-        limits = RequestLimits(pending=1, cooldown=0, denials=1, denial_window=10)
+        limits = RequestLimits(pending=1, pending_in_all=2, cooldown=0, denials=1, denial_window=10)
         with opened(place, clock, limits=limits) as store:
             request = store.requests.create("agent:worf", ["tool:x"])
             with pytest.raises(TooManyRequests):
-                store.requests.create("agent:worf", ["tool:y"])
+                store.requests.create("agent:worf", ["tool:x"])
+            store.requests.create("agent:worf", ["tool:y"])
+            with pytest.raises(TooManyRequests):
+                store.requests.create("agent:worf", ["tool:z"])
             store.requests.deny(request.request_id, responder="p")
             with pytest.raises(TooManyRequests):
                 store.requests.create("agent:worf", ["tool:x"])
