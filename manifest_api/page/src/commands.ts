@@ -28,7 +28,7 @@ export const COMMANDS: readonly (readonly [string, string])[] = [
   ["agent commission", "Put an agent to work in a role, step by step."],
   ["agent certificate", "Print or verify the birth certificate of an agent."],
   ["agent renew-certificate", "Issue a new certificate for an agent."],
-  ["agent revoke-certificate", "End the key and the certificates of an agent."],
+  ["agent revoke-certificate", "Revoke the key and the certificates of an agent."],
   ["agent record", "Record a piece of work of an agent."],
   ["agent episodes", "List the recorded work of an agent, newest first."],
   ["agent service-record", "Show what an agent has done, and how well."],
