@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.api.keys import location_of, new_key
 from tests.api.running import running
 from tests.page.seeding import seed_everything
+from tests.page.test_store_views import open_menu_and_sign_in
 from tests.support.browser import Page, browsing, find_browser
 from tests.support.trees import copy_template
 
@@ -68,7 +69,8 @@ def take_pictures(shown: Path, others: Path) -> None:
                     _edit(tree / "roles/scout.yaml", "issue_tracker", "query_metrics")
                 place = address.replace("REQUEST", pending[-1]["request_id"])
                 target = shown if picture in SHOWN else others
-                _take(page, f"{server.url}/#/orgs/starship/{place}", words, target / f"{picture}.png")
+                url = f"{server.url}/#/orgs/starship/{place}"
+                _take(page, url, words, target / f"{picture}.png", key if picture == "requests" else "")
             page.open("about:blank#")
         _edit(tree / "roles/scout.yaml", "query_metrics", "query_metric")
         other = copy_template(folder / "software_dev", "software_dev")
@@ -77,10 +79,15 @@ def take_pictures(shown: Path, others: Path) -> None:
                 _take(page, f"{server.url}/#{address}", words, others / f"{picture}.png")
 
 
-def _take(page: Page, url: str, words: str, target: Path) -> None:
+def _take(page: Page, url: str, words: str, target: Path, key: str = "") -> None:
+    """Take the picture of a view, signed in if a key is given."""
     page.show_as(WIDTH, HEIGHT)
     page.open("about:blank#")
     page.open(url)
+    if key:
+        page.wait("document.querySelector('.menu > button')")
+        open_menu_and_sign_in(page, key)
+        page.run("document.querySelector('main')?.scrollTo(0, 0)")
     page.wait(f"document.querySelector('main')?.innerText.includes({words!r})")
     time.sleep(0.5)  # the chart scrolls to its role
     page.save_picture(target, WIDTH, HEIGHT)

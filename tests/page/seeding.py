@@ -54,15 +54,20 @@ def build_report(role: str, state: str, pace: str, health: str, progress: float,
 
 def seed_requests(server: Server, key: str, asking: str) -> None:
     """Two pending requests, a denied one, and a grant for the day. Another key makes the requests than answers them."""
-    for subject, tool, reason in (
-        ("agent:kestrel", "scheduler", "plan the survey of the outer moons"),
-        ("role:scout", "query_metrics", "measure the drift"),
-        ("role:counselor", "code_execution_tool", "curiosity"),
+    query = {
+        "query": "SELECT hour, drift\nFROM sensors\nWHERE drift > 0.2",
+        "database": "engineering",
+        "password": "riker-omega-3",
+    }
+    for subject, tool, reason, call in (
+        ("agent:kestrel", "scheduler", "plan the survey of the outer moons", {}),
+        ("role:scout", "query_metrics", "measure the drift", {"input": query}),
+        ("role:counselor", "code_execution_tool", "curiosity", {}),
     ):
         last = send(
             server,
             f"{ORG}/requests",
-            {"requester": subject, "resources": [f"tool:{tool}"], "level": "write", "reason": reason},
+            {"requester": subject, "resources": [f"tool:{tool}"], "level": "write", "reason": reason, **call},
             asking,
         )
     send(server, f"{ORG}/requests/{last['request_id']}/deny", {"reason": "not your work"}, key)
