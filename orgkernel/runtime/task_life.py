@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from .declared_phrases import WHOLE
 from .follow_up_words import MessageSigns, extract_objects, find_common, is_general, read_signs
 from .request_text import read_request
 from .request_words import STOP_WORDS
@@ -138,6 +139,23 @@ class _Situation:
         """The sign that the message is about the task. Empty without one."""
         return self.signs.points_back or self.shared or self.signs.asks_about_work
 
+    @cached_property
+    def score(self) -> float:
+        """The score of the best role without triggers of words that occur in any task, such as `error message`."""
+        if self.best is None:
+            return 0.0
+        doubt = 1 - self.best.score
+        for each in self.best.evidence:
+            if each.kind == "trigger" and each.amount < 1 + WHOLE and all(map(is_general, each.word.split())):
+                doubt /= 2 - each.amount
+        return max(0.0, 1 - doubt)
+
+    @property
+    def only_resembles(self) -> bool:
+        """Whether the message is like an example of the role and uses no declared trigger, so no phrase of its own names work."""
+        kinds = {each.kind for each in (self.best.evidence if self.best is not None else ())}
+        return "similar" in kinds and not kinds & {"trigger", "own_name"}
+
     @property
     def is_clear(self) -> bool:
         """Whether the message names the work of another role: a clear word of its domain, and an object."""
@@ -145,7 +163,7 @@ class _Situation:
             return False
         if self.signs.is_question and self.refers:
             return len(self.clear_words) >= 3
-        stands_alone = len(self.own_objects) >= _MANY_OBJECTS and self.best.score >= (
+        stands_alone = len(self.own_objects) >= _MANY_OBJECTS and self.score >= (
             _STRONG_SCORE_OF_REFERENCE if self.refers else _STRONG_SCORE
         )
         if len(self.clear_words) >= 2 or stands_alone:
@@ -154,12 +172,12 @@ class _Situation:
             return False
         # `Fix the bug in parser.py` names its work and its object in full, although both are words of any task.
         in_full = not self.signs.points_back and len(self.supporting_words) >= 2
-        if in_full and self.signs.content and self.best.score >= _STRONG_SCORE_OF_REFERENCE:
+        if in_full and self.signs.content and self.score >= _STRONG_SCORE_OF_REFERENCE:
             return True
         if self.signs.points_back or self.shared:
-            return bool(self.clear_words) and self.best.score >= _CERTAIN_SCORE
-        names_work = bool(self.clear_words) or not self.refers
-        return names_work and self.best.score >= _CLEAR_SCORE and len(self.own_objects) >= _OWN_OBJECTS
+            return bool(self.clear_words) and self.score >= _CERTAIN_SCORE
+        names_work = bool(self.clear_words) or not (self.refers or self.only_resembles)
+        return names_work and self.score >= _CLEAR_SCORE and len(self.own_objects) >= _OWN_OBJECTS
 
     @property
     def is_next(self) -> bool:

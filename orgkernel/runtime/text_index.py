@@ -271,10 +271,15 @@ def build_index(
             if kind == "example":
                 examples.setdefault(_build_key(text), place)
                 languages.add(find_language(clean(text, 1_000)))
+    refused = {
+        role.role_id: {_build_key(text) for text in role.not_examples} for role in roles if role.not_examples
+    }
     for declared in domain_examples:
         key = _build_key(declared.text)
-        if key and declared.roles:
-            examples.setdefault(key, places[declared.roles[0]])
+        # A role that excludes an example of its domain leaves it to the next role of the domain.
+        takers = [each for each in declared.roles if key not in refused.get(each, ())]
+        if key and takers:
+            examples.setdefault(key, places[takers[0]])
     phrases = [
         build_phrase(declared.text, tuple(places[each] for each in declared.roles))
         for declared in triggers

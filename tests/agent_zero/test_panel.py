@@ -70,7 +70,7 @@ def test_the_page_shows_the_state_in_either_order_and_again(page, web, order, na
         "PACE primary",
         "fix",
         "tokens spared",
-        "calls refused",
+        "1\ncall refused",
         "Last report",
         "This chat",
         "All chats",

@@ -20,7 +20,7 @@ def command() -> None:
     """Show how sentences find their roles."""
 
 
-@command.command("report")
+@command.command("report", short_help="Report which declared sentences miss their role.")
 @org_option
 @add_path_options
 @click.option("--all", "show_all", is_flag=True, help="List all sentences and pairs, not only ten of each.")

@@ -329,9 +329,7 @@ def _create_request(
     echo_record(form, new_request, f"{new_request.request_id} is pending until {until}")
 
 
-@request.command(
-    "show", short_help="Show a request with the arguments of its call, and what granting it would change."
-)
+@request.command("show", short_help="Show a request, its call, and what granting it would change.")
 @click.argument("request_id", metavar="REQUEST")
 @click.option(
     "--full", is_flag=True, help="Show the arguments without masking secrets or cutting long values."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import StandingOrder
@@ -37,6 +37,8 @@ BUILT_IN_AGENTS = frozenset(
 )
 """Agents that come with Claude Code."""
 _CHOOSING = frozenset({CLAUDE_CODE, COPILOT})
+SAME_TOOL: Final = {"Task": "Agent", "Agent": "Task"}
+"""The tool of Claude Code that has two names: its files may use either."""
 # Tools that start other agents, as hosts call them.
 _STARTING = frozenset({"Agent", "Task", "agent", "runSubagent", "agent/runSubagent"})
 
@@ -160,7 +162,7 @@ def has_tool(post: RolePost, tool: str) -> bool:
     words = get_written_words(post)
     if "tools" not in words or EVERY in words["tools"]:
         return all(word.strip() != tool for word in words.get("disallowedTools", ()))
-    other = {"Task": "Agent", "Agent": "Task"}.get(tool, tool)
+    other = SAME_TOOL.get(tool, tool)
     plain = {word.partition("(")[0].strip() for word in words["tools"]}
     return bool(plain & {tool, other}) or tool in post.profile.capabilities.tools_primary
 

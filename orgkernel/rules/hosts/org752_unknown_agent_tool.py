@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP
-from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, get_written_words, iterate_agents
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, SAME_TOOL, get_written_words, iterate_agents
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _EVERY = "*"
@@ -70,7 +70,8 @@ def check(view: OrgView) -> Iterator[Finding]:
             unknown: dict[int, str] = {}
             for number, word in enumerate(words.get(field, ())):
                 name = word.partition("(")[0].strip()
-                if name not in tools and name != _EVERY and not name.startswith(MCP):
+                known = name in tools or SAME_TOOL.get(name) in tools
+                if not known and name != _EVERY and not name.startswith(MCP):
                     unknown[number] = name
             helps = {number: did_you_mean(name, own) for number, name in unknown.items()}
             others = {number: name for number, name in unknown.items() if not helps[number]}
