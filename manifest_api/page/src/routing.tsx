@@ -120,9 +120,9 @@ function ReasonRow({ of }: { of: Schemas["Reason"] }): JSX.Element {
   return <li><Sentence of={of.text} /> <code class="small">{of.code}</code><WhyLines why={of.why} /></li>;
 }
 
-/** The words of a sentence that the reasons of a candidate begin with, such as "`bug` is in an example". */
+/** The words of a sentence that the reasons of a candidate begin with, such as "`bug` is in an example"; a phrase has several. */
 function listDecidingWords(candidate: Schemas["RankedCandidate"] | undefined): string[] {
-  const words = (candidate?.reasons ?? []).map((reason) => /^`([^`]+)`/.exec(reason.text)?.[1] ?? "");
+  const words = (candidate?.reasons ?? []).flatMap((reason) => (/^`([^`]+)`/.exec(reason.text)?.[1] ?? "").split(/\s+/));
   return words.filter(Boolean).map((word) => word.toLowerCase());
 }
 

@@ -183,9 +183,10 @@ def _explain_example(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
     source = next(
         (each for each in sources if build_example_key(extract_content(each.text)) == evidence.stem), None
     )
-    verb = "is" if evidence.kind == "example" else "is similar to"
+    # The shared words come first, because they decided; of an exact example, that is the whole text.
+    verb = "the text is" if evidence.kind == "example" else f"{quote(evidence.word)} is similar to"
     of = f"role {quote(role_id)}" if source is None or source.field == "example" else source.subject
-    text = f"the text {verb} {of}" if of.startswith("an example") else f"the text {verb} an example of {of}"
+    text = f"{verb} {of}" if of.startswith("an example") else f"{verb} an example of {of}"
     return Reason("EXAMPLE", text, () if source is None else (_locate_source(source),))
 
 
