@@ -271,13 +271,17 @@ def build_index(
             if kind == "example":
                 examples.setdefault(_build_key(text), place)
                 languages.add(find_language(clean(text, 1_000)))
-    refused = {
-        role.role_id: {_build_key(text) for text in role.not_examples} for role in roles if role.not_examples
+    unlike = {
+        role.role_id: [frozenset(_extract_content(text)) for text in role.not_examples] for role in roles
     }
     for declared in domain_examples:
         key = _build_key(declared.text)
         # A role that excludes an example of its domain leaves it to the next role of the domain.
-        takers = [each for each in declared.roles if key not in refused.get(each, ())]
+        takers = [
+            each
+            for each in declared.roles
+            if not any(_is_like(key.split(), excluded) for excluded in unlike[each])
+        ]
         if key and takers:
             examples.setdefault(key, places[takers[0]])
     phrases = [

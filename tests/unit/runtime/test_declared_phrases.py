@@ -105,3 +105,13 @@ def test_a_similar_rival_leaves_a_close_sentence_undecided() -> None:
     """The margin is larger with meaning, and a role that is nearer in meaning reduces it."""
     text = "Reviews and meals"
     assert rank_roles(INDEX, text, similar={2: 1.0, 4: 1.0}).outcome == "close"
+
+
+def test_a_role_leaves_an_excluded_example_of_its_domain_to_the_next_role():
+    """In other words too; the other examples of the domain stay with the first role."""
+    first = RoleTexts("first", ("First",), (("name", "First"),), 1.0, ("Fold the red napkins",))
+    both = ("first", "second")
+    domain = [DeclaredPhrase("Fold a red napkin.", both), DeclaredPhrase("Polish the silver spoons", both)]
+    index = build_index([first, role("second", "Second", "Helps.")], [], domain)
+    takers = [rank_roles(index, each.text).ranked[0].role for each in domain]
+    assert [index.roles[each] for each in takers] == ["second", "first"]
