@@ -33,7 +33,8 @@ from orgkernel.operations.idempotency import (
 )
 
 _HEADER: Final = b"idempotency-key"
-_CHANGING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_CHANGING: Final = "POST"
+"""Every change is a POST. A request with another method changes nothing, and gets 405 from its route."""
 REPLAYED: Final = "Idempotency-Replayed"
 
 
@@ -47,7 +48,7 @@ class IdempotentRequests(HttpMiddleware):
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         keys = [value for name, value in scope["headers"] if name == _HEADER]
         # A caller without a credential can change nothing.
-        if not keys or scope["method"] not in _CHANGING or not get_caller(scope).is_known:
+        if not keys or scope["method"] != _CHANGING or not get_caller(scope).is_known:
             await self._app(scope, receive, send)
             return
         try:

@@ -12,7 +12,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.diff.answers import AccessAnswer, AccessFact, AccessProbe, DifferingAnswer
 from orgkernel.diff.changes import Change, ChangeEffect
-from orgkernel.diff.questions import ELSEWHERE, Task
+from orgkernel.diff.questions import ELSEWHERE, RoutedTask
 from orgkernel.diff.sections import ANSWERS
 from orgkernel.documents.records import BUILT_IN_ORIGINS
 
@@ -68,17 +68,17 @@ def describe_access_change(org_id: str, fact: AccessFact) -> Change:
 
 
 def describe_task_changes(
-    org_id: str, differences: Iterable[DifferingAnswer], causes: Mapping[Task, tuple[int, ...]]
+    org_id: str, differences: Iterable[DifferingAnswer], causes: Mapping[RoutedTask, tuple[int, ...]]
 ) -> list[Change]:
     """One change for all tasks that go from one role to another for the same reason."""
-    groups: dict[tuple[str | None, str | None, tuple[int, ...]], list[Task]] = {}
+    groups: dict[tuple[str | None, str | None, tuple[int, ...]], list[RoutedTask]] = {}
     for task, before, after in differences:
         groups.setdefault((before, after, causes[task]), []).append(task)
     return [_describe_tasks(org_id, tasks, *key) for key, tasks in groups.items()]
 
 
 def _describe_tasks(
-    org_id: str, tasks: Sequence[Task], before: str | None, after: str | None, causes: tuple[int, ...]
+    org_id: str, tasks: Sequence[RoutedTask], before: str | None, after: str | None, causes: tuple[int, ...]
 ) -> Change:
     first = tasks[0]
     verb = "goes" if len(tasks) == 1 else "go"
@@ -98,7 +98,7 @@ def _describe_tasks(
     )
 
 
-def _name_tasks(tasks: Sequence[Task]) -> str:
+def _name_tasks(tasks: Sequence[RoutedTask]) -> str:
     """The tasks by their kinds; of many examples the first ones."""
     clauses = []
     for kind, noun in (("domain", "domain"), ("intent", "intent"), ("text", "example")):

@@ -25,7 +25,14 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE
-from orgkernel.diff.questions import ELSEWHERE, Pair, Sides, StatedCircumstances, Task, list_circumstances
+from orgkernel.diff.questions import (
+    ELSEWHERE,
+    Pair,
+    RoutedTask,
+    Sides,
+    StatedCircumstances,
+    list_circumstances,
+)
 from orgkernel.documents.records import ArgumentTest
 from orgkernel.graph.questions import OrgView
 
@@ -83,7 +90,7 @@ class DifferingAnswer(NamedTuple):
     """A question with the answers of both versions."""
 
     question: Any
-    """`AccessProbe` or `Task`."""
+    """`AccessProbe` or `RoutedTask`."""
     before: Any
     after: Any
 
@@ -288,7 +295,7 @@ def answer_access(tables: AccessTables, question: AccessProbe) -> AccessAnswer:
 
 
 def find_task_differences(
-    tasks: Iterable[Task], sides: Sides, new_ids: Mapping[str, str]
+    tasks: Iterable[RoutedTask], sides: Sides, new_ids: Mapping[str, str]
 ) -> list[DifferingAnswer]:
     """The tasks that go to another role, or no longer to any. Renamed roles are called by their new ids."""
     differences = []
@@ -302,7 +309,7 @@ def find_task_differences(
     return differences
 
 
-def answer_task(view: OrgView, task: Task) -> str | None:
+def answer_task(view: OrgView, task: RoutedTask) -> str | None:
     """The role that takes a task."""
     if task.kind == "domain":
         return decide_dispatch(view, task.value).role_id

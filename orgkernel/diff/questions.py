@@ -327,7 +327,7 @@ def _find_moment(window: str | None, others: Sequence[str]) -> float:
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-class Task(NamedTuple):
+class RoutedTask(NamedTuple):
     """A task to dispatch."""
 
     kind: str
@@ -363,17 +363,19 @@ def is_too_large_for_texts(sides: Sides) -> bool:
     return max(len(view.roles) for view in sides) > MAX_ROLES_FOR_TEXTS
 
 
-def list_tasks(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Task]:
+def list_tasks(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[RoutedTask]:
     """The domains, aliases, intents and, if the edits can touch them, examples that either version declares."""
-    names: dict[Task, None] = {}
+    names: dict[RoutedTask, None] = {}
     for view in sides:
         records = view.records
         handled = view.list_targets_of_kind(EdgeKind.HANDLES)
         names.update(
-            dict.fromkeys(Task("domain", each) for each in (*records.domains, *records.aliases, *handled))
+            dict.fromkeys(
+                RoutedTask("domain", each) for each in (*records.domains, *records.aliases, *handled)
+            )
         )
         served = view.list_targets_of_kind(EdgeKind.SERVES_INTENT)
-        names.update(dict.fromkeys(Task("intent", each) for each in served))
+        names.update(dict.fromkeys(RoutedTask("intent", each) for each in served))
     yield from names
     if not does_ask_texts(edits, sides):
         return
@@ -387,4 +389,4 @@ def list_tasks(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Task]:
             if not (definition.own or definition.id in edited):
                 continue
             texts.update(dict.fromkeys((*definition.record.examples, *definition.record.triggers)))
-    yield from (Task("text", each) for each in texts)
+    yield from (RoutedTask("text", each) for each in texts)

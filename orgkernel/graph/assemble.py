@@ -20,10 +20,11 @@ from orgkernel.documents.records import Organization, RoleProfile
 from orgkernel.graph.governance import apply_governance, map_roles_to_layers
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.visible_documents import Duplicate, Group, Visibility, VisibleDocuments
+from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
 
-_INSTALLED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-"""The folder of the package, which contains the catalogs for other hosts."""
+_SHIPPED = os.path.join(get_shipped_folder("ontology"), "")
+"""The folder of the shipped ontology, which contains the catalogs for other hosts."""
 
 
 class Including:
@@ -257,8 +258,8 @@ def digest_documents(documents: Iterable[SourceDocument], organization: SourceDo
 
 
 def _name_relative_to(home: str, document: SourceDocument) -> str:
-    """The name of a file relative to a folder. Files of the package get a name that does not depend on its location."""
-    if document.shared or document.path.startswith(_INSTALLED):
+    """The name of a file relative to a folder. Files of the shipped ontology get a name that does not depend on its location."""
+    if document.shared or document.path.startswith(_SHIPPED):
         return os.path.basename(document.path)
     if document.path.startswith(home):  # the same result as below, and much faster
         return document.path[len(home) :]

@@ -33,6 +33,7 @@ from orgkernel.mcp.words import clean_sentence, write_decision, write_reasons
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.permissions import RequestDraft, ask
 from orgkernel.operations.reports.submission import hand_in_report
+from orgkernel.prepared_types import prepared
 from orgkernel.runtime.salute import Situation
 from orgkernel.runtime.utc import as_utc
 
@@ -250,7 +251,7 @@ async def _dispatch(asker: Asker, arguments: shapes.DispatchArguments) -> ToolRe
     if sum(each is not None for each in (arguments.task, arguments.domain, arguments.intent)) != 1:
         raise UsageError("exactly one of `task`, `domain` and `intent` is required", "name one of them")
     try:
-        previous = msgspec.convert(arguments.context, DispatchContext).previous
+        previous = msgspec.convert(arguments.context, prepared(DispatchContext)).previous
     except msgspec.ValidationError as error:
         way = "pass the `work` of the last answer, or `{role_id, texts}` of the first one"
         raise UsageError(f"`context` is not valid: {error}", way) from None

@@ -30,7 +30,7 @@ OF_ONE_SKILL: Final = frozenset({"ORG621", "ORG622", "ORG623", "ORG627", "ORG628
 OF_CASES: Final = frozenset({"ORG707", "ORG708", "ORG720", "ORG721", "ORG722"})
 """Mistakes in tests, which no answer depends on."""
 
-Effect = Literal["nothing", "this role", "this agent", "this skill or procedure", "the organization"]
+RuleEffect = Literal["nothing", "this role", "this agent", "this skill or procedure", "the organization"]
 EffectPlace = Literal["profile", "document", "agent"]
 PLACES: Final[Mapping[EffectPlace, str]] = {
     "profile": "in the profile of a role",
@@ -39,7 +39,7 @@ PLACES: Final[Mapping[EffectPlace, str]] = {
 }
 
 
-def list_effects(code: str, severity: Severity) -> Mapping[EffectPlace, Effect]:
+def list_effects(code: str, severity: Severity) -> Mapping[EffectPlace, RuleEffect]:
     """What a finding with this code and severity takes out of service, by its place.
 
     A role to which others report takes the organization with it.

@@ -21,7 +21,7 @@ from .declared_phrases import WHOLE
 from .follow_up_words import MessageSigns, extract_objects, find_common, is_general, read_signs
 from .request_text import read_request
 from .request_words import STOP_WORDS
-from .task_states import ENDED, MAX_TEXTS, OPEN, PAUSED, State
+from .task_states import ENDED, MAX_TEXTS, OPEN, PAUSED, TaskState
 from .text_index import Ranked, Ranking, TextIndex, say_why
 from .utc import as_utc
 
@@ -53,7 +53,7 @@ class Task(NamedTuple):
     last: float | None = None
     """When its latest message came. Without it, silence does not end the task."""
     domain: str | None = None
-    state: State = OPEN
+    state: TaskState = OPEN
     """`open`, `paused` by small talk, or `ended` by the user."""
 
 
@@ -232,7 +232,7 @@ class _Situation:
         return alone and not self.signs.is_statement and not self.signs.is_question
 
 
-class Rule(NamedTuple):
+class TaskRule(NamedTuple):
     """A rule about a message after a task."""
 
     code: str
@@ -250,25 +250,25 @@ def _say_refers(situation: _Situation) -> str:
     return f"`{situation.refers}` refers to it"
 
 
-RULES: Final[Sequence[Rule]] = (
-    Rule("ROLE_NAMED", "begin", lambda s: s.is_named, _say_work),
-    Rule("SMALL_TALK", "pause", lambda s: s.signs.is_talk and not s.is_clear and not s.is_over and not s.shared, lambda _: IS_SMALL_TALK),
-    Rule("TASK_CLOSED", "end", lambda s: s.signs.is_thanks and not s.is_over, lambda _: "the user is done with it"),
-    Rule("TASK_STOPPED", "end", lambda s: s.signs.stops and not s.is_over, lambda _: "the user called it off"),
-    Rule("SUBJECT_CHANGED", "begin", lambda s: s.signs.changes_subject and s.best is not None, _say_work),
-    Rule("SUBJECT_CHANGED", "leave", lambda s: s.signs.changes_subject, lambda _: "the message announces another subject, and fits no role"),
-    Rule("TASK_RESUMED", "keep", lambda s: s.is_resumed, _say_refers),
-    Rule("TASK_OVER", "begin", lambda s: s.is_over and s.best is not None and (not s.is_other or s.is_clear), _say_work),
-    Rule("TASK_OVER", "leave", lambda s: s.is_over, lambda _: "the last task is over, and the message names no work"),
-    Rule("NEXT_TASK", "begin", lambda s: s.is_next, _say_work),
-    Rule("SAME_ROLE", "keep", lambda s: s.best_id is not None and not s.is_other, lambda _: "the message is work of its role"),
-    Rule("HANDED_ON", "move", lambda s: s.is_clear and s.is_same_object, _say_work),
-    Rule("OTHER_WORK", "begin", lambda s: s.is_clear, _say_work),
-    Rule("OTHER_MATTER", "leave", lambda s: s.is_other_matter, lambda _: "the message is about something that no role does"),
-    Rule("ABOUT_THE_WORK", "keep", lambda s: bool(s.refers), _say_refers),
-    Rule("SMALL_TALK", "pause", lambda s: s.ranking.outcome == "small_talk", lambda _: "the message is small talk or a general question"),
-    Rule("TRACKER_BELIEVES", "begin", lambda s: s.is_believed_other, lambda s: f"the host's tracker takes it for work of {s.believed}"),
-    Rule("NOTHING_NEW", "keep", lambda _: True, lambda _: "the message names no other work"),
+RULES: Final[Sequence[TaskRule]] = (
+    TaskRule("ROLE_NAMED", "begin", lambda s: s.is_named, _say_work),
+    TaskRule("SMALL_TALK", "pause", lambda s: s.signs.is_talk and not s.is_clear and not s.is_over and not s.shared, lambda _: IS_SMALL_TALK),
+    TaskRule("TASK_CLOSED", "end", lambda s: s.signs.is_thanks and not s.is_over, lambda _: "the user is done with it"),
+    TaskRule("TASK_STOPPED", "end", lambda s: s.signs.stops and not s.is_over, lambda _: "the user called it off"),
+    TaskRule("SUBJECT_CHANGED", "begin", lambda s: s.signs.changes_subject and s.best is not None, _say_work),
+    TaskRule("SUBJECT_CHANGED", "leave", lambda s: s.signs.changes_subject, lambda _: "the message announces another subject, and fits no role"),
+    TaskRule("TASK_RESUMED", "keep", lambda s: s.is_resumed, _say_refers),
+    TaskRule("TASK_OVER", "begin", lambda s: s.is_over and s.best is not None and (not s.is_other or s.is_clear), _say_work),
+    TaskRule("TASK_OVER", "leave", lambda s: s.is_over, lambda _: "the last task is over, and the message names no work"),
+    TaskRule("NEXT_TASK", "begin", lambda s: s.is_next, _say_work),
+    TaskRule("SAME_ROLE", "keep", lambda s: s.best_id is not None and not s.is_other, lambda _: "the message is work of its role"),
+    TaskRule("HANDED_ON", "move", lambda s: s.is_clear and s.is_same_object, _say_work),
+    TaskRule("OTHER_WORK", "begin", lambda s: s.is_clear, _say_work),
+    TaskRule("OTHER_MATTER", "leave", lambda s: s.is_other_matter, lambda _: "the message is about something that no role does"),
+    TaskRule("ABOUT_THE_WORK", "keep", lambda s: bool(s.refers), _say_refers),
+    TaskRule("SMALL_TALK", "pause", lambda s: s.ranking.outcome == "small_talk", lambda _: "the message is small talk or a general question"),
+    TaskRule("TRACKER_BELIEVES", "begin", lambda s: s.is_believed_other, lambda s: f"the host's tracker takes it for work of {s.believed}"),
+    TaskRule("NOTHING_NEW", "keep", lambda _: True, lambda _: "the message names no other work"),
 )  # fmt: skip
 """The rules about a message after a task. The first one that applies decides."""
 

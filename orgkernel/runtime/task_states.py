@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-State = Literal["open", "paused", "ended"]
+TaskState = Literal["open", "paused", "ended"]
 OPEN: Final = "open"
 PAUSED: Final = "paused"
 ENDED: Final = "ended"

@@ -8,14 +8,16 @@ from dataclasses import fields
 from inspect import signature
 
 from manifest_api.questions import read_crew_question
+from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
 from tests.support.trees import REPOSITORY
 
 
 def test_every_filter_of_the_kernel_can_be_asked_for() -> None:
-    """Every condition of `RoleFilter` is a parameter of the route."""
+    """Every condition of `RoleFilter` and of `AgentFilter` is a parameter of the route."""
     assert set(signature(read_crew_question).parameters) == {
         *(field.name for field in fields(RoleFilter)),
+        *AgentFilter.__struct_fields__,
         "cursor",
         "limit",
     }

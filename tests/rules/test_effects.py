@@ -12,7 +12,7 @@ from orgkernel.graph.assemble import assemble
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.extract import extract_edges
 from orgkernel.graph.org_index import OrgIndex
-from orgkernel.rules.effects import Effect, EffectPlace, list_effects
+from orgkernel.rules.effects import EffectPlace, RuleEffect, list_effects
 from orgkernel.rules.pages import build_all_pages
 from orgkernel.snapshots.consequences import DeclaredByFile, find_consequences, list_declared_by_file
 from tests.rules.test_cases import lay_out, load_cases
@@ -29,7 +29,7 @@ def find_place(declared: DeclaredByFile, file: str) -> EffectPlace:
     return "agent" if is_agent else "document"
 
 
-def find_effect(index: OrgIndex, declared: DeclaredByFile, diagnostic: Diagnostic) -> Effect:
+def find_effect(index: OrgIndex, declared: DeclaredByFile, diagnostic: Diagnostic) -> RuleEffect:
     """What a single finding takes out of service."""
     consequences = find_consequences(index, declared, [diagnostic])
     if consequences.is_held_back:

@@ -24,6 +24,7 @@ from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 from orgkernel.decisions.dispatch.task_state import PreviousTask
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
+from orgkernel.prepared_types import prepared
 
 _MAX_BYTES = 1_000_000
 _WRITE_PREVIOUS = "write it with `orgkernel dispatch --text SENTENCE --format json`"
@@ -95,13 +96,13 @@ def _read_previous(file: str) -> PreviousTask | None:
         data = sys.stdin.buffer.read(_MAX_BYTES) if file == "-" else _read_file(file)
         answer = msgspec.json.decode(data, type=dict[str, Any])
         if "asked" not in answer:
-            return msgspec.convert(answer, PreviousTask)
+            return msgspec.convert(answer, prepared(PreviousTask))
         if answer.get("task") is not None:
-            return msgspec.convert(answer["task"], PreviousTask)
+            return msgspec.convert(answer["task"], prepared(PreviousTask))
         if answer.get("role_id") is None:
             return None
         first = {"role_id": answer["role_id"], "texts": [answer["asked"]], "domain": answer.get("domain")}
-        return msgspec.convert(first, PreviousTask)
+        return msgspec.convert(first, prepared(PreviousTask))
     except (OSError, msgspec.MsgspecError) as error:
         problem = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{quote(file)} has no previous task: {problem}", _WRITE_PREVIOUS) from None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from orgkernel.runtime.task_states import MAX_TEXTS, State
+from orgkernel.runtime.task_states import MAX_TEXTS, TaskState
 
 TaskText = Annotated[str, msgspec.Meta(max_length=4_000)]
 
@@ -23,7 +23,7 @@ class PreviousTask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     texts: Annotated[tuple[TaskText, ...], msgspec.Meta(min_length=1, max_length=MAX_TEXTS)]
     """The message that began the task, then the latest ones."""
     domain: Annotated[str, msgspec.Meta(max_length=200)] | None = None
-    state: State = "open"
+    state: TaskState = "open"
     started: Annotated[str, msgspec.Meta(max_length=40)] | None = None
     """When the task began, RFC 3339. Reasons name it."""
     last: Annotated[str, msgspec.Meta(max_length=40)] | None = None

@@ -22,7 +22,7 @@ _BASE = "%SRCROOT%"
 _FINGERPRINT = "orgkernelFinding/v1"
 
 
-class RulePage(Protocol):
+class SarifRule(Protocol):
     """The page of a rule."""
 
     @property
@@ -38,7 +38,7 @@ class RulePage(Protocol):
 
 
 def render_sarif(
-    diagnostics: Iterable[Diagnostic], pages: Sequence[RulePage], version: str, read_lines: ReadLines
+    diagnostics: Iterable[Diagnostic], pages: Sequence[SarifRule], version: str, read_lines: ReadLines
 ) -> str:
     """The log as JSON. It lists those of the `pages` whose code a finding has, in their order."""
     findings = tuple(diagnostics)
@@ -59,7 +59,7 @@ def render_sarif(
     return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
 
 
-def _build_rule(page: RulePage) -> dict[str, Any]:
+def _build_rule(page: SarifRule) -> dict[str, Any]:
     words = page.name.split("-")
     return {
         "id": page.code,
