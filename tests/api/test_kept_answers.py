@@ -45,7 +45,7 @@ UNTAGGED = {
 }  # fmt: skip
 # Routes whose parameters need values of their own.
 ADDRESSES = {
-    "/v1/orgs/{org}/lines": f"/v1/orgs/{ORG}/lines?file={ORG}/org.yaml&line=1",
+    "/v1/orgs/{org}/lines": f"/v1/orgs/{ORG}/lines?file=ontology/ranks.yaml&line=1",
     "/v1/rules/{code}": "/v1/rules/ORG202",
 }
 CARDS = CardSettings("https://agents.example/a2a", "https://org.example", is_public=True)
