@@ -10,6 +10,7 @@ from textwrap import dedent
 import pytest
 from starlette.testclient import TestClient
 
+from manifest_api.openapi import build_openapi
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
@@ -116,3 +117,22 @@ def test_a_key_that_is_not_one_is_refused(ship: TestClient, file: StoreLocation,
     headers = {**bearer(first_key(file)), "Idempotency-Key": key.encode("latin-1")}
     problem(ship.post(PATH, json=RESULT, headers=headers), 400, "BAD_REQUEST")
     assert count_results(file) == 0
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+def test_a_method_that_a_route_does_not_have_is_refused_as_such(
+    ship: TestClient, file: StoreLocation, method: str
+) -> None:
+    """A key that another request used changes nothing about it: only POST changes something."""
+    headers = with_key(first_key(file), "a7")
+    assert ship.post(PATH, json=RESULT, headers=headers).status_code == 201
+    assert ship.request(method, PATH, json=RESULT, headers=headers).status_code == 405
+    assert count_results(file) == 1
+
+
+def test_every_change_is_a_post() -> None:
+    """Keys are looked at for no other method."""
+    assert {method for operations in build_openapi()["paths"].values() for method in operations} == {
+        "get",
+        "post",
+    }
