@@ -14,6 +14,7 @@ from manifest_api.questions import KNOWN_PARAMETERS, Org
 from manifest_api.routes.documented import declare_responses
 from orgkernel.diff.organizations import Version, compare_versions_of
 from orgkernel.diff.report import ChangeReport, build_report
+from orgkernel.graph.out_of_service import list_out_of_service, list_unknown_subjects
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
@@ -108,9 +109,14 @@ def _find_version(snapshots: list[OrgSnapshot], digest: str) -> int:
 
 
 def _compare(before: OrgSnapshot, after: OrgSnapshot) -> ChangeReport:
-    return build_report([compare_versions_of(after.org_id, _as_version(before), _as_version(after))])
+    comparison = compare_versions_of(after.org_id, _as_version(before), _as_version(after))
+    incomparable = (
+        f"{name}: {out.located_reason}, so it is not compared"
+        for name, snapshot in (("before", before), ("after", after))
+        for out in list_out_of_service(snapshot.records)
+    )
+    return build_report([comparison], incomparable)
 
 
 def _as_version(snapshot: OrgSnapshot) -> Version:
-    unread = frozenset(snapshot.records.without_profile) & snapshot.records.excused
-    return Version(snapshot.index, snapshot.diagnostics, unread)
+    return Version(snapshot.index, snapshot.diagnostics, list_unknown_subjects(snapshot.records))

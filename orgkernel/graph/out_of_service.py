@@ -49,6 +49,14 @@ def list_out_of_service(records: OrgRecords) -> tuple[OutOfService, ...]:
     return tuple(out for each in subjects if (out := find_out_of_service(records, each)) is not None)
 
 
+def list_unknown_subjects(records: OrgRecords) -> frozenset[str]:
+    """The ids of the roles that are declared in a file that cannot be read or is out of service, and, as `agent:ID`, the agents
+    that are out of service. A comparison of two versions knows nothing about them.
+    """
+    unread = frozenset(records.without_profile) & records.excused | records.withheld.keys()
+    return unread | {f"agent:{each}" for each in records.withheld_agents}
+
+
 def describe_refusal(records: OrgRecords, subject: str) -> tuple[str, str] | None:
     """The message and the help for a question about a subject that is out of service. None for every other subject."""
     out = find_out_of_service(records, subject)

@@ -10,7 +10,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.diff.organizations import Version, compare_versions_of
 from orgkernel.diff.report import ChangeReport, build_report
 from orgkernel.errors import UnknownOrganization
-from orgkernel.graph.out_of_service import list_out_of_service
+from orgkernel.graph.out_of_service import list_out_of_service, list_unknown_subjects
 from orgkernel.kernel.settings import Project
 from orgkernel.loading.cache import Cache
 from orgkernel.project.versions import TreeVersion, read_versions
@@ -82,9 +82,7 @@ def _read(version: TreeVersion) -> _Read:
     latest = version.state.latest
     versions, errors, out_of_service = {}, {}, {}
     for org_id, each in latest.organizations.items():
-        unread = frozenset(each.records.without_profile) & each.records.excused | each.records.withheld.keys()
-        unread |= {f"agent:{agent_id}" for agent_id in each.records.withheld_agents}
-        versions[org_id] = Version(each.index, each.diagnostics, unread)
+        versions[org_id] = Version(each.index, each.diagnostics, list_unknown_subjects(each.records))
         out_of_service[org_id] = tuple(out.located_reason for out in list_out_of_service(each.records))
         errors[org_id] = sum(diagnostic.severity is Severity.ERROR for diagnostic in each.diagnostics)
     about_some = {diagnostic for each in latest.organizations.values() for diagnostic in each.diagnostics}
@@ -112,7 +110,7 @@ def _chosen(org: str | None, known: set[str], project: Project) -> set[str]:
 
 
 def _list_incomparable(read: _Read, chosen: set[str]) -> Iterator[str]:
-    """The organizations of a side about which a comparison cannot say that nothing changed."""
+    """The organizations, roles and agents of a side about which a comparison cannot say that nothing changed."""
     for org_id in sorted(read.unreadable & chosen):
         yield f"{read.name}: organization {quote(org_id)} cannot be read, so it is not compared"
     for org_id in sorted(read.held_back & chosen):
@@ -120,16 +118,16 @@ def _list_incomparable(read: _Read, chosen: set[str]) -> Iterator[str]:
             f"{read.name}: organization {quote(org_id)} has {_count_errors(read.errors[org_id])} and does not answer, so only its "
             f"readable parts are compared{_name_unread(read, org_id)}"
         )
+    for org_id in sorted(chosen & read.out_of_service.keys() - read.held_back):
+        yield from (
+            f"{read.name}: {sentence}, so it is not compared" for sentence in read.out_of_service[org_id]
+        )
 
 
 def _notes(read: _Read, chosen: set[str], org: str | None) -> Iterator[str]:
     for org_id, count in read.errors.items():
         if org_id in chosen - read.held_back:
             yield f"{read.name}: organization {quote(org_id)} has {_count_errors(count)} about single roles{_name_unread(read, org_id)}"
-    for org_id in sorted(chosen & read.out_of_service.keys()):
-        yield from (
-            f"{read.name}: {sentence}, so it is not compared" for sentence in read.out_of_service[org_id]
-        )
     if read.other_errors and org is None:
         yield f"{read.name}: {_count_errors(read.other_errors)} in documents of no organization, such as decision cases"
 

@@ -115,10 +115,12 @@ def test_full_shows_the_line_the_caret_the_help_and_the_rule(shop: Path) -> None
 
 
 def test_one_broken_file_does_not_hide_the_findings_of_the_others(shop: Path) -> None:
-    """A truncated file is one finding; the rest is checked, and nobody is blamed for what the file would have said."""
+    """A truncated file is one error, with the role that it takes out of service; the rest is checked, and nobody is blamed
+    for what the file would have said.
+    """
     write_tree(shop, {"roles/ops.yaml": "_schema: orgkernel:role_profile\nrole_id: [ops\n"} | ERROR)
     done = run("check", "--format", "json", cwd=shop)
-    assert codes(done.stdout) == ["ORG301", "ORG005"]
+    assert codes(done.stdout) == ["ORG301", "ORG005", "ORG725"]
 
 
 def test_without_a_path_the_nearest_project_file_upwards_says_what_is_checked(tmp_path: Path) -> None:

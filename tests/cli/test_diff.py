@@ -383,7 +383,31 @@ def test_a_role_that_cannot_be_read(repository: Path) -> None:
     done = run("diff", "git:HEAD", "org", cwd=repository)
     assert done.returncode == 2
     assert "codegen_specialist is removed" not in done.stdout
-    assert "compared, without `codegen_specialist`" in done.stderr
+    assert done.stderr.startswith("error: NEW (org): role `codegen_specialist` is out of service: ")
+    assert "so it is not compared\n" in done.stderr
+    assert "about single roles, without `codegen_specialist`" in done.stderr
+
+
+def test_a_role_that_could_not_be_read_before(repository: Path) -> None:
+    """What a corrected profile gains is not known without its earlier version, so a gate does not pass."""
+    profile = repository / CODEGEN
+    text = profile.read_text(encoding="utf-8")
+    profile.write_text("_schema: orgkernel:role_profile\nrole_id: codegen_specialist\nx: [\n")
+    commit(repository)
+    profile.write_text(text, encoding="utf-8")
+    done = run("diff", "git:HEAD", "org", "--fail-on", "widened", cwd=repository)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: OLD (git:HEAD): role `codegen_specialist` is out of service: ")
+
+
+def test_a_superior_that_cannot_be_read(repository: Path) -> None:
+    """It holds the organization back, and is no removed role either."""
+    superior = repository / "org/roles/engineering_xo.yaml"
+    superior.write_text("_schema: orgkernel:role_profile\nrole_id: engineering_xo\nx: [\n")
+    done = run("diff", "git:HEAD", "org", cwd=repository)
+    assert done.returncode == 2
+    assert "engineering_xo is removed" not in done.stdout
+    assert "compared, without `engineering_xo`" in done.stderr
 
 
 def test_an_organization_that_cannot_be_read(repository: Path) -> None:

@@ -94,7 +94,7 @@ def test_components_in_other_files(tmp_path: Path) -> None:
 
 
 def test_one_tool_in_two_files(tmp_path: Path) -> None:
-    """What two files say alike is no contradiction, and a confirmation holds for both; another meaning is one."""
+    """What two files say alike is no contradiction, and a confirmation holds for both; another meaning is one, and takes out the agent of the file."""
     mail = "tools:\n- {component_type: ClientTool, id: m, name: mail, description: Mails., requires_confirmation: true}\n"
     files = {f"{name}.yaml": AGENT.format(name) + mail + VERSION for name in ("one", "two")}
     kernel = Kernel.open(write_tree(tmp_path, files))
@@ -102,7 +102,9 @@ def test_one_tool_in_two_files(tmp_path: Path) -> None:
     done = [run_here("can", f"role:{name}", "use", "tool:mail", cwd=tmp_path) for name in ("one", "two")]
     assert [each.stdout[:4] for each in done] == ["ask:", "ask:"]
     write_tree(tmp_path, {"two.yaml": files["two.yaml"].replace("Mails.", "Sends letters.")})
-    assert [each.code for each in Kernel.open(tmp_path).check()] == ["ORG217"]
+    assert [each.code for each in Kernel.open(tmp_path).check()] == ["ORG217", "ORG725"]
+    done = [run_here("can", f"role:{name}", "use", "tool:mail", cwd=tmp_path) for name in ("one", "two")]
+    assert [each.stdout.partition(":")[0] for each in done] == ["ask", "deny"]
 
 
 def test_a_swarm_queries_and_does_not_command(tmp_path: Path) -> None:
@@ -129,8 +131,8 @@ def test_a_swarm_queries_and_does_not_command(tmp_path: Path) -> None:
         (AGENT.format("a").replace("system_prompt: Do a.\n", ""), ["ORG101"]),
         (AGENT.format("a").replace(MODEL, ""), ["ORG101"]),
         (AGENT.format("a") + "tools: search\n", ["ORG103"]),
-        ("component_type: ManagerWorkers\nid: t\nname: T\nworkers:\n- {" + AGENT.format("a").replace("\n", ", ").rstrip(", ") + "}\n", ["ORG101"]),
-        ("component_type: ManagerWorkers\nid: t\nname: T\nworkers: []\ngroup_manager: {" + AGENT.format("a").replace("\n", ", ").rstrip(", ") + "}\n", ["ORG101"]),
+        ("component_type: ManagerWorkers\nid: t\nname: T\nworkers:\n- {" + AGENT.format("a").replace("\n", ", ").rstrip(", ") + "}\n", ["ORG101", "ORG725"]),
+        ("component_type: ManagerWorkers\nid: t\nname: T\nworkers: []\ngroup_manager: {" + AGENT.format("a").replace("\n", ", ").rstrip(", ") + "}\n", ["ORG101", "ORG725"]),
     ],
 )  # fmt: skip
 def test_what_is_missing(tmp_path: Path, text: str, codes: list[str]) -> None:
@@ -195,7 +197,7 @@ def test_one_component_in_two_notations_is_one_agent(tmp_path: Path) -> None:
     orders = run_here("role", "orders", "one", cwd=tmp_path).stdout
     assert orders.count("Do one.") == 1
     write_tree(tmp_path, {"one.json": json.dumps(read_yaml(text.replace("Does one", "Does two")))})
-    assert [each.code for each in Kernel.open(tmp_path).check()] == ["ORG217"]
+    assert [each.code for each in Kernel.open(tmp_path).check()] == ["ORG217", "ORG725"]
 
 
 def test_a_confirmation_holds_in_a_union(tmp_path: Path) -> None:

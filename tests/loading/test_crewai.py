@@ -176,7 +176,7 @@ def test_other_projects_are_not_claimed(tmp_path: Path, files: dict[str, str]) -
 
 
 def test_a_messy_crew(tmp_path: Path) -> None:
-    """Each mistake is told at its line, and the other agents are there."""
+    """Each mistake is told at its line, with the agent that it takes out of service, and the other agents are there."""
     files = {
         "config/agents.yaml": (
             f"a:\n{AGENT}  tools: [nope]\n  max_iter: 0\nb:\n  role: R\n  goal: G\nc: text\nd:\n{AGENT}  max_itr: 3\n"
@@ -187,8 +187,12 @@ def test_a_messy_crew(tmp_path: Path) -> None:
     done = run_here("check", "--format", "concise", cwd=write_tree(tmp_path, files))
     found = [line.removeprefix("config/").split(" ")[:2] for line in done.stdout.splitlines()]
     assert [(at, said.partition("[")[2].rstrip("]")) for at, said in found] == [
-        ("agents.yaml:6:13:", "ORG106"), ("agents.yaml:7:1:", "ORG101"), ("agents.yaml:10:4:", "ORG103"),
-        ("agents.yaml:15:3:", "ORG102"), ("agents.yaml:21:10:", "ORG103"), ("agents.yaml:26:11:", "ORG103"),
+        ("agents.yaml:6:13:", "ORG106"), ("agents.yaml:6:13:", "ORG725"),
+        ("agents.yaml:7:1:", "ORG101"), ("agents.yaml:7:1:", "ORG725"),
+        ("agents.yaml:10:4:", "ORG103"), ("agents.yaml:10:4:", "ORG725"),
+        ("agents.yaml:15:3:", "ORG102"),
+        ("agents.yaml:21:10:", "ORG103"), ("agents.yaml:21:10:", "ORG725"),
+        ("agents.yaml:26:11:", "ORG103"), ("agents.yaml:26:11:", "ORG725"),
         ("tasks.yaml:1:1:", "ORG101"),
     ]  # fmt: skip
     done = run_here("graph", cwd=tmp_path)

@@ -22,6 +22,7 @@ COMPARED_OTHERWISE = {
     "organization": "the section `organization`, with what the governance document sets",
     "without_profile": "follows from the hierarchy and the profiles",
     "withheld": "roles in files with errors, which are told apart",
+    "withheld_agents": "agents that fill such a role, which are told apart",
     "excused": "roles in files that cannot be read, which are told apart",
     "incomplete": "catalogs that cannot be read, which hold the organization back",
     "elsewhere": "the section `sharing`",

@@ -253,7 +253,7 @@ def _render_summary(
         for each in snapshot.organizations.values()
         if each.records.document.name in reported_names
     ]
-    roles = sum(len(each.posts) for each in organizations)
+    roles = sum(len(each.posts.keys() | each.withheld.keys()) for each in organizations)
     if not organizations:
         profiles = (each for each in snapshot.tree.documents if each.kind == "role_profile")
         roles = sum(each.name in reported_names for each in profiles)

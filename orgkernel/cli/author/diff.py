@@ -55,7 +55,8 @@ def command(
     PATH relative to the top of the repository, or to the current folder if it begins with `./`. Without NEW, OLD must be
     a revision and is compared with the work tree: the paths in the nearest orgkernel.toml, or else the current folder.
 
-    Exits 0, 1 if there is a change that --fail-on names, 2 if it cannot run or an organization cannot be compared.
+    Exits 0, 1 if there is a change that --fail-on names, 2 if it cannot run or an organization, role or agent
+    cannot be compared.
     """
     project = find_project(os.getcwd())
     cache = find_cache(project, no_cache)
