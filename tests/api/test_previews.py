@@ -96,6 +96,21 @@ def test_the_changes_are_those_of_the_last_reload(tree: Path) -> None:
         assert client.get(f"{ORG}/changes").json()["report"]["summary"]["narrowed"] == 0
 
 
+def test_a_role_out_of_service_is_not_compared(tree: Path) -> None:
+    """A broken profile is no removed role, and the correction is no gain: the report says that the role is not compared."""
+    kernel = Kernel.open(str(tree))
+    profile = tree / "roles/scout.yaml"
+    text = profile.read_text(encoding="utf-8")
+    with client_of(kernel) as client:
+        for content, side in ((text + "x: [\n", "after"), (text, "before")):
+            profile.write_text(content, encoding="utf-8")
+            kernel.reload()
+            report = client.get(f"{ORG}/changes").json()["report"]
+            assert report["incomparable"][0].startswith(f"{side}: role `scout` is out of service: ")
+            assert not any("scout is" in each["sentence"] for each in report["changes"])
+            assert not any(each["sentence"].startswith("scout ") for each in report["changes"])
+
+
 def test_two_chosen_versions_are_compared(tree: Path) -> None:
     """The versions are listed, newest first, with the time of their end; any two are compared, in either direction."""
     kernel = Kernel.open(str(tree))
