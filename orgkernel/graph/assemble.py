@@ -23,8 +23,11 @@ from orgkernel.graph.visible_documents import Duplicate, Group, Visibility, Visi
 from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
 
-_SHIPPED = os.path.join(get_shipped_folder("ontology"), "")
-"""The folder of the shipped ontology, which contains the catalogs for other hosts."""
+_INSTALLED = tuple(
+    os.path.join(each, "")
+    for each in (get_shipped_folder("ontology"), os.path.dirname(os.path.dirname(__file__)))
+)
+"""The folders of the shipped ontology and of the package, which contain the catalogs for other hosts."""
 
 
 class Including:
@@ -258,8 +261,8 @@ def digest_documents(documents: Iterable[SourceDocument], organization: SourceDo
 
 
 def _name_relative_to(home: str, document: SourceDocument) -> str:
-    """The name of a file relative to a folder. Files of the shipped ontology get a name that does not depend on its location."""
-    if document.shared or document.path.startswith(_SHIPPED):
+    """The name of a file relative to a folder. Files that come with orgkernel get a name that does not depend on their location."""
+    if document.shared or document.path.startswith(_INSTALLED):
         return os.path.basename(document.path)
     if document.path.startswith(home):  # the same result as below, and much faster
         return document.path[len(home) :]
