@@ -50,7 +50,7 @@ class CompiledLimit:
 
     def describe(self, charge: Charge) -> str:
         """What it allows, for messages."""
-        if charge.limit_id.endswith(COSTS):
+        if counts_costs(charge.limit_id):
             return f"{self.describe_amount(charge.limit)} per {self.definition.record.per}"
         calls = f"{charge.limit} call{'s' * (charge.limit != 1)}"
         return (
@@ -65,7 +65,7 @@ class CompiledLimit:
 
     def convert_to_units(self, charge: Charge, count: int) -> int | float:
         """A count of one of its charges, in calls or in the unit of the budget."""
-        return count / MILLIONTHS if charge.limit_id.endswith(COSTS) else count
+        return count / MILLIONTHS if counts_costs(charge.limit_id) else count
 
     def compute_cost(self, tool_input: Mapping[str, Any] | None) -> int | None:
         """The cost of a call in millionths of the unit. None if it is not known, and every budget is too small for it."""
@@ -119,9 +119,14 @@ def _count_millionths(amount: float, rounding: str) -> int:
     return int((Decimal(repr(amount)) * MILLIONTHS).to_integral_value(rounding))
 
 
+def counts_costs(limit_id: str) -> bool:
+    """Whether the costs of calls are counted under this id, and not the calls."""
+    return limit_id.endswith(COSTS)
+
+
 def count_usage(limit_id: str, used: float) -> int:
     """A stated usage as it is counted: whole calls, and costs in millionths."""
-    return _count_millionths(used, ROUND_CEILING) if limit_id.endswith(COSTS) else math.ceil(used)
+    return _count_millionths(used, ROUND_CEILING) if counts_costs(limit_id) else math.ceil(used)
 
 
 def read_window(text: str) -> float:

@@ -24,7 +24,7 @@ from orgkernel.decisions.access.layer import (
     Target,
     Unstated,
 )
-from orgkernel.decisions.access.limits import COSTS, EVERYONE, CompiledLimit, list_call_charges
+from orgkernel.decisions.access.limits import EVERYONE, CompiledLimit, counts_costs, list_call_charges
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.evidence.limit_usage import INPUT, LIMIT, Charge, LimitUsage
@@ -75,7 +75,7 @@ def _is_cost_open(evaluation: Evaluation, charge: Charge, limit: CompiledLimit) 
     """Whether the cost of a call is in an input that the request does not state."""
     return (
         limit.cost_argument is not None
-        and charge.limit_id.endswith(COSTS)
+        and counts_costs(charge.limit_id)
         and evaluation.request.context.input is None
     )
 
@@ -86,7 +86,7 @@ def _explain_reached(evaluation: Evaluation) -> Sentence:
         whose = "" if charge.counter == EVERYONE else f" for {quote(charge.counter)}"
         refill = ""
         if usage is not None and usage.refills_at is not None:
-            refill = f"; the next {'refill is at' if charge.limit_id.endswith(COSTS) else 'call is possible after'} {as_utc(usage.refills_at)}"
+            refill = f"; the next {'refill is at' if counts_costs(charge.limit_id) else 'call is possible after'} {as_utc(usage.refills_at)}"
         left = _describe_shortage(evaluation, charge, limit, usage)
         texts.append(f"limit {quote(limit.id)} allows {limit.describe(charge)}{whose}, and {left}{refill}")
         why[cite_place(f"limit {limit.id}", limit.definition.place())] = None
@@ -100,7 +100,7 @@ def _describe_shortage(
     if _is_cost_open(evaluation, charge, limit) and evaluation.state.usage is not _USED_UP:
         return "the call may cost more"
     left = 0 if usage is None else max(0, charge.limit - usage.used)
-    if not left or not charge.limit_id.endswith(COSTS):
+    if not left or not counts_costs(charge.limit_id):
         return "none is left"
     if limit.compute_cost(evaluation.request.context.input) is not None:
         return f"{limit.describe_amount(left)} of it is left, but the call costs {limit.describe_amount(charge.amount)}"
@@ -121,7 +121,7 @@ def _explain_left(evaluation: Evaluation) -> Sentence:
             left = max(0, charge.limit - current.used)
             amounts = (left, charge.limit)
             shown = (
-                map(limit.describe_amount, amounts) if charge.limit_id.endswith(COSTS) else map(str, amounts)
+                map(limit.describe_amount, amounts) if counts_costs(charge.limit_id) else map(str, amounts)
             )
             texts.append(f"limit {quote(limit.id)} has {' of '.join(shown)} left before this call")
     return "; ".join(texts), ()
@@ -150,7 +150,7 @@ def _find_unstated(evaluation: Evaluation) -> Iterable[Unstated]:
         usage = _USED_UP
         if INPUT in needed:
             known = evaluation.state.usage or _build_unused(evaluation)
-            usage = {key: each for key, each in known.items() if not key[0].endswith(COSTS)}
+            usage = {key: each for key, each in known.items() if not counts_costs(key[0])}
         yield Unstated(needed, evaluation.copy_with(state=replace(evaluation.state, usage=usage)))
 
 
