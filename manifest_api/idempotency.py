@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manifest_api.guards.caller import get_caller
-from manifest_api.guards.limits import take_body
+from manifest_api.guards.limits import replay, take_body
 from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.problems import (
     BAD_REQUEST,
@@ -77,22 +77,14 @@ class IdempotentRequests(HttpMiddleware):
         if kept[0] is not None:
             await _build_response(kept[0], is_replayed=True)(scope, receive, send)
             return
-        response = await self._run(scope, body)
+        response = await self._run(scope, body, receive)
         await self._stored.work(lambda store: finish_request(store, caller, key, response))
         await _build_response(response, is_replayed=False)(scope, receive, send)
 
-    async def _run(self, scope: Scope, body: bytes) -> KeptResponse:
+    async def _run(self, scope: Scope, body: bytes, receive: Receive) -> KeptResponse:
         """The response of the application to a request whose body is read."""
         head: Message = {}
         parts = bytearray()
-        sent = False
-
-        async def receive_again() -> Message:
-            nonlocal sent
-            if sent:
-                return {"type": "http.disconnect"}
-            sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
 
         async def collect(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -102,7 +94,7 @@ class IdempotentRequests(HttpMiddleware):
 
         # The response is kept as text, so it is not compressed.
         plain = [header for header in scope["headers"] if header[0] != b"accept-encoding"]
-        await self._app({**scope, "headers": plain}, receive_again, collect)
+        await self._app({**scope, "headers": plain}, replay(body, receive), collect)
         headers = {
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in head["headers"]
