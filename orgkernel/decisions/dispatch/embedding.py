@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Any, Protocol, runtime_checkable
 
 from orgkernel.decisions.dispatch.role_texts import find_sources
@@ -78,7 +78,9 @@ def find_similar(view: OrgView, text: str, embedder: Embedder) -> dict[int, floa
             texts, sizes = _list_texts(view)
             tables[embedder] = embedder.embed(texts), sizes
         near = compare_groups(embedder.embed([text])[0], *tables[embedder])
-    average, deviation = fmean(near), pstdev(near)
+    average = fmean(near)
+    # `statistics.pstdev` counts in fractions, which takes longer than the comparison itself.
+    deviation = math.sqrt(fmean([(each - average) ** 2 for each in near]))
     if deviation < 1e-6:
         return {}
     shares = ((each - average) / (_DEVIATIONS * deviation) for each in near)

@@ -8,7 +8,7 @@ tell them apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -18,6 +18,7 @@ from orgkernel.decisions.dispatch.order import rank_handlers
 from orgkernel.decisions.dispatch.role_texts import get_text_index, get_text_sources, list_domain_texts
 from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics import Place
+from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.runtime.text_index import TextIndex, build_example_key, extract_content, rank_roles
 from orgkernel.runtime.word_forms import clean, find_tokens, join_words
@@ -112,21 +113,37 @@ def list_declared_sentences(view: OrgView) -> Iterator[DeclaredSentence]:
 
 
 def report_routing(view: OrgView, embedder: Embedder | None = None) -> RoutingReport:
-    """Ask every declared sentence of an organization, and say where it leads."""
+    """Ask every declared sentence of an organization, and say where it leads.
+
+    It takes as long as a thousand requests, so a snapshot keeps its report.
+    """
+    reports = _get_reports(view)
+    if embedder not in reports:
+        reports[embedder] = _build_report(view, embedder)
+    return reports[embedder]
+
+
+@PerView
+def _get_reports(view: OrgView) -> dict[Embedder | None, RoutingReport]:
+    return {}
+
+
+def _build_report(view: OrgView, embedder: Embedder | None) -> RoutingReport:
     index = get_text_index(view)
     counts: Counter[tuple[str, bool]] = Counter()
     confused: Counter[tuple[str, str]] = Counter()
     misrouted, unsure = [], []
     for sentence in list_declared_sentences(view):
         question = sentence.text if sentence.kind == "example" else FRAME.format(sentence.text)
-        routed = _ask(view, index, sentence, question, embedder, None)
+        similar = None if embedder is None else find_similar(view, question, embedder)
+        routed = _ask(index, sentence, question, similar, None)
         counts[sentence.kind, routed.taker == sentence.role_id] += 1
         if routed.taker != sentence.role_id:
             misrouted.append(routed)
             _count_confusion(confused, routed)
         elif sentence.kind == "example":
             key = build_example_key(extract_content(sentence.text))
-            again = _ask(view, index, sentence, question, embedder, key)
+            again = _ask(index, sentence, question, similar, key)
             counts["similar", again.taker == sentence.role_id] += 1
             if again.taker not in (None, sentence.role_id):
                 unsure.append(again)
@@ -150,14 +167,12 @@ def report_routing(view: OrgView, embedder: Embedder | None = None) -> RoutingRe
 
 
 def _ask(
-    view: OrgView,
     index: TextIndex,
     sentence: DeclaredSentence,
     text: str,
-    embedder: Embedder | None,
+    similar: Mapping[int, float] | None,
     unknown_example: str | None,
 ) -> RoutedSentence:
-    similar = None if embedder is None else find_similar(view, text, embedder)
     ranking = rank_roles(index, text, similar=similar, unknown_example=unknown_example)
     names = tuple(index.roles[each.role] for each in ranking.ranked[:_SHOWN_ROLES])
     return RoutedSentence(

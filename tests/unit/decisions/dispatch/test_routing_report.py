@@ -76,12 +76,14 @@ def test_all_surfaces_give_the_same_report(office: Path) -> None:
     """The command line as JSON and HTTP answer as the kernel does."""
     import msgspec
 
-    report = Kernel.open(office).report_routing("office")
+    kernel = Kernel.open(office)
+    report = kernel.report_routing("office")
+    assert kernel.report_routing("office") is report, "a snapshot keeps its report"
     result = CliRunner().invoke(
         cli, ["routing", "report", "--org", "office", "--path", str(office), "--format", "json"]
     )
     assert msgspec.json.decode(result.stdout, type=RoutingReport) == report
-    with TestClient(create_app(Kernel.open(office)), client=("127.0.0.1", 1)) as client:
+    with TestClient(create_app(kernel), client=("127.0.0.1", 1)) as client:
         response = client.get("http://127.0.0.1/v1/orgs/office/routing-report")
     assert response.status_code == 200
     assert msgspec.json.decode(response.content, type=RoutingReport) == report
