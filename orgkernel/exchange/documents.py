@@ -25,6 +25,8 @@ from orgkernel.loading.sources import SourceDocument
 _SECTIONS = {"tool_catalog": ("tools", "tools.yaml"), "procedure_catalog": ("procedures", "procedures.yaml")}
 _MARKDOWN = ("cognitive_skill", "standing_order")
 _FOLDERS = {"role": "roles/", "department": "departments/"}
+_WITH_FOREIGN_FIELDS = ("role_profile", "tool_catalog", "skill_catalog", "organization")
+_NO_AUDIENCE = "no agent with a post has its name"
 # Fields that every document has, and fields that name an orgkernel document.
 _ALWAYS = frozenset({"kind", "version", "suppressions"})
 
@@ -38,7 +40,8 @@ def export_documents(records: OrgRecords, source: str) -> Export:
             post.document, source, _find_assumed_delegation(records, role_id)
         )
     theirs = [each for each in records.catalogs if each.format]
-    used = {tool for post in records.posts.values() for tool in post.profile.capabilities.tools_primary}
+    profiles = (post.profile.capabilities for post in records.posts.values())
+    used = {tool for each in profiles for tool in (*each.tools_primary, *each.tools_secondary)}
     for kind, (section, name) in _SECTIONS.items():
         definitions = [each for each in getattr(records, section).values() if each.document.format]
         if definitions:
@@ -48,7 +51,12 @@ def export_documents(records: OrgRecords, source: str) -> Export:
         files[f"{document.kind}_{number + 1}.yaml"] = _render_file(document, source)
     for order in theirs:
         if isinstance(order.record, StandingOrder) and order.record.body.strip():
-            files[_order_name(order.record)] = _order(order, order.record.body)
+            name = _order_name(order.record)
+            text, places = _order(order, order.record.body)
+            before = files.get(name)
+            if before is not None:
+                text, places = f"{before[0]}\n{text}", (*before[1], None, *places)
+            files[name] = text, places
     skills = [each for each in records.cognitive_skills.values() if each.document.format]
     for skill, name in zip(skills, map_names(each.id for each in skills).values(), strict=True):
         files[f"skills/{name}/SKILL.md"] = page(_render_skill(skill, name))
@@ -184,7 +192,9 @@ def _list_losses(documents: Iterable[SourceDocument]) -> Iterator[Loss]:
         if carried[name].isdisjoint(marks):
             keys[key] += 1
     for key, count in sorted(keys.items()):
-        yield Loss(f"`{key}`", "orgkernel documents have no field for it", count)
+        # A whole file, which its format would have addressed to an agent.
+        reason = _NO_AUDIENCE if "/" in key else "orgkernel documents have no field for it"
+        yield Loss(f"`{key}`", reason, count)
     words = sum(
         word not in part.record.capabilities.tools_primary  # type: ignore[attr-defined]
         for part in parts
@@ -217,7 +227,7 @@ def _list_foreign_keys(parts: Sequence[SourceDocument]) -> Iterator[tuple[str, s
     """The file, name and positions of each source field that orgkernel documents do not have."""
     for part in parts:
         below = {} if isinstance(part.marks, int) else part.marks[1]
-        if part.kind in ("role_profile", "tool_catalog"):
+        if part.kind in _WITH_FOREIGN_FIELDS:
             for key in below.keys() - _list_fields(part.record) - _CONTAINED.get(part.format, frozenset()):
                 yield part.name, key, tuple(_list_positions(below[key]))
 

@@ -247,8 +247,19 @@ class MergedDocument(SourceDocument):
             first.format,
             first.home,
         )
-        self._first = first
-        self._parts = parts
+        # A part can itself be merged, from the files of a source.
+        self._first = first.part(())
+        self._parts = tuple(each for part in parts for each in part.parts)
+
+    def replace_values(self, packed: Packed) -> MergedDocument:
+        """The same parts with other values."""
+        return MergedDocument(self._first, self._parts, packed)
+
+    def bind_to_home(self, home: str) -> SourceDocument:
+        """A copy whose parts are copies for the organizations of the folder, too."""
+        bound = {id(part): part.bind_to_home(home) for part in (self._first, *self._parts)}
+        parts = tuple(bound[id(part)] for part in self._parts)
+        return MergedDocument(bound[id(self._first)], parts, self.packed).hold(self.record, self.marks)
 
     def seal(self) -> None:
         """Drop the unpacked parts and keep the packed ones."""

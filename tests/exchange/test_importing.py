@@ -41,6 +41,7 @@ SAMPLES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("gemini-cli", "gemini-cli", lambda folder: lay_out(folder, "gemini_cli")),
     ("cursor", "cursor", lambda folder: lay_out(folder, "cursor")),
     ("agent-zero", "agent-zero", lambda folder: lay_out(folder, "agent_zero")),
+    ("probos", "probos", lambda folder: lay_out(folder, "probos")),
     ("mcp", "mcp", lambda folder: lay_out(folder, "mcp")),
 ]
 PLACES = frozenset({"why", "file", "line", "digest", "snapshot"})

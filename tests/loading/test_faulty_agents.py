@@ -80,6 +80,7 @@ BROKEN = {
     "gemini_cli": (".gemini/agents/broken.md", "---\nname: [\n---\nx\n", "role:auditor use tool:read_file"),
     "cursor": (".cursor/agents/broken.md", "---\nname: [\n---\nx\n", "role:debugger use tool:browser"),
     "copilot": (".github/agents/broken.agent.md", "---\ntools: {a: b}\nname: [\n---\nx\n", "role:Planner use tool:search"),
+    "probos": ("config/standing_orders/crew_profiles/broken.yaml", "personality: {openness: [}\n", "agent:deckhand use tool:winch"),
     "agent_zero": ("agents/broken/agent.yaml", "title: [\n", "role:lead use tool:response"),
 }  # fmt: skip
 PROSE = (

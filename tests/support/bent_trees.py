@@ -118,6 +118,7 @@ _FILES = {
             "agent_framework",
             "agent_format",
             "autogen",
+            "probos",
         )
     },
 }

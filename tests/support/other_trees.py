@@ -302,7 +302,91 @@ AUTOGEN = {
 """,
     "package.json": '{"name": "desk"}\n',
 }
+PROBOS = {
+    "config/ontology/vessel.yaml": """vessel:
+  identity: {name: Tender, version: "1.0", description: A tender that lays buoys.}
+  alert_conditions: [CALM, STORM]
+  default_alert_condition: CALM
+""",
+    "config/ontology/organization.yaml": """departments:
+  - {id: bridge, name: Bridge, description: Commands}
+  - {id: deck, name: Deck}
+posts:
+  - {id: owner, title: Owner, department: bridge, reports_to: null, authority_over: [mate], tier: external}
+  - id: mate
+    title: Mate
+    department: bridge
+    reports_to: owner
+    authority_over: [bosun]
+    tier: crew
+    clearance: FULL
+    capabilities:
+      - {id: plan_voyage, summary: Plan the voyage of a day from tides and weather, tools: [read_tides], outputs: [plan]}
+    does_not_have: []
+  - id: bosun
+    title: Bosun
+    department: deck
+    reports_to: mate
+    authority_over: []
+    clearance: ENHANCED
+    capabilities:
+      - {id: lay_buoy, summary: Lay a buoy and note its position, tools: [winch, log_position]}
+      - {id: mend_chain, summary: Mend the chain of a buoy}
+    does_not_have: ["a chart plotter of its own"]
+assignments:
+  - {agent_type: first_mate, post_id: mate, callsign: Petrel, watches: [day, night]}
+  - {agent_type: deckhand, post_id: bosun, callsign: Tern, watches: [day]}
+""",
+    "config/ontology/operations.yaml": "watch_types:\n  - {id: day, name: Day, staffing: full}\n  - {id: night, name: Night, staffing: minimal}\nduty_categories: []\n",
+    "config/ontology/skills.yaml": """skill_taxonomy:
+  categories:
+    - {id: pcc, name: Universal, description: What everyone needs}
+role_templates:
+  mate:
+    required:
+      - {skill_id: communication, min_proficiency: 4}
+      - {skill_id: navigation, min_proficiency: 5}
+  bosun:
+    required:
+      - {skill_id: communication, min_proficiency: 2}
+      - {skill_id: rope_work, min_proficiency: 4}
+    optional:
+      - {skill_id: navigation, min_proficiency: 2}
+qualification_paths:
+  ensign_to_lieutenant:
+    description: First step
+    requirements:
+      - {type: pcc_minimum, description: All, min_proficiency: 2, scope: all_pccs}
+      - {type: role_minimum, description: Two, min_proficiency: 3, min_count: 2, scope: role_skills}
+""",
+    "config/ontology/resources.yaml": """model_tiers: [{id: fast, name: Fast}]
+tool_capabilities:
+  - {id: read_tides, name: Tide table, description: Reads the tide table, provider: harbor, available_to: all_crew}
+  - {id: radio, name: Radio, description: Speaks on the radio, provider: radio, available_to: lieutenant_plus, gated_by: earned_agency}
+""",
+    "config/ontology/records.yaml": "knowledge_tiers: [{tier: 1, name: Log}]\n",
+    "config/standing_orders/federation.md": "Life comes first.\n",
+    "config/standing_orders/ship.md": "Wear a vest on deck.\n",
+    "config/standing_orders/deck.md": "Coil every line.\n",
+    "config/standing_orders/deckhand.md": "Note each buoy at once.\n",
+    "config/standing_orders/cook.md": "Soup at noon.\n",
+    "config/standing_orders/crew_profiles/_default.yaml": "personality: {openness: 0.5}\n",
+    "config/standing_orders/crew_profiles/deckhand.yaml": "callsign: Tern\npersonality: {openness: 0.7, neuroticism: 0.2}\n",
+    "config/skills/storm-check/SKILL.md": """---
+name: storm-check
+description: How the deck is made safe before a storm. Use when a storm is forecast.
+metadata:
+  probos-department: deck
+  probos-skill-id: rope_work
+  probos-min-proficiency: 3
+---
+
+Lash everything down.
+""",
+    "src/tender/app.py": "print()\n",
+}
 TREES = {
+    "probos": PROBOS,
     "agent_format": AGENT_FORMAT,
     "autogen": AUTOGEN,
     "adk": ADK,

@@ -13,7 +13,7 @@ from orgkernel.documents.records import Document, StandingOrder
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.marks import Marks
-from orgkernel.loading.sources import Packed, ReadFile, SourceDocument
+from orgkernel.loading.sources import MergedDocument, Packed, ReadFile, SourceDocument
 
 
 def read_as(
@@ -51,6 +51,8 @@ def replace_document(
 
 
 def _rebuild(document: SourceDocument, packed: Packed, record: Document, marks: Marks) -> SourceDocument:
+    if isinstance(document, MergedDocument):
+        return document.replace_values(packed).hold(record, marks)
     made = SourceDocument(
         document.name,
         document.path,

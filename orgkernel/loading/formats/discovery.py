@@ -98,6 +98,7 @@ _MARKERS: Mapping[str, _Markers] = {
         folders=frozenset({"config", "crews", "src"}),
     ),
     "agent-zero": _Markers(folders=frozenset({"agents", "usr"}), own=frozenset({"agents"})),
+    "probos": _Markers(files=frozenset({"organization.yaml"}), folders=frozenset({"config", "ontology"})),
     "adk": _Markers(files=frozenset({"root_agent.yaml", "root_agent.yml"})),
     "agent-framework": _Markers(suffixes=(".yaml", ".yml")),
     "agent-format": _Markers(suffixes=(".agf.yaml", ".agf.yml")),

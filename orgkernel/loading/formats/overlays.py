@@ -154,6 +154,8 @@ def _lay_over(
 
 def _drop_foreign_marks(role: SourceDocument) -> SourceDocument:
     """The role without the marks of fields that share a name with an orgkernel field but have another meaning."""
+    if len(role.parts) > 1:  # its format has mapped all fields
+        return role
     mark, below = role.marks
     strange = {
         field.encode_name
@@ -226,6 +228,8 @@ def _add_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sour
     assert isinstance(record, Organization)
     hierarchy = dict(record.hierarchy)
     channels = dict(record.communication_channels)
+    departments, external = dict(record.departments), dict.fromkeys(record.external)
+    given: dict[str, Any] = {}
     parts = [document]
     for number in range(len(record.sources)):
         mark = find_mark(document.marks, ("sources", number))
@@ -237,12 +241,26 @@ def _add_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sour
                     hierarchy[role_id] = entry
                 if not organization.has("hierarchy", role_id):
                     named[role_id] = (mark, mark)
+            own = organization.record
+            assert isinstance(own, Organization)
+            departments = {**own.departments, **departments}
+            external |= dict.fromkeys(own.external)
+            for field in ("alerts", "watches"):
+                if organization.has(field) and not document.has(field):
+                    given.setdefault(field, getattr(own, field))
             parts.append(_add_channels(organization, channels))
         below = (pack_mark(1, 1), {"hierarchy": (mark, (mark, named))})
         parts.append(complete_with(document, "organization", record, below))
     if len(parts) == 1:
         return None
-    made = replace(record, hierarchy=hierarchy, communication_channels=channels)
+    made = replace(
+        record,
+        hierarchy=hierarchy,
+        communication_channels=channels,
+        departments=departments,
+        external=tuple(external),
+        **given,
+    )
     packed = Packed(msgspec.msgpack.encode(made), document.packed.marks, document.packed.unknown)
     return MergedDocument(document, tuple(parts), packed).hold(made, document.marks)
 

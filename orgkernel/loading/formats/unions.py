@@ -279,6 +279,7 @@ def _adapt_role(
         capabilities=replace(
             can,
             tools_primary=tuple(source.get_new_id("tool", each) for each in can.tools_primary),
+            tools_secondary=tuple(source.get_new_id("tool", each) for each in can.tools_secondary),
             skills=tuple(_rename_ability(each, source) for each in can.skills),
             procedures=tuple(source.get_new_id("procedure", each) for each in can.procedures),
         ),
@@ -393,6 +394,8 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
     hierarchy: dict[str, HierarchyEntry] = {}
     departments: dict[str, Department] = {}
     channels: dict[str, Any] = {}
+    external: dict[str, None] = {}
+    given: dict[str, Any] = {}
     parts: list[SourceDocument] = []
     for source in sources:
         organization = source.organization
@@ -406,7 +409,14 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
             for role_id, entry in own.hierarchy.items()
         }
         hierarchy |= entries
-        departments[source.id] = Department(name=source.name, description=own.description)
+        departments |= {
+            source.id: Department(name=source.name, description=own.description),
+            **own.departments,
+        }
+        external |= dict.fromkeys(own.external)
+        for field in ("alerts", "watches"):
+            if organization.has(field):
+                given.setdefault(field, getattr(own, field))
         channels |= {
             source.add_prefix(name): replace(
                 each,
@@ -426,6 +436,8 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
         hierarchy=hierarchy,
         departments=departments,
         communication_channels=channels,
+        external=tuple(external),
+        **given,
     )
     like = complete_with(first, "organization", merged, (_FIRST, {}), name=shown, path=path)
     packed = Packed(msgspec.msgpack.encode(merged), like.packed.marks, like.packed.unknown)
@@ -435,7 +447,9 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
 def _build_marks(organization: SourceDocument, source: _Source) -> Marks:
     """The marks of a source's organization, with its new ids and its department."""
     mark, below = organization.marks
-    made = {"departments": (mark, (mark, {source.id: (mark, mark)}))}
+    own = below["departments"][1][1] if "departments" in below else {}
+    made: dict[str, Any] = {"departments": (mark, (mark, {source.id: (mark, mark), **own}))}
+    made |= {field: below[field] for field in ("external", "alerts", "watches") if field in below}
     if "hierarchy" in below:
         made["hierarchy"] = _rename_marks(below["hierarchy"], lambda name: source.get_new_id("role", name))
     if "communication_channels" in below:

@@ -66,7 +66,10 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             help = "keep one of them"
         else:
             message = f"no source of organization {quote(organization.org_id)} has the role {quote(role_id)}"
-            help = did_you_mean(role_id, roles) or "name the source under `sources`, or leave `overlay` out"
+            way_out = "name the source under `sources`, or leave `overlay` out"
+            if overlay.format:  # a file of the source itself, such as the skills of a post
+                way_out = "declare the role in the source, or remove it here"
+            help = did_you_mean(role_id, roles) or way_out
         yield Finding(overlay.place("role_id"), message, help, f"role:{role_id}")
 
 

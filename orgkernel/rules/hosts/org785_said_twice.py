@@ -59,11 +59,16 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 def check(view: OrgView) -> Iterator[Finding]:
     """Find values that are set in two places."""
     for post in view.posts:
-        parts = post.document.parts
-        if len(parts) < 2:
-            continue
-        role, overlay = parts
-        for route, first in find_repeated_values(role, overlay):
+        # Files of the same source complete each other. Only a document of the organization is an overlay.
+        sources = [each for each in post.document.parts if each.format]
+        overlay = next((each for each in post.document.parts if not each.format), None)
+        for role, route, first in (
+            (source, *repeated)
+            for source in sources
+            if overlay is not None
+            for repeated in find_repeated_values(source, overlay)
+        ):
+            assert overlay is not None
             yield Finding(
                 overlay.place(*route, key=True),
                 f"the overlay of role {quote(post.role_id)} sets {quote(format_route(route))}, which its source already sets",
