@@ -178,10 +178,10 @@ def _find_unreadable(path: str, text: str) -> Iterator[Clash]:
     if path.endswith(MARKDOWN):
         return
     source = decode(path, path, text.encode("utf-8", "surrogatepass"))
-    refusals = (source.refusal,) if source.refusal else parse_source(source).refusals
-    for refusal in refusals[:1]:
+    problems = (source.problem,) if source.problem else parse_source(source).problems
+    for problem in problems[:1]:
         yield Clash(
-            path, unpack_mark(refusal.mark)[0], (), None, (), f"after merging both changes, {refusal.message}"
+            path, unpack_mark(problem.mark)[0], (), None, (), f"after merging both changes, {problem.message}"
         )
 
 

@@ -21,7 +21,7 @@ from orgkernel.graph.governance import apply_governance, map_roles_to_layers
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.visible_documents import Duplicate, Group, Visibility, VisibleDocuments
 from orgkernel.loading.shipped import get_shipped_folder
-from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
+from orgkernel.loading.sources import BrokenDocument, LoadedFiles, PackedParts, SourceDocument
 
 _INSTALLED = tuple(
     os.path.join(each, "")
@@ -89,7 +89,7 @@ class Assembly(msgspec.Struct, frozen=True):
     """Documents with decision cases, except those that are read as context only."""
 
 
-def assemble(tree: Tree) -> Assembly:
+def assemble(tree: LoadedFiles) -> Assembly:
     """Assemble every organization of a tree."""
     org_documents, duplicates = _find_organizations(tree)
     visibility = Visibility(tree)
@@ -144,7 +144,7 @@ def _is_copy(document: SourceDocument | BrokenDocument) -> bool:
     return os.path.basename(document.path) == ACTIVE_COPY
 
 
-def _find_organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
+def _find_organizations(tree: LoadedFiles) -> tuple[list[SourceDocument], list[Duplicate]]:
     """The document of each organization to answer for, and second declarations of one id.
 
     A copy answers only if there is no original. An original that could not be read still counts as one.
@@ -269,12 +269,12 @@ def _name_relative_to(home: str, document: SourceDocument) -> str:
     return os.path.relpath(document.path, home)
 
 
-def _collect_loose_catalogs(tree: Tree) -> OrgRecords:
+def _collect_loose_catalogs(tree: LoadedFiles) -> OrgRecords:
     """The catalogs of a tree without an organization, as an organization without roles would see them."""
     own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
     visible = VisibleDocuments((own, Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})
-    document = SourceDocument("", "", "organization", Packed(encode(nobody), encode((0, {}))), "")
+    document = SourceDocument("", "", "organization", PackedParts(encode(nobody), encode((0, {}))), "")
     return OrgRecords(
         nobody.org_id, document, nobody, {}, {}, incomplete=visible.incomplete, **visible.definitions
     )

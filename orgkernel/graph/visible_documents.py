@@ -38,7 +38,7 @@ from orgkernel.documents.records import (
     ToolCatalog,
 )
 from orgkernel.graph.records import AliasTarget, Definition
-from orgkernel.loading.sources import MARKDOWN_KINDS, BrokenDocument, SourceDocument, Tree
+from orgkernel.loading.sources import MARKDOWN_KINDS, BrokenDocument, LoadedFiles, SourceDocument
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -331,7 +331,7 @@ class Visibility:
     A folder can contain organizations in several formats, which do not see one another's documents.
     """
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: LoadedFiles) -> None:
         # Folders of organizations by format; orgkernel organizations have the empty one.
         self._org_folders: dict[str, set[str]] = defaultdict(set)
         declaring: tuple[SourceDocument | BrokenDocument, ...] = (*tree.documents, *tree.broken)

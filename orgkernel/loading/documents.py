@@ -19,12 +19,12 @@ from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.markdown import ParsedMarkdown, parse_markdown
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
-from orgkernel.loading.parsed import MAX_REFUSALS, MAX_VALUES, Parsed, ParsedText, Refusal, describe
+from orgkernel.loading.parsed import MAX_PROBLEMS, MAX_VALUES, DocumentProblem, Parsed, ParsedText, describe
 from orgkernel.loading.shape import validate_shape
 from orgkernel.loading.sources import (
     BrokenDocument,
-    Packed,
-    ReadFile,
+    FileResult,
+    PackedParts,
     SourceDocument,
     pack,
     unpack_record,
@@ -93,40 +93,47 @@ def _find_kind(text: str) -> str | None:
 
 
 def read_documents(
-    source: SourceText, *, named: bool, among_ours: bool, shared: bool = False, context: bool = False
-) -> ReadFile:
+    source: SourceText,
+    *,
+    named: bool,
+    has_orgkernel_siblings: bool,
+    shared: bool = False,
+    context: bool = False,
+) -> FileResult:
     """Read the documents of a text.
 
-    A `named` file must contain documents. A file `among_ours` must be readable, and may contain something else. Any
+    A `named` file must contain documents. A file `has_orgkernel_siblings` must be readable, and may contain something else. Any
     other file is skipped, unless it claims to be a document of orgkernel or has the fields of one of its kinds.
     """
     if get_markdown_kind(source.path) is not None:
         return _read_markdown(source, shared, context)
-    if source.refusal is not None:
-        if not (named or among_ours or is_orgkernel_document(source)):
-            return ReadFile(skipped=True)
-        return _build_broken(source, shared, [source.refusal])
+    if source.problem is not None:
+        if not (named or has_orgkernel_siblings or is_orgkernel_document(source)):
+            return FileResult(skipped=True)
+        return _build_broken(source, shared, [source.problem])
     # Searched as text first, because parsing takes far longer than searching and most YAML files of a repository are foreign.
-    if not (named or among_ours or any(word in source.text for word in ("_schema", *_TELLING))):
-        return ReadFile(skipped=True)
+    if not (named or has_orgkernel_siblings or any(word in source.text for word in ("_schema", *_TELLING))):
+        return FileResult(skipped=True)
     if shared and not named and _IS_JSON_SCHEMA.match(source.text) and not is_orgkernel_document(source):
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     if not named and _is_json_schema(source):
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     parsed = parse_source(source)
     if not named:
         # Without values, only the place of the file or its text tells whether it was meant to be a document.
-        if parsed.refusals or not _has_value(parsed):
-            ours = among_ours or is_orgkernel_document(source)
+        if parsed.problems or not _has_value(parsed):
+            ours = has_orgkernel_siblings or is_orgkernel_document(source)
         else:
-            ours = any(_is_ours(document, among_ours) for document in parsed.documents)
+            ours = any(_is_ours(document, has_orgkernel_siblings) for document in parsed.documents)
         if not ours:
-            return ReadFile(skipped=True)
-    if parsed.refusals:
-        return _build_broken(source, shared, list(parsed.refusals))
+            return FileResult(skipped=True)
+    if parsed.problems:
+        return _build_broken(source, shared, list(parsed.problems))
     written = [document for document in parsed.documents if document.value is not None]
     if not written:
-        return _build_broken(source, shared, [Refusal(row.EMPTY, _FIRST, "the file contains no document")])
+        return _build_broken(
+            source, shared, [DocumentProblem(row.EMPTY, _FIRST, "the file contains no document")]
+        )
     documents: list[SourceDocument] = []
     broken: list[BrokenDocument] = []
     diagnostics: list[Diagnostic] = []
@@ -140,7 +147,7 @@ def read_documents(
                 document.hold(read.record, None if read.kind == _MANY else each.marks)
             documents.append(document)
         # A broken document keeps the ids that it seems to declare, so references to them are not reported as unknown too.
-        elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
+        elif any(problem.row.severity is row.MISSING_FIELD.severity for problem in read.problems):
             declared_ids = _find_declared_ids(source, each.value)
             is_certain = read.kind is not None
             broken.append(
@@ -148,31 +155,31 @@ def read_documents(
                     source.name, source.path, read.kind, declared_ids, shared, is_kind_certain=is_certain
                 )
             )
-        diagnostics += [build_diagnostic(source, refusal) for refusal in read.refusals]
-    return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
+        diagnostics += [build_diagnostic(source, problem) for problem in read.problems]
+    return FileResult(tuple(documents), tuple(broken), tuple(diagnostics))
 
 
-def _read_markdown(source: SourceText, shared: bool, context: bool) -> ReadFile:
-    if source.refusal is not None:
-        return _build_broken(source, shared, [source.refusal])
+def _read_markdown(source: SourceText, shared: bool, context: bool) -> FileResult:
+    if source.problem is not None:
+        return _build_broken(source, shared, [source.problem])
     return read_parsed_markdown(source, parse_markdown(source), shared, context)
 
 
 def read_parsed_markdown(
     source: SourceText, parsed: ParsedMarkdown, shared: bool, context: bool, format: str = ""
-) -> ReadFile:
+) -> FileResult:
     """Build the document from the values of a Markdown document."""
     if parsed.value is None:
-        return _build_broken(source, shared, parsed.refusals)
+        return _build_broken(source, shared, parsed.problems)
     shape, more, unknown = validate_shape(parsed.kind, parsed.value, parsed.marks)
-    refusals = [*parsed.refusals, *more]
+    problems = [*parsed.problems, *more]
     if shape is None:
-        return _build_broken(source, shared, refusals)
+        return _build_broken(source, shared, problems)
     packed = pack(shape, parsed.marks, unknown)
     document = SourceDocument(
         source.name, source.path, parsed.kind, packed, source.digest, shared, context, format
     ).hold(unpack_record(parsed.kind, packed.record), parsed.marks)
-    return ReadFile((document,), (), tuple(build_diagnostic(source, refusal) for refusal in refusals))
+    return FileResult((document,), (), tuple(build_diagnostic(source, problem) for problem in problems))
 
 
 def _is_json_schema(source: SourceText) -> bool:
@@ -192,14 +199,14 @@ def _has_value(parsed: ParsedText) -> bool:
     return any(document.value is not None for document in parsed.documents)
 
 
-def _is_ours(parsed: Parsed, among_ours: bool) -> bool:
+def _is_ours(parsed: Parsed, has_orgkernel_siblings: bool) -> bool:
     value = parsed.value
     if not isinstance(value, dict) or ("$schema" in value and "_schema" not in value):
         return False
     schema = value.get("_schema")
     if isinstance(schema, str) and schema.startswith(PREFIX):
         return True
-    return any(name in value for name in (_TELLING_AMONG_OURS if among_ours else _TELLING))
+    return any(name in value for name in (_TELLING_AMONG_OURS if has_orgkernel_siblings else _TELLING))
 
 
 def parse_source(source: SourceText) -> ParsedText:
@@ -209,7 +216,7 @@ def parse_source(source: SourceText) -> ParsedText:
     if source.text.lstrip()[:1] == "{":
         # JSON in a file called .yaml: libyaml would refuse some of it.
         as_json = parse_json(source.text)
-        if not as_json.refusals or as_json.refusals[-1].row is row.TOO_LARGE:
+        if not as_json.problems or as_json.problems[-1].row is row.TOO_LARGE:
             return as_json
     return parse_yaml(source.text)
 
@@ -218,8 +225,8 @@ class _Read(NamedTuple):
     """The result of one document of a text."""
 
     kind: str | None
-    packed: Packed | None
-    refusals: list[Refusal]
+    packed: PackedParts | None
+    problems: list[DocumentProblem]
     record: Document | None = None
 
 
@@ -227,27 +234,29 @@ def _read_document(parsed: Parsed) -> _Read:
     value, marks = parsed.value, parsed.marks
     if not isinstance(value, dict):
         return _Read(
-            None, None, [Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")]
+            None,
+            None,
+            [DocumentProblem(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")],
         )
-    kind, refusal = read_kind(value, marks)
+    kind, problem = read_kind(value, marks)
     if kind is None:
-        return _Read(None, None, [refusal] if refusal else [])
-    version, refusals = check_version(value, marks)
+        return _Read(None, None, [problem] if problem else [])
+    version, problems = check_version(value, marks)
     if version is None:
-        return _Read(kind, None, refusals)
+        return _Read(kind, None, problems)
     if "_version" not in value or value["_version"] is not version:
         value = {**value, "_version": version}
     shape, more, unknown = validate_shape(kind, value, marks)
     if shape is None:
-        return _Read(kind, None, refusals + more)
+        return _Read(kind, None, problems + more)
     packed = pack(shape, marks, unknown)
     record = unpack_record(kind, packed.record)
     if isinstance(record, ToolCatalog):
         more += check_input_schemas(record, marks)
-    return _Read(kind, packed, refusals + more, record)
+    return _Read(kind, packed, problems + more, record)
 
 
-def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
+def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, DocumentProblem | None]:
     """The kind named by a document's `_schema`, or the reason why it has none."""
     if "_schema" not in value:
         if "$schema" in value:
@@ -258,25 +267,27 @@ def read_kind(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal 
             if telling
             else f"add `_schema: {PREFIX}KIND` as its first field"
         )
-        return None, Refusal(row.NO_SCHEMA, find_mark(marks, ()), "the document has no `_schema`", help)
+        return None, DocumentProblem(
+            row.NO_SCHEMA, find_mark(marks, ()), "the document has no `_schema`", help
+        )
     schema = value["_schema"]
     kind = schema.removeprefix(PREFIX) if isinstance(schema, str) and schema.startswith(PREFIX) else None
     if kind in KINDS:
         return kind, None
     mark = find_mark(marks, ("_schema",))
     if kind in LATER_KINDS:
-        return None, Refusal(
+        return None, DocumentProblem(
             row.LATER_KIND, mark, f"documents of kind {quote(kind)} are not read by this version"
         )
     known = [PREFIX + name for name in KINDS]
     hint = did_you_mean(schema, known) if isinstance(schema, str) else ""
-    return None, Refusal(
+    return None, DocumentProblem(
         row.UNKNOWN_KIND, mark, f"`_schema` is {quote(schema) if isinstance(schema, str) else describe(schema)}, which is not a kind of document",
         hint or "use one of the kinds that `orgkernel schema` lists",
     )  # fmt: skip
 
 
-def check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
+def check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[DocumentProblem]]:
     """The version of a document (None if it cannot be read), and the finding about it, if any."""
     written = value.get("_version", _THIS_VERSION)
     if written == _THIS_VERSION:
@@ -289,22 +300,22 @@ def check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list
     )
     if match is None or int(match[1]) != VERSION[0]:
         message = f"`_version` is {quote(written) if isinstance(written, str) else describe(written)}, but this program reads version {VERSION[0]}.x"
-        return None, [Refusal(row.UNSUPPORTED_VERSION, mark, message, 'write `_version: "1.0"`')]
+        return None, [DocumentProblem(row.UNSUPPORTED_VERSION, mark, message, 'write `_version: "1.0"`')]
     if int(match[2]) > VERSION[1]:
         message = f"`_version` {quote(written)} is newer than {VERSION[0]}.{VERSION[1]}, so unknown fields have no effect"
-        return written, [Refusal(row.NEWER_VERSION, mark, message, "upgrade orgkernel")]
+        return written, [DocumentProblem(row.NEWER_VERSION, mark, message, "upgrade orgkernel")]
     return written, []
 
 
-def _build_broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> ReadFile:
+def _build_broken(source: SourceText, shared: bool, problems: list[DocumentProblem]) -> FileResult:
     declared_kind = _find_kind(source.text)
     kind = get_markdown_kind(source.path) or (declared_kind if declared_kind in KINDS else None)
-    return read_broken(source, kind, refusals, shared)
+    return read_broken(source, kind, problems, shared)
 
 
 def read_broken(
-    source: SourceText, kind: str | None, refusals: Sequence[Refusal], shared: bool = False
-) -> ReadFile:
+    source: SourceText, kind: str | None, problems: Sequence[DocumentProblem], shared: bool = False
+) -> FileResult:
     """The result for a file that cannot be read, with the reason."""
     broken = BrokenDocument(
         source.name,
@@ -314,8 +325,8 @@ def read_broken(
         shared,
         is_kind_certain=_is_one_document(source),
     )
-    return ReadFile(
-        broken=(broken,), diagnostics=tuple(build_diagnostic(source, refusal) for refusal in refusals)
+    return FileResult(
+        broken=(broken,), diagnostics=tuple(build_diagnostic(source, problem) for problem in problems)
     )
 
 
@@ -342,16 +353,16 @@ def _find_declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     return frozenset(declared_ids)
 
 
-def read_broken_role(source: SourceText, role_id: str, refusals: Sequence[Refusal]) -> ReadFile:
+def read_broken_role(source: SourceText, role_id: str, problems: Sequence[DocumentProblem]) -> FileResult:
     """The result for one of several agents in a file, if this one cannot be read. Its findings name it, so that the others
     answer.
     """
     broken = BrokenDocument(source.name, source.path, "role_profile", frozenset({role_id}))
-    findings = (build_diagnostic(source, each, f"role:{role_id}") for each in refusals[:MAX_REFUSALS])
-    return ReadFile((), (broken,), tuple(findings))
+    findings = (build_diagnostic(source, each, f"role:{role_id}") for each in problems[:MAX_PROBLEMS])
+    return FileResult((), (broken,), tuple(findings))
 
 
-def build_diagnostic(source: SourceText, refusal: Refusal, subject: str = "") -> Diagnostic:
-    """Turn a refusal into a finding at its place, about a subject such as `role:reviewer`."""
-    place = Place(source.name, *unpack_mark(refusal.mark))
-    return refusal.row.at(place, refusal.message, refusal.help, subject)
+def build_diagnostic(source: SourceText, problem: DocumentProblem, subject: str = "") -> Diagnostic:
+    """Turn a problem into a finding at its place, about a subject such as `role:reviewer`."""
+    place = Place(source.name, *unpack_mark(problem.mark))
+    return problem.row.at(place, problem.message, problem.help, subject)

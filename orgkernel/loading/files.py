@@ -1,6 +1,6 @@
 """Finds, reads and decodes files within limits. With the cache and `skill_files`, the only modules that read the disk.
 
-Nothing here raises for a bad file. A file that cannot be read is returned as a refusal at a mark, like a bad value.
+Nothing here raises for a bad file. A file that cannot be read is returned as a problem at a mark, like a bad value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.marks import LINE_BREAK, compute_mark_after, pack_mark
-from orgkernel.loading.parsed import Refusal, find_unprintable
+from orgkernel.loading.parsed import DocumentProblem, find_unprintable
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
@@ -139,7 +139,7 @@ class Root(msgspec.Struct, frozen=True):
         )
 
 
-class Located(NamedTuple):
+class LocatedFile(NamedTuple):
     """A file to read, with the root that it was found below."""
 
     path: str
@@ -151,7 +151,7 @@ class Located(NamedTuple):
     """Whether it is a link that leads out of the roots. Such links are not followed."""
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A candidate file with its path, its name, and its real path."""
 
     path: str
@@ -218,10 +218,10 @@ class SourceText(msgspec.Struct, frozen=True):
     path: str
     name: str
     text: str
-    """The text. If there is a refusal, it contains the readable parts, which are only used to tell the kind of file."""
+    """The text. If there is a problem, it contains the readable parts, which are only used to tell the kind of file."""
     digest: str
     """The SHA-256 of the bytes, in hexadecimal. Empty if they could not be read."""
-    refusal: Refusal | None = None
+    problem: DocumentProblem | None = None
 
 
 def get_markdown_kind(path: str) -> str | None:
@@ -260,14 +260,14 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
 
 def find_real_files(
     root: Root, others: Iterable[str] = (), file_system: FileSystem = DISK
-) -> Iterator[Found]:
+) -> Iterator[FoundFile]:
     """The files of `find_files`, and the links that leave both the root and `others` (real paths with a separator at the end).
 
     A root in the format of others is always looked for on the disk.
     """
     real_top = file_system.find_real_path(root.path)
     if not file_system.is_folder(root.path):
-        yield Found(root.path, printable(root.name), real_top)
+        yield FoundFile(root.path, printable(root.name), real_top)
         return
     own = (os.path.join(top, "") for top in (real_top, *root.links))
     tops = tuple(dict.fromkeys((*own, *others)))
@@ -283,9 +283,9 @@ def find_real_files(
         if not os.path.lexists(path):
             continue
         if not os.path.join(real, "").startswith(tops):
-            yield Found(path, name, real, leaves=True)
+            yield FoundFile(path, name, real, leaves=True)
         elif not area.files:
-            yield Found(path, name, real)
+            yield FoundFile(path, name, real)
         elif os.path.isdir(path):
             accepts = partial(_is_in_area, area, len(path) + 1)
             yield from _walk(root, path, name, tops, seen, accepts, area.depth)
@@ -304,7 +304,7 @@ def _walk(
     accepts: Callable[[str], bool],
     depth: int | None = None,
     file_system: FileSystem = DISK,
-) -> Iterator[Found]:
+) -> Iterator[FoundFile]:
     """The files in a folder of a root; `seen` are the real paths of searched folders."""
     pending = [(top, top_name, 0, file_system.find_real_path(top))]
     while pending:
@@ -317,7 +317,7 @@ def _walk(
                 file_system.list_entries(folder), key=lambda entry: (entry.is_symlink(), entry.name)
             )
         except OSError:
-            yield Found(folder, name, real)
+            yield FoundFile(folder, name, real)
             continue
         below, inside = [], os.path.join(real, "")
         if os.path.basename(os.path.dirname(folder)) == SKILLS:
@@ -336,18 +336,18 @@ def _walk(
             here = file_system.find_real_path(entry.path) if is_link else inside + entry.name
             if is_link and not os.path.join(here, "").startswith(tops):
                 if accepts(entry.path) or _is_folder(entry):
-                    yield Found(entry.path, entry_name, here, leaves=True)
+                    yield FoundFile(entry.path, entry_name, here, leaves=True)
             elif _is_folder(entry):
                 if depth is None or level < depth:
                     below.append((entry.path, entry_name, level + 1, here))
             elif accepts(entry.path):
-                yield Found(entry.path, entry_name, here)
+                yield FoundFile(entry.path, entry_name, here)
         pending.extend(reversed(below))
 
 
-def locate_files(roots: Iterable[Root], file_system: FileSystem = DISK) -> list[Located]:
+def locate_files(roots: Iterable[Root], file_system: FileSystem = DISK) -> list[LocatedFile]:
     """The files below the roots, in the order of reading. A file below two roots is listed once, for the first of them."""
-    located: list[Located] = []
+    located: list[LocatedFile] = []
     seen: set[str] = set()
     roots = tuple(roots)
     find_real_path = file_system.find_real_path
@@ -361,26 +361,26 @@ def locate_files(roots: Iterable[Root], file_system: FileSystem = DISK) -> list[
             if leaves:
                 if path not in seen:
                     seen.add(path)
-                    located.append(Located(path, name, root, number, leaves=True))
+                    located.append(LocatedFile(path, name, root, number, leaves=True))
                 continue
             if real in seen or real in ours:
                 continue
             seen.add(real)
             # Shared catalogs remain shared even if a path of the user also covers them. The catalog of a host is for its format alone.
             is_shared = real.startswith(shared) and not root.format
-            located.append(Located(path, name, as_shared if is_shared else root, number))
+            located.append(LocatedFile(path, name, as_shared if is_shared else root, number))
     return located
 
 
-def read_located(located: Located) -> SourceText:
-    """The text of a located file; a refusal for a link that leaves the roots."""
+def read_located(located: LocatedFile) -> SourceText:
+    """The text of a located file; a problem for a link that leaves the roots."""
     if not located.leaves:
         return read_text(located.path, located.name)
-    refusal = Refusal(
+    problem = DocumentProblem(
         row.LINK_LEAVES, _FIRST, "the link leads out of the folders that are read",
         "name its target in `paths`, allow its folder under `links` in the settings, or copy the file here",
     )  # fmt: skip
-    return _build_refused(located.path, located.name, refusal)
+    return _build_refused(located.path, located.name, problem)
 
 
 def does_stay_inside(path: str, links: Iterable[str] = ()) -> bool:
@@ -419,11 +419,11 @@ def read_text(path: str, name: str) -> SourceText:
                 content += file.read(MAX_BYTES + 1 - len(content))
     except NotRegular as error:
         what = "a folder that cannot be listed" if error.is_folder else "not a regular file"
-        return _build_refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the path is {what}"))
+        return _build_refused(path, name, DocumentProblem(row.UNREADABLE, _FIRST, f"the path is {what}"))
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "it cannot be opened").lower()
         return _build_refused(
-            path, name, Refusal(row.UNREADABLE, _FIRST, f"the file cannot be read: {reason}")
+            path, name, DocumentProblem(row.UNREADABLE, _FIRST, f"the file cannot be read: {reason}")
         )
     if len(content) > MAX_BYTES:
         return _build_too_large(path, name, len(content), content[:_PEEK])
@@ -447,18 +447,22 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
         text = body.decode()
     except UnicodeDecodeError as error:
         mark = compute_mark_after(body[: error.start].decode())
-        problem = f"byte 0x{body[error.start]:02x} is not valid UTF-8"
+        message = f"byte 0x{body[error.start]:02x} is not valid UTF-8"
         return SourceText(
-            path, name, _guess(body), digest, Refusal(row.NOT_UTF8, mark, problem, "save the file as UTF-8")
+            path,
+            name,
+            _guess(body),
+            digest,
+            DocumentProblem(row.NOT_UTF8, mark, message, "save the file as UTF-8"),
         )
     # JSON allows all but the first 32 control characters in strings, and does not end lines at them.
     is_usual = text.isascii() and not body.translate(None, _USUAL)
     if not is_usual and not name.endswith(".json") and (match := find_unprintable(text)):
-        refusal = Refusal(
+        problem = DocumentProblem(
             row.CHARACTER, compute_mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
             "remove it, or write it as an escape inside double quotes",
         )  # fmt: skip
-        return SourceText(path, name, text, digest, refusal)
+        return SourceText(path, name, text, digest, problem)
     return SourceText(path, name, text, digest)
 
 
@@ -637,7 +641,7 @@ def read_lines(path: str, digest: str) -> list[str]:
     return LINE_BREAK.split(source.text) if digest and source.digest == digest else []
 
 
-def may_show_lines(located: Located, tops: Sequence[str]) -> bool:
+def may_show_lines(located: LocatedFile, tops: Sequence[str]) -> bool:
     """Whether a file is in one of some folders, or in a folder that the command line names and that is not a link.
 
     The lines of a file that a link or the settings of a project lead to elsewhere are never shown.
@@ -647,11 +651,11 @@ def may_show_lines(located: Located, tops: Sequence[str]) -> bool:
     return any(is_within(real, top) for top in (*tops, *named))
 
 
-def _build_refused(path: str, name: str, refusal: Refusal, text: str = "") -> SourceText:
-    return SourceText(path, name, text, "", refusal)
+def _build_refused(path: str, name: str, problem: DocumentProblem, text: str = "") -> SourceText:
+    return SourceText(path, name, text, "", problem)
 
 
 def _build_too_large(path: str, name: str, size: int, beginning: bytes) -> SourceText:
     message = f"the file has {size / 2**20:.1f} MiB, more than the limit of {MAX_BYTES // 2**20} MiB"
-    refusal = Refusal(row.TOO_LARGE, _FIRST, message, "split the documents into several files")
-    return _build_refused(path, name, refusal, _guess(beginning))
+    problem = DocumentProblem(row.TOO_LARGE, _FIRST, message, "split the documents into several files")
+    return _build_refused(path, name, problem, _guess(beginning))

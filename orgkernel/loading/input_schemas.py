@@ -9,7 +9,7 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.marks import Marks, find_mark, format_route
-from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.parsed import DocumentProblem, describe
 
 _MAX_MIXED_LENGTH = 500
 _JSON_TYPES = {
@@ -18,7 +18,7 @@ _JSON_TYPES = {
 }  # fmt: skip
 
 
-def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[Refusal]:
+def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[DocumentProblem]:
     """Check the input schemas of a catalog."""
     for tool_id, tool in catalog.tools.items():
         if tool.input_schema is None:
@@ -27,7 +27,7 @@ def check_input_schemas(catalog: ToolCatalog, marks: Marks) -> Iterator[Refusal]
         if problem:
             mark = find_mark(marks, ("tools", tool_id, "input_schema", *route))
             message = f"the input schema of tool {quote(tool_id)} is not valid JSON Schema: {problem}"
-            yield Refusal(row.INVALID_INPUT_SCHEMA, mark, message)
+            yield DocumentProblem(row.INVALID_INPUT_SCHEMA, mark, message)
 
 
 def _find_schema_problem(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str]:

@@ -28,12 +28,12 @@ from orgkernel.loading.marks import (
 from orgkernel.loading.parsed import (
     MAX_DEPTH,
     MAX_LINES,
-    MAX_REFUSALS,
+    MAX_PROBLEMS,
     MAX_VALUES,
     SPLIT,
+    DocumentProblem,
     Parsed,
     ParsedText,
-    Refusal,
 )
 from orgkernel.loading.scalars import NumberOutOfRange, parse_bounded_float, parse_bounded_integer
 from orgkernel.runtime.lazy_patterns import lazy_pattern
@@ -66,16 +66,16 @@ class _Stop(Exception):
 
 
 def parse_json(text: str) -> ParsedText:
-    """Parse a JSON text. Never raises for invalid text. Every refusal is listed with its mark."""
+    """Parse a JSON text. Never raises for invalid text. Every problem is listed with its mark."""
     if text.count("\n") + text.count("\r") > MAX_LINES:
         message = f"the file contains more than {MAX_LINES:,} lines"
-        return ParsedText((), (Refusal(row.TOO_LARGE, pack_mark(1, 1), message, SPLIT),))
+        return ParsedText((), (DocumentProblem(row.TOO_LARGE, pack_mark(1, 1), message, SPLIT),))
     reader = _Reader(text)
     try:
         document = reader.read_document()
     except _Stop:
-        return ParsedText((), tuple(reader.refusals))
-    return ParsedText((document,) if document else (), tuple(reader.refusals))
+        return ParsedText((), tuple(reader.problems))
+    return ParsedText((document,) if document else (), tuple(reader.problems))
 
 
 class _Reader:
@@ -84,7 +84,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._lines = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
-        self.refusals: list[Refusal] = []
+        self.problems: list[DocumentProblem] = []
         self._values = 0
 
     def read_document(self) -> Parsed | None:
@@ -106,8 +106,8 @@ class _Reader:
         return match.end() if match else at
 
     def _refuse(self, row: row.Row, mark: int, message: str, help: str = "") -> None:
-        self.refusals.append(Refusal(row, mark, message, help))
-        if len(self.refusals) == MAX_REFUSALS:
+        self.problems.append(DocumentProblem(row, mark, message, help))
+        if len(self.problems) == MAX_PROBLEMS:
             raise _Stop
 
     def _build_error(self, at: int, problem: str, help: str = "") -> _Stop:

@@ -7,7 +7,7 @@ import re
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import compute_mark_after
-from orgkernel.loading.parsed import MAX_VALUES, SPLIT, ParsedText, Refusal
+from orgkernel.loading.parsed import MAX_VALUES, SPLIT, DocumentProblem, ParsedText
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _PART = lazy_pattern(r'"(?:[^"\\]++|\\.)*+"?|//[^\r\n]*+|/\*', re.DOTALL)
@@ -29,12 +29,18 @@ def parse_jsonc(text: str) -> ParsedText:
                 problem = "not valid JSON: the comment that begins here is not closed"
                 return ParsedText(
                     (),
-                    (Refusal(row.BAD_JSON, compute_mark_after(text[:start]), problem, "close it with `*/`"),),
+                    (
+                        DocumentProblem(
+                            row.BAD_JSON, compute_mark_after(text[:start]), problem, "close it with `*/`"
+                        ),
+                    ),
                 )
             end = closed + 2
         if len(parts) > _MAX_PARTS:
             problem = f"the file contains more than {MAX_VALUES:,} values"
-            return ParsedText((), (Refusal(row.TOO_LARGE, compute_mark_after(text[:start]), problem, SPLIT),))
+            return ParsedText(
+                (), (DocumentProblem(row.TOO_LARGE, compute_mark_after(text[:start]), problem, SPLIT),)
+            )
         parts += (text[at:start], match[0] if match[0][0] == '"' else _replace_by_spaces(text[start:end]))
         at = end
     parts.append(text[at:])

@@ -15,7 +15,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import PREFIX
 from orgkernel.loading.files import SourceText, get_markdown_kind
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import DocumentProblem
 from orgkernel.loading.yaml_reader import parse_yaml
 
 MAX_CHARACTERS = 256 * 1024
@@ -28,12 +28,12 @@ _AUDIENCE_OF_FOLDER = {"departments": "department", "roles": "role"}
 
 
 class ParsedMarkdown(NamedTuple):
-    """The values of a Markdown document, their marks, and refusals."""
+    """The values of a Markdown document, their marks, and problems."""
 
     kind: str
     value: dict[str, Any] | None
     marks: Marks
-    refusals: list[Refusal]
+    problems: list[DocumentProblem]
 
 
 class FrontMatterParts(NamedTuple):
@@ -64,7 +64,10 @@ def _refuse_long(source: SourceText, kind: str) -> ParsedMarkdown | None:
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         return ParsedMarkdown(
-            kind, None, _FIRST, [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files next to it")]
+            kind,
+            None,
+            _FIRST,
+            [DocumentProblem(row.TOO_LARGE, _FIRST, message, "move parts into files next to it")],
         )
     return None
 
@@ -78,8 +81,10 @@ def _read_order(source: SourceText) -> ParsedMarkdown:
         "body": source.text,
     }
     if not source.text.strip():
-        refusal = Refusal(row.EMPTY, _FIRST, "the file contains no order", "write the orders, or delete it")
-        return ParsedMarkdown("standing_order", None, _FIRST, [refusal])
+        problem = DocumentProblem(
+            row.EMPTY, _FIRST, "the file contains no order", "write the orders, or delete it"
+        )
+        return ParsedMarkdown("standing_order", None, _FIRST, [problem])
     return ParsedMarkdown("standing_order", value, (_FIRST, {"body": (_FIRST, _FIRST)}), [])
 
 
@@ -95,20 +100,20 @@ def _find_audience(path: str) -> tuple[str, str]:
 def _read_skill(parts: FrontMatterParts | None) -> ParsedMarkdown:
     if parts is None:
         help = "write `name` and `description` between two lines `---` at its beginning"
-        refusal = Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
-        return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
+        problem = DocumentProblem(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, [problem])
     front, body, line = parts
     # The fence is kept as the first line, so line numbers match the file.
     parsed = parse_yaml("\n" + front, as_text=True)
-    if parsed.refusals:
-        return ParsedMarkdown("cognitive_skill", None, _FIRST, list(parsed.refusals))
+    if parsed.problems:
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, list(parsed.problems))
     if len(parsed.documents) > 1:
-        refusal = Refusal(row.BAD_YAML, pack_mark(2, 1), "the front matter has several documents")
-        return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
+        problem = DocumentProblem(row.BAD_YAML, pack_mark(2, 1), "the front matter has several documents")
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, [problem])
     document = parsed.documents[0] if parsed.documents else None
     if document is None or not isinstance(document.value, dict):
-        refusal = Refusal(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
-        return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
+        problem = DocumentProblem(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, [problem])
     body_mark = pack_mark(line, 1)
     return build_skill(document.value, (start_of(document.marks), document.marks[1]), body, body_mark)
 
@@ -116,15 +121,17 @@ def _read_skill(parts: FrontMatterParts | None) -> ParsedMarkdown:
 def build_skill(fields: dict[str, Any], marks: Marks, body: str, body_mark: int) -> ParsedMarkdown:
     """The values of a skill, from the fields of its front matter and its text."""
     mark, below = start_of(marks), dict(marks[1])
-    value, refusals = dict(fields), []
+    value, problems = dict(fields), []
     for name in _OURS.intersection(value):
-        refusals.append(
-            Refusal(row.UNKNOWN_FIELD, below[name][0], f"the field {quote(name)} is unknown in front matter")
+        problems.append(
+            DocumentProblem(
+                row.UNKNOWN_FIELD, below[name][0], f"the field {quote(name)} is unknown in front matter"
+            )
         )
         del value[name], below[name]
     below["body"] = (body_mark, body_mark)
     value |= {"_schema": f"{PREFIX}cognitive_skill", "body": body}
-    return ParsedMarkdown("cognitive_skill", value, (mark, below), refusals)
+    return ParsedMarkdown("cognitive_skill", value, (mark, below), problems)
 
 
 def split_front_matter(text: str, ending: re.Pattern[str] | None = None) -> FrontMatterParts | None:

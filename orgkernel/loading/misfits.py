@@ -15,7 +15,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS, RENAMED_FIELDS
 from orgkernel.documents.model.record import Document
 from orgkernel.loading.marks import Marks, find_mark, format_route, has_value
-from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
+from orgkernel.loading.parsed import MAX_PROBLEMS, DocumentProblem, describe
 from orgkernel.loading.sources import Unknown
 
 _WRONG_TYPE = {
@@ -83,7 +83,7 @@ _LENGTHS = frozenset({"too_short", "too_long", "string_too_short", "string_too_l
 
 def find_misfits(
     kind: str, value: dict[str, Any], marks: Marks
-) -> tuple[dict[str, Any] | None, list[Refusal], tuple[Unknown, ...]]:
+) -> tuple[dict[str, Any] | None, list[DocumentProblem], tuple[Unknown, ...]]:
     """The fields that a document sets, validated (None if they do not fit), its findings, and all unknown fields.
 
     Unknown fields are warnings, so files that were written for another version keep loading. Fields that start with `x_` belong to the user.
@@ -103,16 +103,16 @@ def find_misfits(
         for details in errors
         if not (_is_unknown(details) and str(details["loc"][-1]).startswith("x_"))
     ]
-    refusals = [_build_refusal(kind, model, details, marks) for details in errors[:MAX_REFUSALS]]
+    problems = [_build_problem(kind, model, details, marks) for details in errors[:MAX_PROBLEMS]]
     fatal = not all(_is_unknown(details) for details in errors)
-    if more := len(errors) - len(refusals):
+    if more := len(errors) - len(problems):
         what = "invalid fields and values" if fatal else "unknown fields"
         code = row.INVALID_VALUE if fatal else row.UNKNOWN_FIELD
-        refusals.append(Refusal(code, find_mark(marks, ()), f"the document has {more:,} more {what}"))
+        problems.append(DocumentProblem(code, find_mark(marks, ()), f"the document has {more:,} more {what}"))
     if fatal:
-        return None, refusals, unknown
+        return None, problems, unknown
     document = model.model_validate(value, extra="ignore", by_alias=True, by_name=False)
-    return _dump_written_fields(document), refusals, unknown
+    return _dump_written_fields(document), problems, unknown
 
 
 def _dump_written_fields(document: Document) -> dict[str, Any]:
@@ -123,7 +123,9 @@ def _is_unknown(details: Mapping[str, Any]) -> bool:
     return bool(details["type"] == "extra_forbidden")
 
 
-def _build_refusal(kind: str, model: type[Document], details: Mapping[str, Any], marks: Marks) -> Refusal:
+def _build_problem(
+    kind: str, model: type[Document], details: Mapping[str, Any], marks: Marks
+) -> DocumentProblem:
     error, loc, context = details["type"], details["loc"], details.get("ctx") or {}
     bad_key = loc[-1:] == (_KEY,)
     at_key = _is_unknown(details) or bad_key
@@ -132,26 +134,26 @@ def _build_refusal(kind: str, model: type[Document], details: Mapping[str, Any],
     where = quote(format_route(route)) if route else "the document"
     value = details.get("input")
     if error == "missing":
-        return Refusal(row.MISSING_FIELD, mark, f"the field {where} is missing")
+        return DocumentProblem(row.MISSING_FIELD, mark, f"the field {where} is missing")
     if error == "extra_forbidden":
-        return Refusal(
+        return DocumentProblem(
             row.UNKNOWN_FIELD, mark, f"the field {where} is unknown", _suggest_field(kind, model, route)
         )
     if error in _WRONG_TYPE:
         expected = _EITHER.get(loc[-1], _WRONG_TYPE[error])
-        return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)} but must be {expected}")
+        return DocumentProblem(row.WRONG_TYPE, mark, f"{where} is {describe(value)} but must be {expected}")
     if error == "literal_error":
         allowed = _list_allowed(context)
         help = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
         message = f"{where} is {describe(value)}, which is not one of {listing(allowed)}"
-        return Refusal(row.UNKNOWN_VALUE, mark, message, help)
+        return DocumentProblem(row.UNKNOWN_VALUE, mark, message, help)
     if error == "string_pattern_mismatch":
         what, help = _WORDS.get(str(context.get("pattern")), _ID)
         subject = f"the key {quote(value)}" if at_key else f"{where} is {quote(value)}, which"
-        return Refusal(row.MALFORMED_ID, mark, f"{subject} is not {what}", help)
+        return DocumentProblem(row.MALFORMED_ID, mark, f"{subject} is not {what}", help)
     if error in _BOUNDS:
         name, words = _BOUNDS[error]
-        return Refusal(
+        return DocumentProblem(
             row.OUT_OF_RANGE, mark, f"{where} is {quote(value)} but must be {words} {context[name]}"
         )
     if error in _LENGTHS:
@@ -159,8 +161,10 @@ def _build_refusal(kind: str, model: type[Document], details: Mapping[str, Any],
         words = "at least" if "min_length" in context else "at most"
         unit = "character" if error.startswith("string") else "item"
         number = f"{bound} {unit}" if bound == 1 else f"{bound} {unit}s"
-        return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length; it must have {words} {number}")
-    return Refusal(
+        return DocumentProblem(
+            row.WRONG_LENGTH, mark, f"{where} has the wrong length; it must have {words} {number}"
+        )
+    return DocumentProblem(
         row.INVALID_VALUE, mark, f"{where} does not fit: {details['msg'][:1].lower()}{details['msg'][1:]}"
     )
 

@@ -24,7 +24,7 @@ SPLIT = "split the documents into several files"
 # A document costs as much as so many values more.
 DOCUMENT_VALUES = 5
 # Findings about one text: a hundred of them usually have a single cause.
-MAX_REFUSALS = 100
+MAX_PROBLEMS = 100
 
 # YAML 1.2 §5.1 allows a line separator inside a line, but YAML 1.1 and libyaml end the line there. It is refused, so
 # line numbers mean the same to every reader.
@@ -49,8 +49,8 @@ class Parsed(msgspec.Struct, frozen=True):
     marks: Marks
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    """A refused part of the text, at a mark."""
+class DocumentProblem(msgspec.Struct, frozen=True):
+    """A problem of a text, at a mark, before the name of the file turns it into a diagnostic."""
 
     row: Row
     mark: int
@@ -59,10 +59,10 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class ParsedText(msgspec.Struct, frozen=True):
-    """All documents of a text, and its refusals. If there are refusals, the documents can be incomplete."""
+    """All documents of a text, and its problems. If there are any, the documents can be incomplete."""
 
     documents: tuple[Parsed, ...]
-    refusals: tuple[Refusal, ...]
+    problems: tuple[DocumentProblem, ...]
 
 
 def describe(value: Any) -> str:

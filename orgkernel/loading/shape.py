@@ -9,14 +9,14 @@ import msgspec
 
 from orgkernel.documents.records import RECORDS
 from orgkernel.loading.marks import Marks
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import DocumentProblem
 from orgkernel.loading.sources import Unknown
 from orgkernel.prepared_types import prepared
 
 
 def validate_shape(
     kind: str, value: dict[str, Any], marks: Marks
-) -> tuple[msgspec.Struct | None, list[Refusal], tuple[Unknown, ...]]:
+) -> tuple[msgspec.Struct | None, list[DocumentProblem], tuple[Unknown, ...]]:
     """The value in its shape (None if it does not fit), its findings, and its unread fields.
 
     A value that fits does not need pydantic, whose import takes longer than checking a small organization. The model
@@ -28,8 +28,8 @@ def validate_shape(
     except msgspec.ValidationError:
         from orgkernel.loading.misfits import find_misfits
 
-        accepted, refusals, unknown = find_misfits(kind, value, marks)
-        return None if accepted is None else msgspec.convert(accepted, prepared(shape)), refusals, unknown
+        accepted, problems, unknown = find_misfits(kind, value, marks)
+        return None if accepted is None else msgspec.convert(accepted, prepared(shape)), problems, unknown
 
 
 @cache

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.documents.records import RECORDS, Document
-from orgkernel.loading.files import MARKDOWN, Located
+from orgkernel.loading.files import MARKDOWN, LocatedFile
 from orgkernel.loading.marks import (
     LINE_BREAK,
     Marks,
@@ -57,7 +57,7 @@ def get_skill_name(path: str) -> str:
     return os.path.basename(os.path.dirname(path))
 
 
-class Packed(NamedTuple):
+class PackedParts(NamedTuple):
     """A document's parts as bytes (MessagePack)."""
 
     record: bytes
@@ -65,9 +65,9 @@ class Packed(NamedTuple):
     unknown: bytes = NOTHING_UNKNOWN
 
 
-def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> Packed:
+def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ()) -> PackedParts:
     """The packed parts of a document, from its validated value."""
-    return Packed(
+    return PackedParts(
         msgspec.msgpack.encode(shape),
         msgspec.msgpack.encode(marks),
         msgspec.msgpack.encode(unknown) if unknown else NOTHING_UNKNOWN,
@@ -116,7 +116,7 @@ class SourceDocument:
         name: str,
         path: str,
         kind: str,
-        packed: Packed,
+        packed: PackedParts,
         digest: str,
         shared: bool = False,
         context: bool = False,
@@ -234,7 +234,7 @@ class MergedDocument(SourceDocument):
 
     __slots__ = ("_first", "_parts")
 
-    def __init__(self, first: SourceDocument, parts: tuple[SourceDocument, ...], packed: Packed) -> None:
+    def __init__(self, first: SourceDocument, parts: tuple[SourceDocument, ...], packed: PackedParts) -> None:
         """Merge the parts. They are searched in this order; a value that none writes belongs to the `first`."""
         super().__init__(
             first.name,
@@ -328,7 +328,7 @@ class BrokenDocument(msgspec.Struct, frozen=True):
     """
 
 
-class ReadFile(msgspec.Struct, frozen=True):
+class FileResult(msgspec.Struct, frozen=True):
     """The result of one file."""
 
     documents: tuple[SourceDocument, ...] = ()
@@ -338,15 +338,15 @@ class ReadFile(msgspec.Struct, frozen=True):
     """Whether the file is not an orgkernel document."""
 
 
-class FileRead(NamedTuple):
+class LoadedFile(NamedTuple):
     """A file that was read, with its documents."""
 
-    located: Located
+    located: LocatedFile
     digest: str
     """The SHA-256 of the content; empty if it could not be read."""
-    says_ours: bool
-    among_ours: bool
-    read: ReadFile
+    is_orgkernel_document: bool
+    has_orgkernel_siblings: bool
+    read: FileResult
 
 
 class Lookup(NamedTuple):
@@ -360,7 +360,7 @@ class Lookup(NamedTuple):
     """The path, or `/NAME` for a command."""
 
 
-class Tree(msgspec.Struct, frozen=True):
+class LoadedFiles(msgspec.Struct, frozen=True):
     """The result of reading all files."""
 
     documents: tuple[SourceDocument, ...]
@@ -370,7 +370,7 @@ class Tree(msgspec.Struct, frozen=True):
     """The path of each file that was read, by its name."""
     skipped: int
     """The number of skipped files, which are not orgkernel documents."""
-    files: Sequence[FileRead] = ()
+    files: Sequence[LoadedFile] = ()
     """The results of the files, in the order of reading."""
     looked_up: Mapping[Lookup, bool] = msgspec.field(default_factory=dict)
     """The answers of the disk for references in texts."""
@@ -401,7 +401,7 @@ class TreeCompletion(NamedTuple):
 NOTHING_TO_ADD = TreeCompletion()
 
 
-def build_tree(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_TO_ADD) -> Tree:
+def build_tree(files: Sequence[LoadedFile], completion: TreeCompletion = NOTHING_TO_ADD) -> LoadedFiles:
     """One result for all files."""
     documents = [document for file in files for document in file.read.documents]
     if completion.instead:
@@ -409,7 +409,7 @@ def build_tree(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_T
             made for document in documents for made in completion.instead.get(id(document), (document,))
         ]
     paths = {file.located.name: file.located.path for file in files if not file.read.skipped}
-    return Tree(
+    return LoadedFiles(
         (*documents, *completion.documents),
         tuple(_find_broken(files)),
         tuple(diagnostic for file in files for diagnostic in file.read.diagnostics),
@@ -421,7 +421,7 @@ def build_tree(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_T
     )
 
 
-def _find_broken(files: Iterable[FileRead]) -> Iterator[BrokenDocument]:
+def _find_broken(files: Iterable[LoadedFile]) -> Iterator[BrokenDocument]:
     """Every document that could not be read, once for each folder of organizations that it belongs to."""
     for file in files:
         for document in file.read.broken:

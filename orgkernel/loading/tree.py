@@ -16,23 +16,23 @@ from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import is_orgkernel_document, read_documents
-from orgkernel.loading.files import Located, Root, SourceText, locate_files, read_located
+from orgkernel.loading.files import LocatedFile, Root, SourceText, locate_files, read_located
 from orgkernel.loading.formats import FORMATS, complete, format_named
 from orgkernel.loading.marks import unpack_mark
-from orgkernel.loading.sources import FileRead, Tree, build_tree
+from orgkernel.loading.sources import LoadedFile, LoadedFiles, build_tree
 from orgkernel.runtime.progress import enter_stage
 
 ROLES = "roles"
-TextReader = Callable[[Located], SourceText]
+TextReader = Callable[[LocatedFile], SourceText]
 """Reads the text of a file."""
 
 
 class _Candidate:
     """A candidate file: with its text, or with the earlier result for the same content at the same place."""
 
-    __slots__ = ("_before", "_read_text", "_source", "digest", "located", "named", "says_ours")
+    __slots__ = ("_before", "_read_text", "_source", "digest", "is_orgkernel_document", "located", "named")
 
-    def __init__(self, located: Located, before: FileRead | None, read_text: TextReader) -> None:
+    def __init__(self, located: LocatedFile, before: LoadedFile | None, read_text: TextReader) -> None:
         self.located = located
         self._read_text = read_text
         self.named = located.path == located.root.path
@@ -42,54 +42,60 @@ class _Candidate:
             self._source = read_text(located)
             self.digest = self._source.digest
             # The areas of a format name its files, so what is found in one needs no `_schema`.
-            self.says_ours = bool(located.root.areas) or is_orgkernel_document(self._source)
+            self.is_orgkernel_document = bool(located.root.areas) or is_orgkernel_document(self._source)
         else:
-            self.digest, self.says_ours = before.digest, before.says_ours
+            self.digest, self.is_orgkernel_document = before.digest, before.is_orgkernel_document
 
-    def read(self, *, among_ours: bool) -> FileRead:
+    def read(self, *, has_orgkernel_siblings: bool) -> LoadedFile:
         """The result for the file. The earlier result is used unless the files next to it change its meaning."""
         before, located = self._before, self.located
-        if before is not None and before.among_ours == among_ours:
+        if before is not None and before.has_orgkernel_siblings == has_orgkernel_siblings:
             # Later steps of the load read every document many times, so a reused one is unpacked once, as a new one is.
             for document in before.read.documents:
                 document.hold_again()
-            return FileRead(located, self.digest, self.says_ours, among_ours, before.read)
+            return LoadedFile(
+                located, self.digest, self.is_orgkernel_document, has_orgkernel_siblings, before.read
+            )
         source, root = self._source or self._read_text(located), located.root
         if root.areas:
             read = format_named(root.format).read(source, root)
         else:
             read = read_documents(
-                source, named=self.named, among_ours=among_ours, shared=root.shared, context=root.context
+                source,
+                named=self.named,
+                has_orgkernel_siblings=has_orgkernel_siblings,
+                shared=root.shared,
+                context=root.context,
             )
             for document in read.documents if root.format else ():
                 document.format = root.format
-        return FileRead(located, self.digest, self.says_ours, among_ours, read)
+        return LoadedFile(located, self.digest, self.is_orgkernel_document, has_orgkernel_siblings, read)
 
 
 def read_tree(
     roots: Iterable[Root],
     *,
-    located: Sequence[Located] | None = None,
-    known: Mapping[str, FileRead] | None = None,
+    located: Sequence[LocatedFile] | None = None,
+    known: Mapping[str, LoadedFile] | None = None,
     read_text: TextReader | None = None,
-) -> Tree:
+) -> LoadedFiles:
     """All documents below the roots. Unchanged files that are `known` by their path are not read again.
 
     `read_text` yields the texts of files that are not on the disk as they are located.
     """
     read_text = read_text or read_located
     roots = tuple(roots)
-    read: dict[str, FileRead] = {}
+    read: dict[str, LoadedFile] = {}
     folders: set[str] = set()
     undecided: list[_Candidate] = []
     located = locate_files(roots) if located is None else located
     enter_stage(f"reading {len(located):,} files")
     for each in located:
         file = _Candidate(each, known.get(each.path) if known else None, read_text)
-        if not (file.says_ours or file.named):
+        if not (file.is_orgkernel_document or file.named):
             undecided.append(file)
             continue
-        file_read = read[each.path] = file.read(among_ours=False)
+        file_read = read[each.path] = file.read(has_orgkernel_siblings=False)
         if file_read.read.documents:
             folder = os.path.dirname(each.path)
             folders.add(folder)
@@ -98,7 +104,9 @@ def read_tree(
     # A second pass, because whether a folder contains orgkernel documents is known only when all of them are read.
     for file in undecided:
         path, top = file.located.path, file.located.root.path
-        read[path] = file.read(among_ours=_is_among_ours(os.path.dirname(path), top, folders))
+        read[path] = file.read(
+            has_orgkernel_siblings=_has_orgkernel_siblings(os.path.dirname(path), top, folders)
+        )
     files = [read[each.path] for each in located]
     tree = build_tree(files, complete(files))
     if any(root.uses for root in roots):
@@ -106,7 +114,7 @@ def read_tree(
     return tree
 
 
-def _find_empty_sources(roots: Iterable[Root], files: Iterable[FileRead]) -> Iterator[Diagnostic]:
+def _find_empty_sources(roots: Iterable[Root], files: Iterable[LoadedFile]) -> Iterator[Diagnostic]:
     """Sources of organizations that contain no files of their format."""
     nonempty_roots = {file.located.root for file in files if file.read.documents or file.read.broken}
     for root in roots:
@@ -119,7 +127,7 @@ def _find_empty_sources(roots: Iterable[Root], files: Iterable[FileRead]) -> Ite
             )
 
 
-def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:
+def _has_orgkernel_siblings(folder: str, top: str, folders: set[str]) -> bool:
     """Whether a folder, or a folder above it, contains orgkernel documents."""
     while True:
         if folder in folders:

@@ -43,12 +43,12 @@ from orgkernel.loading.parsed import (
     MAX_ALIASED_VALUES,
     MAX_ANCHORS,
     MAX_DEPTH,
-    MAX_REFUSALS,
+    MAX_PROBLEMS,
     MAX_VALUES,
     SPLIT,
+    DocumentProblem,
     Parsed,
     ParsedText,
-    Refusal,
     find_unprintable,
 )
 from orgkernel.loading.python_scalars import resolve_python_scalar
@@ -91,7 +91,7 @@ def parse_foreign_yaml(text: str) -> ParsedText:
 
 
 def parse_yaml(text: str, *, as_text: bool = False, merges: bool = False) -> ParsedText:
-    """Parse all documents of a YAML text. Never raises for invalid text. Every refusal is listed with its mark.
+    """Parse all documents of a YAML text. Never raises for invalid text. Every problem is listed with its mark.
 
     With `as_text`, every scalar is kept as a string. With `merges`, merge keys of YAML 1.1 are followed; otherwise they
     are refused.
@@ -101,7 +101,7 @@ def parse_yaml(text: str, *, as_text: bool = False, merges: bool = False) -> Par
 
 def _parse(text: str, reader: _Reader) -> ParsedText:
     documents: list[Parsed] = []
-    # The refusal of what the parser cannot read can be the last one of the limit, so it may stop too.
+    # The problem of what the parser cannot read can be the last one of the limit, so it may stop too.
     with suppress(_Stop):
         try:
             reader.open(text)
@@ -114,7 +114,7 @@ def _parse(text: str, reader: _Reader) -> ParsedText:
         except (yaml.reader.ReaderError, ValueError, OverflowError):
             # A control character; half of a surrogate pair; in the parser in Python, an escape that is no character.
             reader.refuse_character(text)
-    return ParsedText(tuple(documents), tuple(reader.refusals))
+    return ParsedText(tuple(documents), tuple(reader.problems))
 
 
 def _mark(event: Any) -> int:
@@ -134,7 +134,7 @@ class _Reader:
         self._merges = merges
         self._merged: dict[int, list[tuple[Any, Marks]]] = {}
         """The mappings to merge into a mapping that is being read, by its identity, the one that wins first."""
-        self.refusals: list[Refusal] = []
+        self.problems: list[DocumentProblem] = []
         self._anchors: dict[str, _Anchored | None] = {}
         self._aliased = 0
         # The number of values so far, including those that aliases stand for. It is counted only if a limit could be
@@ -178,8 +178,8 @@ class _Reader:
                 return False
 
     def refuse(self, row: row.Row, mark: int, message: str, help: str = "") -> None:
-        self.refusals.append(Refusal(row, mark, message, help))
-        if len(self.refusals) == MAX_REFUSALS:
+        self.problems.append(DocumentProblem(row, mark, message, help))
+        if len(self.problems) == MAX_PROBLEMS:
             raise _Stop
 
     def refuse_syntax(self, text: str, error: yaml.MarkedYAMLError) -> None:

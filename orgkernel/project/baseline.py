@@ -15,8 +15,8 @@ from orgkernel.snapshots.roots import Request
 def read_baseline(path: str) -> dict[Entry, Allowed]:
     """Read a baseline file. Raises `BadBaseline` if it cannot be read or is not a baseline."""
     source = read_text(path, path)
-    if source.refusal:
-        raise BadBaseline(f"the baseline {quote(path)} cannot be used: {source.refusal.message}", HELP)
+    if source.problem:
+        raise BadBaseline(f"the baseline {quote(path)} cannot be used: {source.problem.message}", HELP)
     return parse_baseline(source.text, path)
 
 

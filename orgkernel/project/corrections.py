@@ -19,7 +19,7 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import quote, read_suggestion
 from orgkernel.errors import UsageError
 from orgkernel.loading.files import read_text
-from orgkernel.loading.sources import FileRead, Tree
+from orgkernel.loading.sources import LoadedFile, LoadedFiles
 from orgkernel.project.edits.spans import Edit, TextPlaces, apply_edits
 from orgkernel.project.edits.text_diff import patch_names, unified_diff
 from orgkernel.project.replacing import replace_file
@@ -48,7 +48,7 @@ class FileCorrection(NamedTuple):
         return unified_diff(self.before, self.after, *patch_names(self.name))
 
 
-def plan_corrections(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[FileCorrection]:
+def plan_corrections(diagnostics: Iterable[Diagnostic], tree: LoadedFiles) -> list[FileCorrection]:
     """The certain corrections of findings, by file. Links, shared catalogs and context are never changed."""
     by_file: dict[str, list[Diagnostic]] = defaultdict(list)
     for each in diagnostics:
@@ -77,12 +77,12 @@ def write_corrections(corrections: Sequence[FileCorrection]) -> None:
             raise UsageError(f"{quote(each.name)} cannot be corrected: {reason}", done) from None
 
 
-def _correct(file: FileRead, findings: Iterable[Diagnostic]) -> FileCorrection | None:
+def _correct(file: LoadedFile, findings: Iterable[Diagnostic]) -> FileCorrection | None:
     located = file.located
     if located.leaves or located.root.shared or located.root.context or os.path.islink(located.path):
         return None
     source = read_text(located.path, located.name)
-    if source.refusal is not None or source.digest != file.digest:
+    if source.problem is not None or source.digest != file.digest:
         return None
     places = TextPlaces(source.text)
     edits = list(dict.fromkeys(edit for each in findings for edit in _list_edits(each, places)))

@@ -241,7 +241,7 @@ def _insert(path: str, digest: str, section: str, key: str, value: object, lines
         content = file.read()
     source = decode(path, path, content)
     before = parse_yaml(source.text)
-    if source.refusal or before.refusals or source.digest != digest or len(before.documents) != 1:
+    if source.problem or before.problems or source.digest != digest or len(before.documents) != 1:
         return False
     parsed = before.documents[0]
     entries = parsed.value.get(section) if isinstance(parsed.value, dict) else None
@@ -263,7 +263,7 @@ def _insert(path: str, digest: str, section: str, key: str, value: object, lines
     changed = "\n".join([*text[:end], *added, *text[end:]])
     after = parse_yaml(changed)
     wanted = {**parsed.value, section: {**entries, key: value}}
-    if after.refusals or [each.value for each in after.documents] != [wanted]:
+    if after.problems or [each.value for each in after.documents] != [wanted]:
         return False
     replace_file(original, codecs.BOM_UTF8 * content.startswith(codecs.BOM_UTF8) + changed.encode())
     return True

@@ -93,11 +93,11 @@ def upgrade_source(
     source: SourceText, *, named: bool = False, steps: Steps = STEPS, current: FormatVersion = VERSION
 ) -> FileUpgrade | None:
     """The upgrade of a file. None if it is not an orgkernel document and was not `named` explicitly."""
-    parsed = ParsedText((), (source.refusal,)) if source.refusal else parse_source(source)
-    if parsed.refusals:
-        refusal = parsed.refusals[0]
-        ours = named or is_orgkernel_document(source) or refusal.row is UNREADABLE
-        return FileUpgrade(source, source.text, refusal=refusal.message) if ours else None
+    parsed = ParsedText((), (source.problem,)) if source.problem else parse_source(source)
+    if parsed.problems:
+        problem = parsed.problems[0]
+        ours = named or is_orgkernel_document(source) or problem.row is UNREADABLE
+        return FileUpgrade(source, source.text, refusal=problem.message) if ours else None
     if not any(_kind_of(document.value) for document in parsed.documents):
         return (
             FileUpgrade(source, source.text, refusal="it contains no orgkernel document") if named else None
@@ -182,7 +182,7 @@ def _apply(
         if isinstance(change, TextChange):
             expected = _change_value(expected, change.route, change.value, change.key)
     # The order of keys matters, and `1 == 1.0` in Python, so the written forms are compared.
-    if after.refusals or repr(tuple(document.value for document in after.documents)) != repr(expected):
+    if after.problems or repr(tuple(document.value for document in after.documents)) != repr(expected):
         raise _LeaveAlone("the upgrade would change its meaning")
     if _list_complaints(new) - _list_complaints(structs.replace(source, text=text)):
         raise _LeaveAlone("the upgrade would cause a new finding")
@@ -211,13 +211,13 @@ def _change_value(value: Any, route: ValueRoute, new: Any, new_key: str = "") ->
 
 
 def _list_complaints(source: SourceText) -> Counter[tuple[str, str]]:
-    diagnostics = read_documents(source, named=True, among_ours=True).diagnostics
+    diagnostics = read_documents(source, named=True, has_orgkernel_siblings=True).diagnostics
     return Counter((each.code, each.message) for each in diagnostics)
 
 
 def _list_deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
     """Deprecated fields that a person must replace (ORG706)."""
-    read = read_documents(structs.replace(source, text=places.text), named=True, among_ours=True)
+    read = read_documents(structs.replace(source, text=places.text), named=True, has_orgkernel_siblings=True)
     for document in read.documents:
         accepted = [each for each in document.record.suppressions if each.rule == DEPRECATED.code]
         for diagnostic in DEPRECATED.check(document):

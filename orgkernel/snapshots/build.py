@@ -18,8 +18,8 @@ from orgkernel.graph.extract import extract_edges
 from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.loading.files import Located, Root
-from orgkernel.loading.sources import FileRead, Tree
+from orgkernel.loading.files import LocatedFile, Root
+from orgkernel.loading.sources import LoadedFile, LoadedFiles
 from orgkernel.loading.tree import TextReader, read_tree
 from orgkernel.runtime.progress import end_stages, enter_stage
 from orgkernel.snapshots.check import (
@@ -52,8 +52,8 @@ def build_snapshot(
     severities: Mapping[str, Severity | None] | None = None,
     selection: frozenset[str] | None = None,
     *,
-    located_files: Sequence[Located] | None = None,
-    known_files: Mapping[str, FileRead] | None = None,
+    located_files: Sequence[LocatedFile] | None = None,
+    known_files: Mapping[str, LoadedFile] | None = None,
     read_text: TextReader | None = None,
     found_before: FoundBefore = NOTHING_FOUND,
     refused: Sequence[Diagnostic] = (),
@@ -88,7 +88,7 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 
 def _build_snapshot(
-    tree: Tree,
+    tree: LoadedFiles,
     severities: Mapping[str, Severity | None],
     selection: frozenset[str] | None,
     found_before: FoundBefore,
@@ -162,7 +162,7 @@ def _build_loose_view(assembly: Assembly) -> OrgView | None:
     return _build(assembly.loose_catalogs).index if assembly.loose_catalogs else None
 
 
-def _digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
+def _digest_tree(organizations: Iterable[OrgSnapshot], tree: LoadedFiles) -> str:
     """The digest of all documents."""
     parts = [organization.digest for organization in organizations]
     parts += sorted(f"{document.name}\0{document.digest}" for document in tree.documents)

@@ -12,7 +12,7 @@ import msgspec
 
 from orgkernel.diagnostics import Severity
 from orgkernel.loading.cache import Cache, Signature, compute_signature
-from orgkernel.loading.files import Located
+from orgkernel.loading.files import LocatedFile
 from orgkernel.snapshots.roots import Request
 from orgkernel.version import __version__
 
@@ -78,7 +78,7 @@ def digest_request(
 
 
 def compute_contents_key(
-    request_key: str, located_files: Sequence[Located], digests: Sequence[str | None]
+    request_key: str, located_files: Sequence[LocatedFile], digests: Sequence[str | None]
 ) -> str:
     """A digest of a request, and of names and contents, independent of the location of the files."""
     files = [
@@ -97,7 +97,7 @@ def _digest(*parts: bytes) -> str:
     return whole.hexdigest()
 
 
-def _get_tail(located_file: Located) -> str | bytes:
+def _get_tail(located_file: LocatedFile) -> str | bytes:
     """The path of a file below its root, as bytes, because it might not be valid text."""
     tail = located_file.path.removeprefix(located_file.root.path)
     return tail if tail.isascii() else os.fsencode(tail)

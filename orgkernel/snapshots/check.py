@@ -12,14 +12,14 @@ from orgkernel.documents.records import RoleProfile
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.loading.sources import SourceDocument, Tree
+from orgkernel.loading.sources import LoadedFiles, SourceDocument
 from orgkernel.rules.catalog import select_rules
 from orgkernel.rules.hygiene.org704_secret_shaped_string import share_budget
 from orgkernel.rules.rule import RuleTarget
 from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
-def check_documents(tree: Tree, known_findings: FoundInDocuments) -> FoundInDocuments:
+def check_documents(tree: LoadedFiles, known_findings: FoundInDocuments) -> FoundInDocuments:
     """Findings about single documents, before suppressions. Those of unchanged documents are reused.
 
     The shared catalogs are left out while they are only context: they come with the package, and `check --shipped` checks them.
@@ -65,7 +65,7 @@ def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Dia
 
 
 def check_tree(
-    tree: Tree, assembly: Assembly, loose: OrgView | None, in_profiles: FoundInDocuments
+    tree: LoadedFiles, assembly: Assembly, loose: OrgView | None, in_profiles: FoundInDocuments
 ) -> list[Diagnostic]:
     """Findings about reading, and about documents outside organizations, before suppressions."""
     diagnostics = list(tree.diagnostics)
@@ -85,7 +85,7 @@ def build_stray_post(document: SourceDocument) -> RolePost:
     return RolePost(document.record.role_id, document, document)
 
 
-def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
+def suppress(diagnostics: Iterable[Diagnostic], tree: LoadedFiles) -> list[Diagnostic]:
     """The findings without suppressed ones, plus findings about the suppressions.
 
     While a file cannot be read, findings about suppressions are left out, because the suppressed findings could be missing.
@@ -129,7 +129,7 @@ def _is_about(overlay: SourceDocument, diagnostic: Diagnostic) -> bool:
     return isinstance(record, RoleProfile) and diagnostic.subject == f"role:{record.role_id}"
 
 
-def is_suppressed(diagnostic: Diagnostic, tree: Tree) -> bool:
+def is_suppressed(diagnostic: Diagnostic, tree: LoadedFiles) -> bool:
     """Whether a document of its file suppresses a finding."""
     return any(
         any(True for _ in _find_suppressions(part, diagnostic))

@@ -20,7 +20,7 @@ from orgkernel.documents.records import CrewRoster, RoleProfile
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords, WithheldAgent
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.loading.sources import SourceDocument, Tree
+from orgkernel.loading.sources import LoadedFiles, SourceDocument
 from orgkernel.rules.effects import HARMLESS_IN_ROLES, OF_ALL, OF_ONE_SKILL, WITHOUT_EFFECT
 
 _PROFILE: Final = "role_profile"
@@ -50,7 +50,7 @@ class DeclaredByFile(NamedTuple):
     """The roles of files that contain profiles in orgkernel documents and certainly nothing else."""
 
 
-def list_declared_by_file(tree: Tree, faulty: Collection[str]) -> DeclaredByFile:
+def list_declared_by_file(tree: LoadedFiles, faulty: Collection[str]) -> DeclaredByFile:
     """The kinds, roles and formats of all files in other formats, and the roles of faulty files with profiles."""
     kinds: dict[str, set[str | None]] = defaultdict(set)
     roles: dict[str, set[str]] = defaultdict(set)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.loading.documents import is_orgkernel_document, read_documents
-from orgkernel.loading.files import Located, Root, SourceText
-from orgkernel.loading.sources import FileRead
+from orgkernel.loading.files import LocatedFile, Root, SourceText
+from orgkernel.loading.sources import LoadedFile
 from orgkernel.snapshots.snapshot import Snapshot
 
 
@@ -33,11 +33,15 @@ def build_draft(
         path = file.located.path
         text = left.pop(path, None)
         located.append(file.located)
-        known[path] = file if text is None else _read(file.located, text, among_ours=file.among_ours)
+        known[path] = (
+            file
+            if text is None
+            else _read(file.located, text, has_orgkernel_siblings=file.has_orgkernel_siblings)
+        )
     for path, text in left.items():
         place = _locate_beside(path, latest)
         located.append(place)
-        known[path] = _read(place, text, among_ours=False)
+        known[path] = _read(place, text, has_orgkernel_siblings=False)
     return build_snapshot(
         roots,
         severities,
@@ -49,17 +53,21 @@ def build_draft(
     )
 
 
-def _read(located_file: Located, text: str, *, among_ours: bool) -> FileRead:
+def _read(located_file: LocatedFile, text: str, *, has_orgkernel_siblings: bool) -> LoadedFile:
     digest = hashlib.sha256(text.encode()).hexdigest()
     source, root = SourceText(located_file.path, located_file.name, text, digest), located_file.root
     named = located_file.path == root.path
     read = read_documents(
-        source, named=named, among_ours=among_ours, shared=root.shared, context=root.context
+        source,
+        named=named,
+        has_orgkernel_siblings=has_orgkernel_siblings,
+        shared=root.shared,
+        context=root.context,
     )
-    return FileRead(located_file, digest, is_orgkernel_document(source), among_ours, read)
+    return LoadedFile(located_file, digest, is_orgkernel_document(source), has_orgkernel_siblings, read)
 
 
-def _locate_beside(path: str, latest: Snapshot) -> Located:
+def _locate_beside(path: str, latest: Snapshot) -> LocatedFile:
     """The location of a new file: below the root of the other files in its folder."""
     folder, file = os.path.split(path)
     for each in latest.tree.files:

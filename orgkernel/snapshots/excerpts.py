@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from orgkernel.diagnostics.excerpt_secrets import mask_line
 from orgkernel.loading.files import may_show_lines, read_lines
-from orgkernel.loading.sources import Tree
+from orgkernel.loading.sources import LoadedFiles
 
 MAX_LINE = 400
 """The characters of a line that are shown."""
 
 
-def read_excerpt(tree: Tree, file: str, line: int, around: int, tops: Sequence[str]) -> list[str] | None:
+def read_excerpt(
+    tree: LoadedFiles, file: str, line: int, around: int, tops: Sequence[str]
+) -> list[str] | None:
     """The lines of a file from `line - around` (or 1) to `line + around`, as they were read. `file` is a name as shown, and only
     names of files that were read are known. `tops` are folders whose files may be shown besides those that were named.
 

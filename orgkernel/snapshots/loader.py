@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import Severity
 from orgkernel.loading.cache import Cache, Signature, sign_file
-from orgkernel.loading.files import Located, digest_file, locate_files
+from orgkernel.loading.files import LocatedFile, digest_file, locate_files
 from orgkernel.loading.formats.lookups import are_answers_current
 from orgkernel.prepared_types import prepared
 from orgkernel.snapshots.cache_keys import compute_contents_key, compute_program_fingerprint, digest_request
@@ -69,7 +69,7 @@ class _Last(NamedTuple):
     """The last load of this process."""
 
     signed: SignedTree
-    located: tuple[Located, ...]
+    located: tuple[LocatedFile, ...]
     snapshot: Snapshot
 
 
@@ -175,7 +175,9 @@ class Loader:
 
     # -- unchanged files ----------------------------------------------------------------------------------------------
 
-    def _find_same(self, located_files: tuple[Located, ...], digests: list[str | None]) -> Snapshot | None:
+    def _find_same(
+        self, located_files: tuple[LocatedFile, ...], digests: list[str | None]
+    ) -> Snapshot | None:
         """The snapshot with the same contents from this process, an earlier one, or another machine."""
         if None in digests:
             return None
@@ -205,7 +207,7 @@ class Loader:
             return None
         return self._last.snapshot
 
-    def _restore(self, key: str, located_files: Sequence[Located]) -> Snapshot | None:
+    def _restore(self, key: str, located_files: Sequence[LocatedFile]) -> Snapshot | None:
         packed = self.cache.find(key) if self.cache else None
         if packed is None or self.cache is None:
             return None
@@ -219,7 +221,7 @@ class Loader:
             return None
 
     def _get_known_files(
-        self, located_files: Sequence[Located], digests: Sequence[str | None]
+        self, located_files: Sequence[LocatedFile], digests: Sequence[str | None]
     ) -> PickedFiles:
         """The earlier results for files whose content is unchanged, by path."""
         wanted = {
@@ -237,7 +239,7 @@ class Loader:
         return PickedFiles(known, self._last.snapshot.found_before)
 
     def _get_known_from_cache(
-        self, wanted_files: Mapping[tuple[int, str], tuple[Located, str]]
+        self, wanted_files: Mapping[tuple[int, str], tuple[LocatedFile, str]]
     ) -> PickedFiles:
         key = self._compute_last_key() if wanted_files else ""
         packed = self.cache.find(key) if self.cache and key else None
@@ -265,7 +267,9 @@ class Loader:
     def _compute_tree_key(self) -> str:
         return self._compute_request_key("tree", *(root.path for root in self.request.roots))
 
-    def _compute_contents_key(self, located_files: Sequence[Located], digests: Sequence[str | None]) -> str:
+    def _compute_contents_key(
+        self, located_files: Sequence[LocatedFile], digests: Sequence[str | None]
+    ) -> str:
         roots = (*self.request.roots, *self.sources.roots)
         request = replace(self.request, roots=roots)
         return compute_contents_key(
@@ -285,7 +289,7 @@ class Loader:
 
 
 def _list_declared_sources(
-    signed: SignedTree | None, located_files: Sequence[Located], digests: Sequence[str | None]
+    signed: SignedTree | None, located_files: Sequence[LocatedFile], digests: Sequence[str | None]
 ) -> list[tuple[DeclaredSource, ...]]:
     """The sources that organizations in each file declare."""
     before = {} if signed is None else {(file.root, file.name): file for file in signed.files}
@@ -296,7 +300,7 @@ def _list_declared_sources(
 
 
 def _find_unchanged(
-    signed: SignedTree | None, located_files: Sequence[Located], signatures: Sequence[Signature | None]
+    signed: SignedTree | None, located_files: Sequence[LocatedFile], signatures: Sequence[Signature | None]
 ) -> list[str | None]:
     """The digest of every file that is certainly unchanged; None for any other."""
     if signed is None:

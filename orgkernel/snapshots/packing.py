@@ -23,17 +23,17 @@ from orgkernel.graph.governance import apply_governance, map_roles_to_layers
 from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.visible_documents import VisibleDocuments
-from orgkernel.loading.files import Located, Root
+from orgkernel.loading.files import LocatedFile, Root
 from orgkernel.loading.formats import complete
 from orgkernel.loading.sources import (
     NOTHING_UNKNOWN,
     BrokenDocument,
-    FileRead,
+    FileResult,
+    LoadedFile,
+    LoadedFiles,
     Lookup,
-    Packed,
-    ReadFile,
+    PackedParts,
     SourceDocument,
-    Tree,
     build_tree,
 )
 from orgkernel.prepared_types import prepared
@@ -66,8 +66,8 @@ class PackedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     root: int
     name: str
     digest: str
-    says_ours: bool
-    among_ours: bool
+    is_orgkernel_document: bool
+    has_orgkernel_siblings: bool
     documents: tuple[PackedDocument, ...]
     broken: tuple[BrokenDocument, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -203,14 +203,14 @@ def _find_other_files(records: OrgRecords) -> frozenset[str]:
     return records.files.difference(each.name for each in parts)
 
 
-def _pack_file(file: FileRead) -> PackedFile:
+def _pack_file(file: LoadedFile) -> PackedFile:
     read = file.read
     return PackedFile(
         file.located.number,
         file.located.name,
         file.digest,
-        file.says_ours,
-        file.among_ours,
+        file.is_orgkernel_document,
+        file.has_orgkernel_siblings,
         tuple(PackedDocument(each.kind, *each.packed) for each in read.documents),
         tuple(replace(each, path="", shared=False) for each in read.broken),
         read.diagnostics,
@@ -234,7 +234,7 @@ def decode(decoder: msgspec.msgpack.Decoder[T], packed: bytes | memoryview) -> T
 class PickedFiles(NamedTuple):
     """What is the same as in a packed snapshot."""
 
-    files: dict[str, FileRead]
+    files: dict[str, LoadedFile]
     """What files yielded, by path."""
     found_before: FoundBefore
     """The findings about their documents."""
@@ -244,13 +244,13 @@ NOTHING_PICKED = PickedFiles({}, NOTHING_FOUND)
 
 
 def pick_files(
-    packed: PackedSnapshot, wanted: Mapping[tuple[int, str], tuple[Located, str]], roots: Sequence[Root]
+    packed: PackedSnapshot, wanted: Mapping[tuple[int, str], tuple[LocatedFile, str]], roots: Sequence[Root]
 ) -> PickedFiles:
     """What the files yielded whose content is the wanted one; wanted are, by root and name, place and digest.
 
     `roots` are those of the request, without those of sources. Raises `DamagedEntry`.
     """
-    picked: dict[str, FileRead] = {}
+    picked: dict[str, LoadedFile] = {}
     documents: list[SourceDocument | None] = []
     for file in packed.files:
         located, digest = wanted.get((file.root, file.name), (None, ""))
@@ -268,7 +268,7 @@ def pick_files(
         raise DamagedEntry("findings that it does not have") from None
 
 
-def restore_snapshot(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapshot:
+def restore_snapshot(packed: PackedSnapshot, located_files: Sequence[LocatedFile]) -> Snapshot:
     """The restored snapshot, with the current locations of its files.
 
     Raises `DamagedEntry` for parts that do not match, and `OutdatedEntry`.
@@ -310,7 +310,7 @@ def _verify_marks(marks: Any) -> None:
             raise DamagedEntry("places of an unexpected form")
 
 
-def _restore(packed: PackedSnapshot, located_files: Sequence[Located]) -> Snapshot:
+def _restore(packed: PackedSnapshot, located_files: Sequence[LocatedFile]) -> Snapshot:
     if [(each.root, each.name) for each in packed.files] != [
         (each.number, each.name) for each in located_files
     ]:
@@ -370,29 +370,31 @@ def _unpack_findings(
     return unpacked
 
 
-def _restore_file(file: PackedFile, located_file: Located) -> FileRead:
+def _restore_file(file: PackedFile, located_file: LocatedFile) -> LoadedFile:
     name, path, root = located_file.name, located_file.path, located_file.root
     documents = []
     for each in file.documents:
         if each.kind not in RECORDS:
             raise DamagedEntry("a document of a kind that does not exist")
-        parts = Packed(each.record, each.marks, each.unknown)
+        parts = PackedParts(each.record, each.marks, each.unknown)
         documents.append(
             SourceDocument(name, path, each.kind, parts, file.digest, root.shared, root.context, root.format)
         )
     broken = tuple(replace(each, name=name, path=path, shared=root.shared) for each in file.broken)
-    read = ReadFile(tuple(documents), broken, file.diagnostics, file.skipped)
-    return FileRead(located_file, file.digest, file.says_ours, file.among_ours, read)
+    read = FileResult(tuple(documents), broken, file.diagnostics, file.skipped)
+    return LoadedFile(
+        located_file, file.digest, file.is_orgkernel_document, file.has_orgkernel_siblings, read
+    )
 
 
-def _get_document(tree: Tree, number: int) -> SourceDocument:
+def _get_document(tree: LoadedFiles, number: int) -> SourceDocument:
     if number < 0:
         raise IndexError
     return tree.documents[number]
 
 
 def _unpack_records(
-    packed: PackedOrganization, tree: Tree, visible: VisibleDocuments, including: Including
+    packed: PackedOrganization, tree: LoadedFiles, visible: VisibleDocuments, including: Including
 ) -> OrgRecords:
     document = _get_document(tree, packed.document)
     organization = document.record

@@ -17,7 +17,7 @@ from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.out_of_service import describe_refusal
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.spoken_names import suggest_role
-from orgkernel.loading.sources import SourceDocument, Tree
+from orgkernel.loading.sources import LoadedFiles, SourceDocument
 
 if TYPE_CHECKING:
     from orgkernel.graph.org_graph import OrgGraph
@@ -108,7 +108,7 @@ class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     organizations: Mapping[str, OrgSnapshot]
     diagnostics: tuple[Diagnostic, ...]
     """All findings to report, by file, line and column."""
-    tree: Tree
+    tree: LoadedFiles
     digest: str
     found_before: FoundBefore = NOTHING_FOUND
     """Findings for the next load, which reads only changed documents."""
@@ -153,7 +153,7 @@ def _is_selected(file: str, selection: frozenset[str]) -> bool:
 
 
 def list_files_to_report(
-    tree: Tree, organizations: Iterable[OrgRecords], selection: frozenset[str] | None
+    tree: LoadedFiles, organizations: Iterable[OrgRecords], selection: frozenset[str] | None
 ) -> frozenset[str]:
     """Names of the files whose findings are reported."""
     context = {document.name for document in tree.documents if document.context}

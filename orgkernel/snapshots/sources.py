@@ -20,7 +20,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ORGANIZATION
 from orgkernel.loading.files import (
     SUFFIXES,
-    Located,
+    LocatedFile,
     Root,
     SourceUse,
     does_mention,
@@ -60,7 +60,7 @@ class Sources(NamedTuple):
 NO_SOURCES = Sources()
 
 
-def find_declared_sources(located_file: Located) -> tuple[DeclaredSource, ...]:
+def find_declared_sources(located_file: LocatedFile) -> tuple[DeclaredSource, ...]:
     """The sources that the organizations in a file declare."""
     root, path = located_file.root, located_file.path
     if root.areas or root.shared or root.context or located_file.leaves or not path.endswith(SUFFIXES):
@@ -86,7 +86,7 @@ def find_declared_sources(located_file: Located) -> tuple[DeclaredSource, ...]:
 
 
 def find_sources(
-    request: Request, declared_sources: Iterable[tuple[Located, Sequence[DeclaredSource]]]
+    request: Request, declared_sources: Iterable[tuple[LocatedFile, Sequence[DeclaredSource]]]
 ) -> Sources:
     """The files to read for the declared sources."""
     allowed = [os.path.realpath(root.path) for root in request.roots if not root.shared and not root.context]

@@ -40,7 +40,7 @@ def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
     source = read_text(path, path)
     # Only Claude Code, whose file has a dot in front, takes no comments.
     parsed = (parse_json if os.path.basename(path) == ".mcp.json" else parse_jsonc)(source.text)
-    if source.refusal is not None or parsed.refusals or not parsed.documents:
+    if source.problem is not None or parsed.problems or not parsed.documents:
         raise UsageError(f"`{path}` cannot be read as JSON", "run `orgkernel check --from mcp` on it")
     value, marks = parsed.documents[0].value, parsed.documents[0].marks
     declarations = []

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.sources import Packed
+from orgkernel.loading.sources import PackedParts
 from orgkernel.snapshots import loader as loading
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.packing import DamagedEntry, pack_snapshot, verify_snapshot
@@ -144,9 +144,9 @@ def test_a_server_looks_at_everything_before_it_answers(shop: Path) -> None:
     restored = Loader(request, {}, cache).load()
     verify_snapshot(restored)
     for wrong in (
-        Packed(b"\xc1", b"\x00"),
-        Packed(b"\x80", b"\x00"),
-        Packed(restored.tree.documents[0].packed.record, b"\xa1a"),
+        PackedParts(b"\xc1", b"\x00"),
+        PackedParts(b"\x80", b"\x00"),
+        PackedParts(restored.tree.documents[0].packed.record, b"\xa1a"),
     ):
         snapshot = Loader(request, {}, cache).load()
         snapshot.tree.documents[0].packed = wrong

@@ -12,8 +12,8 @@ import pytest
 
 from orgkernel.loading import files
 from orgkernel.loading.files import Root, find_files, read_text
-from orgkernel.loading.parsed import MAX_REFUSALS
-from orgkernel.loading.sources import Tree
+from orgkernel.loading.parsed import MAX_PROBLEMS
+from orgkernel.loading.sources import LoadedFiles
 from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.cli.running import run
@@ -23,12 +23,12 @@ from tests.support.trees import TEMPLATES, copy_template, read, write_tree
 ROLE = "_schema: orgkernel:role_profile\nrole_id: {}\nrole_type: {}\ndescription: One of many.\n"
 
 
-def findings(result: Snapshot | Tree) -> list[str]:
+def findings(result: Snapshot | LoadedFiles) -> list[str]:
     """Findings as they are shown on one line."""
     return [f"{found.place} {found.code} {found.message}" for found in result.diagnostics]
 
 
-def read_folder(folder: Path) -> Tree:
+def read_folder(folder: Path) -> LoadedFiles:
     """What reading a folder alone yields."""
     return read_tree([Root(str(folder), "")])
 
@@ -316,7 +316,7 @@ def test_a_name_commands_neither_the_terminal_nor_the_annotations(tmp_path: Path
 
 
 @pytest.mark.parametrize("last", ["entry: [\n", "entry: \x7f\n", 'entry: "\\ud800"\n'])
-@pytest.mark.parametrize("number", [MAX_REFUSALS - 1, MAX_REFUSALS, MAX_REFUSALS + 1])
+@pytest.mark.parametrize("number", [MAX_PROBLEMS - 1, MAX_PROBLEMS, MAX_PROBLEMS + 1])
 def test_the_last_finding_of_a_file_ends_its_reading(tmp_path: Path, number: int, last: str) -> None:
     """The finding that reaches the limit may be the one about the syntax. The installed command reports the findings."""
     keys = "".join(f"a{each}: 1\na{each}: 2\n" for each in range(number))

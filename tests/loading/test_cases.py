@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.loading.files import Root
-from orgkernel.loading.sources import Tree
+from orgkernel.loading.sources import LoadedFiles
 from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.roots import Request, resolve_paths
 from tests.support.trees import read_sources
@@ -47,7 +47,7 @@ def put_file(path: Path, content: str | dict[str, Any]) -> None:
             raise AssertionError(f"{path.name}: {content}")
 
 
-def read_case(case: dict[str, Any], folder: Path) -> Tree:
+def read_case(case: dict[str, Any], folder: Path) -> LoadedFiles:
     """What reading the files of a case yields."""
     for name, content in case["files"].items():
         put_file(folder / name, content)
@@ -60,7 +60,7 @@ def read_case(case: dict[str, Any], folder: Path) -> Tree:
     return replace(tree, diagnostics=(*tree.diagnostics, *sources.refused))
 
 
-def list_findings(tree: Tree) -> list[dict[str, str]]:
+def list_findings(tree: LoadedFiles) -> list[dict[str, str]]:
     """The findings as a case lists them."""
     return [
         {

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from orgkernel import Kernel
 from orgkernel.errors import NothingToRead
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.files import Area, Located, Root, decode
+from orgkernel.loading.files import Area, LocatedFile, Root, decode
 from orgkernel.loading.formats import complete
 from orgkernel.loading.formats.claude_code.agents import read_agent
 from orgkernel.loading.formats.names import convert_to_id, name_of
-from orgkernel.loading.sources import FileRead
+from orgkernel.loading.sources import LoadedFile
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
@@ -395,8 +395,8 @@ def test_no_text_stops_the_reader(front: str, body: str) -> None:
     root = Root("/x", "", format="claude-code", areas=(Area(AGENTS, r".*\.md"),))
     read = read_agent(source, root)
     assert read.documents or read.broken
-    located = Located(source.path, source.name, root, 0)
-    completion = complete([FileRead(located, source.digest, True, False, read)])
+    located = LocatedFile(source.path, source.name, root, 0)
+    completion = complete([LoadedFile(located, source.digest, True, False, read)])
     for document in (*completion.documents, *chain(*completion.instead.values()), *read.documents):
         assert document.record
         document.place("capabilities", "tools_primary", 0)

@@ -232,10 +232,10 @@ def test_jsonc_keeps_places() -> None:
     parsed = parse_jsonc(text)
     assert parsed.documents[0].value == {"a": (1, 2), "u": "http://x,]", "v": "/* no */"}
     assert unpack_mark(parsed.documents[0].marks[1]["v"][1]) == (5, 26)
-    assert [each.message for each in parse_jsonc('{"a": 1} /* x').refusals] == [
+    assert [each.message for each in parse_jsonc('{"a": 1} /* x').problems] == [
         "not valid JSON: the comment that begins here is not closed"
     ]
-    assert parse_jsonc("[1,,]").refusals
+    assert parse_jsonc("[1,,]").problems
 
 
 @settings(max_examples=200)
@@ -252,7 +252,7 @@ def test_jsonc_is_json_where_nothing_is_added(text: str) -> None:
     except ValueError:
         return
     if isinstance(value, dict | list):
-        assert not parsed.refusals or parsed.refusals[0].row.code == "ORG006"
+        assert not parsed.problems or parsed.problems[0].row.code == "ORG006"
 
 
 MERGED = """\

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.loading.files import Area, Located, Root, decode, locate_files
+from orgkernel.loading.files import Area, LocatedFile, Root, decode, locate_files
 from orgkernel.loading.formats import FORMATS, complete
-from orgkernel.loading.sources import FileRead
+from orgkernel.loading.sources import LoadedFile
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.crew_trees import json_crew, yaml_crew
 from tests.support.format_trees import cards, skills, specification
@@ -117,7 +117,7 @@ def test_no_text_stops_the_reader(
     assert read.documents or read.broken or read.skipped
     assert not read.broken or read.diagnostics
     completion = complete(
-        [FileRead(Located(source.path, source.name, root, 0), source.digest, True, False, read)]
+        [LoadedFile(LocatedFile(source.path, source.name, root, 0), source.digest, True, False, read)]
     )
     made = [document for documents in completion.instead.values() for document in documents]
     for document in (*completion.documents, *made, *read.documents):
@@ -127,7 +127,7 @@ def test_no_text_stops_the_reader(
 
 
 @pytest.fixture(scope="module")
-def trees(tmp_path_factory: pytest.TempPathFactory) -> list[list[Located]]:
+def trees(tmp_path_factory: pytest.TempPathFactory) -> list[list[LocatedFile]]:
     """The files of well-kept trees, with the roots they are read below."""
     made = []
     for number, make in enumerate((yaml_crew, json_crew, specification, cards, skills)):
@@ -140,7 +140,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> list[list[Located]]:
 @settings(max_examples=150)
 @given(data=st.data())
 def test_no_damage_to_a_tree_stops_what_its_files_mean_together(
-    trees: list[list[Located]], data: st.DataObject
+    trees: list[list[LocatedFile]], data: st.DataObject
 ) -> None:
     """Files that lack a part, have one twice, or are gone: the others still become an organization, or nothing."""
     files = data.draw(st.sampled_from(trees))
@@ -162,7 +162,7 @@ def test_no_damage_to_a_tree_stops_what_its_files_mean_together(
         }
         source = decode(located.path, located.name, damaged[kept].encode())
         read.append(
-            FileRead(
+            LoadedFile(
                 located, source.digest, True, False, FORMATS[located.root.format].read(source, located.root)
             )
         )

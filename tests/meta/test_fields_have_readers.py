@@ -220,7 +220,7 @@ def leaves(data: Any, route: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 def read_report(report: dict[str, Any]) -> tuple[str, Any]:
     text = json.dumps(report, indent=2)
     source = SourceText("report.json", "report.json", text, "")
-    return text, read_documents(source, named=True, among_ours=False)
+    return text, read_documents(source, named=True, has_orgkernel_siblings=False)
 
 
 def test_a_report_of_the_specification_is_accepted() -> None:

@@ -74,7 +74,7 @@ def document_of(steps: list[Step]) -> Any:
     }  # fmt: skip
     text = yaml.safe_dump(bill, sort_keys=False)
     (document,) = read_documents(
-        SourceText("random.yaml", "random.yaml", text, ""), named=True, among_ours=True
+        SourceText("random.yaml", "random.yaml", text, ""), named=True, has_orgkernel_siblings=True
     ).documents
     return document
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from orgkernel.loading.files import Located, decode, locate_files, read_located
 from orgkernel.loading.formats import FORMATS, complete, find_layout
-from orgkernel.loading.sources import FileRead, build_tree
+from orgkernel.loading.sources import LoadedFile, build_tree
 from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.build import _build_snapshot
 from orgkernel.snapshots.packing import decode_snapshot, pack_snapshot, restore_snapshot
@@ -43,12 +43,12 @@ HUGE = [
 ]
 
 
-class Tree(NamedTuple):
+class LoadedFiles(NamedTuple):
     """A tree on disk, and what its files yielded as they are."""
 
     located: tuple[Located, ...]
     texts: tuple[bytes, ...]
-    reads: tuple[FileRead, ...]
+    reads: tuple[LoadedFile, ...]
     own: tuple[int, ...]
     """Positions of the files in the format."""
 
@@ -76,14 +76,14 @@ CHANGES = st.lists(
 
 
 @cache
-def tree_of_format(name: str) -> Tree:
+def tree_of_format(name: str) -> LoadedFiles:
     folder = tree_in(name, Path(mkdtemp()) / "shop")
     request = resolve_paths([str(folder)], str(folder.parent), read_as=name)
     located = tuple(locate_files(request.roots))
     read = read_tree(request.roots, located=located)
     texts = tuple(Path(each.path).read_bytes() for each in located)
     own = tuple(number for number, each in enumerate(located) if each.root.areas)
-    return Tree(located, texts, tuple(read.files), own)
+    return LoadedFiles(located, texts, tuple(read.files), own)
 
 
 def changed(content: bytes, changes: list[Change]) -> bytes:
@@ -96,20 +96,20 @@ def changed(content: bytes, changes: list[Change]) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def snapshot_with(tree: Tree, number: int, content: bytes) -> Snapshot:
+def snapshot_with(tree: LoadedFiles, number: int, content: bytes) -> Snapshot:
     """All of a tree, with another content in one of its files."""
     located = tree.located[number]
     source = decode(located.path, located.name, content)
     read = FORMATS[located.root.format].read(source, located.root)
     files = list(tree.reads)
-    files[number] = FileRead(located, source.digest, True, False, read)
+    files[number] = LoadedFile(located, source.digest, True, False, read)
     for file in files:
         for document in file.read.documents:
             document.hold_again()
     return _build_snapshot(build_tree(files, complete(files)), {}, None, NOTHING_FOUND)
 
 
-def check_laws(tree: Tree, number: int, content: bytes) -> None:
+def check_laws(tree: LoadedFiles, number: int, content: bytes) -> None:
     snapshot = snapshot_with(tree, number, content)
     lines = {
         located.name: len(re.findall(rb"\r\n?|\n", text)) + 1

@@ -23,9 +23,9 @@ from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import Root, decode
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import compute_mark_after, find_mark, has_value, unpack_mark
-from orgkernel.loading.parsed import MAX_REFUSALS, ParsedText
+from orgkernel.loading.parsed import MAX_PROBLEMS, ParsedText
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.sources import FileResult
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.snapshots.build import build_snapshot
 from tests.support.trees import ONTOLOGY, REPOSITORY, TEMPLATES
@@ -96,12 +96,12 @@ def mutated(draw: st.DrawFn) -> bytes:
     return bytes(content)
 
 
-def read(name: str, content: bytes) -> ReadFile:
+def read(name: str, content: bytes) -> FileResult:
     """What a named file yields."""
-    return read_documents(decode(name, name, content), named=True, among_ours=False)
+    return read_documents(decode(name, name, content), named=True, has_orgkernel_siblings=False)
 
 
-def check_result(result: ReadFile, content: bytes) -> None:
+def check_result(result: FileResult, content: bytes) -> None:
     """A named file is read or something is said about it, at a place in it, in one line."""
     assert result.documents or result.diagnostics or b"$schema" in content
     text = content.decode("utf-8-sig", "replace")
@@ -115,7 +115,7 @@ def check_result(result: ReadFile, content: bytes) -> None:
 
 def check_parsed(parsed: ParsedText) -> None:
     """There is a document, a refusal or nothing in the text, and refusals are bounded."""
-    assert len(parsed.refusals) <= MAX_REFUSALS
+    assert len(parsed.refusals) <= MAX_PROBLEMS
     for document in parsed.documents:
         for _ in leaves(document.value, document.marks):
             pass

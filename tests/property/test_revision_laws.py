@@ -217,7 +217,7 @@ def describe(state: RegistryState, top: str) -> list[Any]:
         pack_snapshot(latest),
         [(each.name, shorten(each.path), each.kind, each.packed, each.digest, each.shared, each.context, each.format, shorten(each.home)) for each in tree.documents],
         [(each.name, shorten(each.path), each.kind, each.declared_ids, each.shared) for each in tree.broken],
-        [(each.located.name, shorten(each.located.path), each.located.number, each.located.leaves, each.among_ours) for each in tree.files],
+        [(each.located.name, shorten(each.located.path), each.located.number, each.located.leaves, each.has_orgkernel_siblings) for each in tree.files],
         {name: shorten(path) for name, path in tree.paths.items()},
         # A load from the cache has those about sources only where they are reported.
         [each for each in tree.diagnostics if each.code != "ORG031"],

@@ -17,7 +17,7 @@ from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import decode
-from orgkernel.loading.sources import Tree
+from orgkernel.loading.sources import LoadedFiles
 
 TOP = "/t"
 SHARED = f"{TOP}/shared/"
@@ -234,18 +234,18 @@ def trees(org_ids: tuple[str, ...] = ("a", "b", "c")) -> st.SearchStrategy[dict[
     )
 
 
-def build_tree(documents: Mapping[str, Mapping[str, Any]]) -> Tree:
+def build_tree(documents: Mapping[str, Mapping[str, Any]]) -> LoadedFiles:
     """The tree that reading these documents yields, without a disk."""
     read = [
         read_documents(
             decode(path, os.path.relpath(path, TOP), json.dumps(document, indent=1).encode()),
             named=True,
-            among_ours=True,
+            has_orgkernel_siblings=True,
             shared=path.startswith(SHARED),
         )
         for path, document in documents.items()
     ]
-    return Tree(
+    return LoadedFiles(
         tuple(document for file in read for document in file.documents),
         tuple(document for file in read for document in file.broken),
         tuple(found for file in read for found in file.diagnostics),

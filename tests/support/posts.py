@@ -22,5 +22,5 @@ def post_with_triggers(texts: Sequence[str], max_turns: int) -> RolePost:
         "doctrine": {"max_turns_without_progress": max_turns, "salute_interval_turns": 1},
     }
     source = decode("asked.json", "asked.json", json.dumps(value).encode())
-    (document,) = read_documents(source, named=True, among_ours=True).documents
+    (document,) = read_documents(source, named=True, has_orgkernel_siblings=True).documents
     return build_stray_post(document)

@@ -28,7 +28,7 @@ from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.files import MAX_BYTES, Root
-from orgkernel.loading.sources import Tree
+from orgkernel.loading.sources import LoadedFiles
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, build_shipped_request, get_shared_ontology
 from orgkernel.snapshots.snapshot import Snapshot, does_cover_file
@@ -150,7 +150,7 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _correct(diagnostics: Sequence[Diagnostic], tree: Tree, *, write: bool) -> None:
+def _correct(diagnostics: Sequence[Diagnostic], tree: LoadedFiles, *, write: bool) -> None:
     """Print the certain corrections as a diff, and write them. Without `write`, the command ends."""
     from orgkernel.project.corrections import plan_corrections, write_corrections
 

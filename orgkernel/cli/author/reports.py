@@ -14,7 +14,7 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.files import is_within, may_show_lines, read_lines
-from orgkernel.loading.sources import Tree
+from orgkernel.loading.sources import LoadedFiles
 from orgkernel.snapshots.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Report:
     """The findings of one command, and the files they point to."""
 
     def __init__(
-        self, heading: str, diagnostics: Sequence[Diagnostic], trees: Sequence[Tree], fail_on: Severity
+        self, heading: str, diagnostics: Sequence[Diagnostic], trees: Sequence[LoadedFiles], fail_on: Severity
     ) -> None:
         self._heading = heading
         self._diagnostics = diagnostics

@@ -27,7 +27,7 @@ from orgkernel.errors import NothingToRead
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.files import Root, is_within
-from orgkernel.loading.sources import SourceDocument, Tree
+from orgkernel.loading.sources import LoadedFiles, SourceDocument
 from orgkernel.project.cases import Expectation, run_cases
 from orgkernel.snapshots.roots import Request
 
@@ -92,7 +92,7 @@ def _open(project: Project, paths: Sequence[str], *, no_cache: bool) -> tuple[Ke
     return Kernel(request, active=project.active, severities=project.severities, cache=cache), request
 
 
-def _read_elsewhere(files: Sequence[str], here: str) -> Tree:
+def _read_elsewhere(files: Sequence[str], here: str) -> LoadedFiles:
     """Read cases that are not in the folders of their organizations."""
     from orgkernel.loading.tree import read_tree  # slow to import: it imports the validators
 
@@ -101,7 +101,7 @@ def _read_elsewhere(files: Sequence[str], here: str) -> Tree:
     )
 
 
-def _choose_cases(tree: Tree, wanted: Sequence[str]) -> list[SourceDocument]:
+def _choose_cases(tree: LoadedFiles, wanted: Sequence[str]) -> list[SourceDocument]:
     """The documents of cases at the wanted paths, or everywhere. Raises `NothingToRead` for cases that cannot be read."""
 
     def is_wanted(path: str) -> bool:
@@ -136,7 +136,7 @@ def _compute_coverage(kernel: Kernel, documents: Sequence[SourceDocument]) -> li
     return compute_coverage(kernel, documents)
 
 
-def _print_results(form: str, results: Sequence[Expectation], trees: Sequence[Tree]) -> None:
+def _print_results(form: str, results: Sequence[Expectation], trees: Sequence[LoadedFiles]) -> None:
     diagnostics = [each for result in results for each in result.failures]
     report = Report("orgkernel test", diagnostics, trees, Severity.ERROR)
     if form == "junit":

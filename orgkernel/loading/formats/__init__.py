@@ -20,7 +20,7 @@ from orgkernel.loading.shipped_tables import read_shipped_table
 from orgkernel.loading.sources import (
     NOTHING_TO_ADD,
     Completion,
-    FileRead,
+    LoadedFile,
     Lookup,
     SourceDocument,
     TreeCompletion,
@@ -74,9 +74,9 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
     return None
 
 
-def complete(files: Sequence[FileRead]) -> TreeCompletion:
+def complete(files: Sequence[LoadedFile]) -> TreeCompletion:
     """Combine the files in other formats, with the values that orgkernel documents add to them."""
-    by_root: dict[int, list[FileRead]] = {}
+    by_root: dict[int, list[LoadedFile]] = {}
     for file in files:
         if file.located.root.areas:
             by_root.setdefault(file.located.number, []).append(file)
@@ -85,13 +85,13 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
     instead: dict[int, tuple[SourceDocument, ...]] = {}
     added: list[SourceDocument] = []
     looked_up: dict[Lookup, bool] = {}
-    catalogs_of_formats: dict[str, list[FileRead]] = {}
+    catalogs_of_formats: dict[str, list[LoadedFile]] = {}
     for file in files:
         if not file.located.root.areas:
             catalogs_of_formats.setdefault(file.located.root.format, []).append(file)
     pooled = _map_pooled(by_root)
-    by_home: dict[str, list[tuple[Root, list[FileRead], Completion]]] = {}
-    united: list[tuple[Root, list[FileRead], Completion]] = []
+    by_home: dict[str, list[tuple[Root, list[LoadedFile], Completion]]] = {}
+    united: list[tuple[Root, list[LoadedFile], Completion]] = []
     for number, those in by_root.items():
         root = those[0].located.root
         separated, renamed = separate_namesakes(those) if root.format in _KNOWN_BY_FILE else (those, {})
@@ -139,10 +139,10 @@ def complete(files: Sequence[FileRead]) -> TreeCompletion:
 
 
 def _map_pooled(
-    by_root: Mapping[int, Sequence[FileRead]],
-) -> Mapping[SourceUnion | None, Sequence[FileRead]]:
+    by_root: Mapping[int, Sequence[LoadedFile]],
+) -> Mapping[SourceUnion | None, Sequence[LoadedFile]]:
     """The files with the servers of the pooled roots of each union."""
-    pooled: dict[SourceUnion | None, list[FileRead]] = defaultdict(list)
+    pooled: dict[SourceUnion | None, list[LoadedFile]] = defaultdict(list)
     for those in by_root.values():
         root = those[0].located.root
         if root.is_pooled:

@@ -13,7 +13,7 @@ from orgkernel.documents.records import Document, StandingOrder
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.marks import Marks
-from orgkernel.loading.sources import MergedDocument, Packed, ReadFile, SourceDocument
+from orgkernel.loading.sources import MergedDocument, PackedParts, FileResult, SourceDocument
 
 
 def read_as(
@@ -50,7 +50,7 @@ def replace_document(
     return _rebuild(document, packed, record, marks)
 
 
-def _rebuild(document: SourceDocument, packed: Packed, record: Document, marks: Marks) -> SourceDocument:
+def _rebuild(document: SourceDocument, packed: PackedParts, record: Document, marks: Marks) -> SourceDocument:
     if isinstance(document, MergedDocument):
         return document.replace_values(packed).hold(record, marks)
     made = SourceDocument(
@@ -75,7 +75,7 @@ def add_words(document: SourceDocument, raw: Mapping[str, Any]) -> SourceDocumen
     return _rebuild(document, document.packed._replace(unknown=unknown), document.record, document.marks)
 
 
-def add_text(read: ReadFile, raw: Mapping[str, Any] | None = None) -> ReadFile:
+def add_text(read: FileResult, raw: Mapping[str, Any] | None = None) -> FileResult:
     """The result for a file with a skill, with the references of its text and further words next to the record."""
     made = []
     for each in read.documents:
@@ -104,6 +104,6 @@ def add_tools(marks: Marks, at: Sequence[int]) -> Marks:
     return (marks[0], {**marks[1], "capabilities": (key, (key, {"tools_primary": listed}))})
 
 
-def _pack(record: Document, marks: Marks, raw: Mapping[str, Any]) -> Packed:
+def _pack(record: Document, marks: Marks, raw: Mapping[str, Any]) -> PackedParts:
     unknown = msgspec.msgpack.encode([((key,), value) for key, value in raw.items()])
-    return Packed(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks), unknown)
+    return PackedParts(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks), unknown)

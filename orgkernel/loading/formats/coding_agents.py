@@ -50,8 +50,8 @@ from orgkernel.loading.formats.tool_policies import (
 )
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks, pack_mark
-from orgkernel.loading.parsed import Refusal
-from orgkernel.loading.sources import Completion, FileRead, ReadFile, SourceDocument
+from orgkernel.loading.parsed import DocumentProblem
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile, SourceDocument
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 ToolEffect = Literal["allow", "ask", "deny"]
@@ -155,7 +155,7 @@ class ToolNames(NamedTuple):
 
 
 def build_role(source: SourceText, root: Root, agent: AgentFile, marks: tuple[int, dict[str, tuple[int, Marks]]],
-               refusals: Sequence[Refusal]) -> ReadFile:  # fmt: skip
+               problems: Sequence[DocumentProblem]) -> FileResult:  # fmt: skip
     """The documents of a file with one agent: its role, and its text as standing orders."""
     start, below = marks
     record = RoleProfile(
@@ -185,7 +185,7 @@ def build_role(source: SourceText, root: Root, agent: AgentFile, marks: tuple[in
         order = StandingOrder(audience="role", target=record.role_id, body=agent.body)
         order_marks = (start, {"body": (agent.body_mark, agent.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
-    return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
+    return FileResult(tuple(documents), (), tuple(build_diagnostic(source, each) for each in problems))
 
 
 def keep_rules(
@@ -290,7 +290,7 @@ class _Equipment:
 
 
 def complete_agents(
-    root: Root, files: Sequence[FileRead], own: Sequence[FileRead], names: ToolNames
+    root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile], names: ToolNames
 ) -> Completion:
     """Combine the files of one root: the organization, and each role with its tools, policies and agents to start."""
     documents = [document for file in files for document in file.read.documents]

@@ -44,8 +44,8 @@ from orgkernel.loading.formats.tool_policies import (
 )
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks
-from orgkernel.loading.parsed import Refusal
-from orgkernel.loading.sources import Completion, FileRead, ReadFile, SourceDocument
+from orgkernel.loading.parsed import DocumentProblem
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile, SourceDocument
 
 KIND = "role_profile"
 _TOOLS, BELOW, _PEERS = "listed_tools", "below", "peers"
@@ -87,8 +87,8 @@ class DeclaredAgent(NamedTuple):
 
 def build_declared(
     source: SourceText, root: Root, agent: DeclaredAgent, marks: tuple[int, dict[str, tuple[int, Marks]]],
-    fields: Mapping[str, str], refusals: Sequence[Refusal],
-) -> ReadFile:  # fmt: skip
+    fields: Mapping[str, str], problems: Sequence[DocumentProblem],
+) -> FileResult:  # fmt: skip
     """The documents of a file: a role, its orders, and the tools that it lists. `fields` names the file's own fields for
     `name`, `model` and `body`.
     """
@@ -137,7 +137,7 @@ def build_declared(
         documents.append(read_as(source, root, "tool_catalog", ToolCatalog(tools=tools), full))
     if agent.asking:
         documents.append(_build_asking(source, root, role_id, agent.asking, start))
-    return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
+    return FileResult(tuple(documents), (), tuple(build_diagnostic(source, each) for each in problems))
 
 
 def _build_asking(
@@ -160,7 +160,7 @@ def _build_asking(
     return read_as(source, root, POLICIES, record, place_policies(start, marks))
 
 
-def complete_declared(root: Root, files: Sequence[FileRead]) -> Completion:
+def complete_declared(root: Root, files: Sequence[LoadedFile]) -> Completion:
     """The organization of all agents, and each role with its tools, its superior and its type."""
     documents = [document for file in files for document in file.read.documents]
     roles = {

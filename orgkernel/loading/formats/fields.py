@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
+from orgkernel.loading.parsed import MAX_PROBLEMS, DocumentProblem, describe
 
 _ON, _OFF = ("yes", "on", "true", "y"), ("no", "off", "false", "n")
 
@@ -23,7 +23,7 @@ class FieldReader:
         """Mark at which the mapping is shown."""
         self.subject = subject
         """Name of the mapping in messages."""
-        self.refusals: list[Refusal] = []
+        self.problems: list[DocumentProblem] = []
 
     def start(self, key: str) -> int:
         """Mark of the value of a field, or of the mapping if the field is missing."""
@@ -39,7 +39,7 @@ class FieldReader:
         elif needed:
             at = self.marks[key][0] if key in self.marks else self.at
             text = f"{self.subject} has no {quote(key)}"
-            self.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}"))
+            self.problems.append(DocumentProblem(row.MISSING_FIELD, at, text, f"write {quote(key)}"))
         return ""
 
     def get_words(self, key: str) -> list[tuple[str, int]]:
@@ -56,15 +56,15 @@ class FieldReader:
                 marked_words.append((item, start_of(marks)))
             elif not isinstance(item, dict):
                 text = f"{quote(key)} of {self.subject} lists {describe(item)}, not a string"
-                self.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a name"))
+                self.problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks), text, "write a name"))
         return marked_words
 
     def get_only_mappings(self, key: str, field: str) -> list[tuple[dict[str, Any], Marks]]:
         """The mappings of a list. Anything else in it is refused; text belongs into the given field of a mapping."""
         for word, mark in self.get_words(key):
             text = f"{quote(key)} of {self.subject} lists the text {quote(word)}, not a mapping"
-            self.refusals.append(
-                Refusal(row.WRONG_TYPE, mark, text, f"write it as {quote(field)} of a mapping")
+            self.problems.append(
+                DocumentProblem(row.WRONG_TYPE, mark, text, f"write it as {quote(field)} of a mapping")
             )
         return self.get_mappings(key)
 
@@ -94,7 +94,7 @@ class FieldReader:
         if isinstance(written, int) and not isinstance(written, bool) and 0 < written <= most:
             return written
         text = f"{quote(key)} of {self.subject} is {describe(written)}, not a number from 1 to {most:,}"
-        self.refusals.append(Refusal(row.OUT_OF_RANGE, self.start(key), text))
+        self.problems.append(DocumentProblem(row.OUT_OF_RANGE, self.start(key), text))
         return None
 
     def report_unknown(
@@ -104,14 +104,16 @@ class FieldReader:
         known ones.
         """
         for key in self.value:
-            if len(self.refusals) >= MAX_REFUSALS:
+            if len(self.problems) >= MAX_PROBLEMS:
                 return
             if key in known:
                 continue
             help = did_you_mean(key, [each for each in known if each not in self.value])
             if help or not only_misspelled:
                 text = f"the field {quote(key)} is unknown to {reader}"
-                self.refusals.append(Refusal(row.UNKNOWN_FIELD, self.marks[key][0], text, help or way_out))
+                self.problems.append(
+                    DocumentProblem(row.UNKNOWN_FIELD, self.marks[key][0], text, help or way_out)
+                )
 
     def check_identifier(self, key: str, host: str) -> None:
         """Refuse a name that is no identifier of Python, as some hosts do."""
@@ -121,13 +123,13 @@ class FieldReader:
 
     def refuse(self, key: str, text: str, help: str = "", row: row.Row = row.INVALID_VALUE) -> None:
         """Refuse the value of a field for a specific reason."""
-        self.refusals.append(Refusal(row, self.start(key), text, help))
+        self.problems.append(DocumentProblem(row, self.start(key), text, help))
 
     @property
     def is_refused(self) -> bool:
         """Whether any problem is an error."""
-        return any(each.row.severity is row.MISSING_FIELD.severity for each in self.refusals)
+        return any(each.row.severity is row.MISSING_FIELD.severity for each in self.problems)
 
     def _report_wrong_type(self, key: str, wanted: str) -> None:
         text = f"{quote(key)} of {self.subject} is {describe(self.value[key])}, not {wanted}"
-        self.refusals.append(Refusal(row.WRONG_TYPE, self.start(key), text))
+        self.problems.append(DocumentProblem(row.WRONG_TYPE, self.start(key), text))

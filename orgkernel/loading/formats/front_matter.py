@@ -24,7 +24,7 @@ from orgkernel.loading.marks import (
     unpack_mark,
     unpack_within,
 )
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import DocumentProblem
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
@@ -85,22 +85,22 @@ def is_text(value: Any, mark: int, host: str) -> bool:
 
 def find_other_types(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
-) -> Iterator[Refusal]:
+) -> Iterator[DocumentProblem]:
     """Fields whose value is not a string to a host, so that it does not load the agent."""
     for key in fields:
         if isinstance(value.get(key), str) and not is_text(value[key], start_of(marks[key][1]), host):
             text = f"the field {quote(key)} is {quote(value[key])}, which is not a string to {host}"
-            yield Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text, "put the value into quotes")
+            yield DocumentProblem(row.WRONG_TYPE, start_of(marks[key][1]), text, "put the value into quotes")
 
 
-class Front(NamedTuple):
+class FrontMatter(NamedTuple):
     """The front matter of a file, and the text after it."""
 
     value: dict[str, Any]
     marks: dict[str, tuple[int, Marks]]
     """The mark of each key and the marks of its value."""
     start: int
-    refusals: list[Refusal]
+    problems: list[DocumentProblem]
     body: str = ""
     body_mark: int = _FIRST
 
@@ -110,7 +110,7 @@ def read_front_matter(
     lists: Sequence[str],
     fields: Collection[str] = (),
     ending: FrontMatterEnding | None = None,
-) -> Front | None:
+) -> FrontMatter | None:
     """The front matter of a file. Empty if it cannot be read. None for another Markdown file in the folder of agents.
 
     Front matter that is not valid YAML is read line by line, as hosts do. `lists` are the fields whose values can be
@@ -118,12 +118,12 @@ def read_front_matter(
     ends where its host ends it.
     """
     in_text = find_unprintable_text(source, ending)
-    if source.refusal is not None and in_text is None:
-        return Front({}, {}, 0, [source.refusal])
+    if source.problem is not None and in_text is None:
+        return FrontMatter({}, {}, 0, [source.problem])
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         help = "move parts into files that the agent reads"
-        return Front({}, {}, 0, [Refusal(row.TOO_LARGE, _FIRST, message, help)])
+        return FrontMatter({}, {}, 0, [DocumentProblem(row.TOO_LARGE, _FIRST, message, help)])
     parts, early_endings = split_for_host(source.text, ending)
     if ending is not None and not ending.has_space_after_opening and source.text[3:4] in (" ", "\t"):
         parts = None
@@ -132,31 +132,33 @@ def read_front_matter(
         if stem in NOTES:
             return None
         help = "write `name` and `description` between two lines `---` at its beginning, or move the file elsewhere"
-        return Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])
+        return FrontMatter(
+            {}, {}, 0, [DocumentProblem(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)]
+        )
     front = _read_parts(parts, lists, fields)
-    front.refusals.extend(early_endings)
-    front.refusals.extend(() if in_text is None else (in_text,))
+    front.problems.extend(early_endings)
+    front.problems.extend(() if in_text is None else (in_text,))
     return front
 
 
-def find_unprintable_text(source: SourceText, ending: FrontMatterEnding | None) -> Refusal | None:
+def find_unprintable_text(source: SourceText, ending: FrontMatterEnding | None) -> DocumentProblem | None:
     """The warning about a character of the text below the front matter that is not printable. None if there is none, or if the
     file is refused for another reason.
 
     The text has no effect on what an agent may do, and hosts load such a file.
     """
-    if source.refusal is None or source.refusal.row is not row.CHARACTER:
+    if source.problem is None or source.problem.row is not row.CHARACTER:
         return None
     parts, _ = split_for_host(source.text, ending)
-    if parts is None or unpack_mark(source.refusal.mark)[0] < parts.body_line:
+    if parts is None or unpack_mark(source.problem.mark)[0] < parts.body_line:
         return None
-    message = f"in the text, {source.refusal.message.removesuffix(' is not allowed')} is not printable"
-    return Refusal(row.CHARACTER_IN_TEXT, source.refusal.mark, message, "remove it")
+    message = f"in the text, {source.problem.message.removesuffix(' is not allowed')} is not printable"
+    return DocumentProblem(row.CHARACTER_IN_TEXT, source.problem.mark, message, "remove it")
 
 
 def split_for_host(
     text: str, ending: FrontMatterEnding | None
-) -> tuple[FrontMatterParts | None, list[Refusal]]:
+) -> tuple[FrontMatterParts | None, list[DocumentProblem]]:
     """Split a file as its host does, and warn if the host ends the front matter earlier than its author meant."""
     if ending is None:
         return split_front_matter(text), []
@@ -168,7 +170,7 @@ def split_for_host(
 
 def _find_early_ending(
     read: str, whole: FrontMatterParts | None, ending: FrontMatterEnding
-) -> Iterator[Refusal]:
+) -> Iterator[DocumentProblem]:
     """The warning that a host reads only a part of the front matter, because dashes in a value look like its end."""
     if whole is not None and len(whole.front) <= len(read):
         return
@@ -180,33 +182,33 @@ def _find_early_ending(
         message += f", so {listing(unread)} {'are' if len(unread) > 1 else 'is'} not read"
     help = "write one dash or two instead of three"
     mark = pack_mark(len(lines) + 1, len(lines[-1]) + 1)
-    yield Refusal(row.CUT_FRONT_MATTER, mark, message, help)
+    yield DocumentProblem(row.CUT_FRONT_MATTER, mark, message, help)
 
 
-def _read_parts(parts: FrontMatterParts, lists: Sequence[str], fields: Collection[str]) -> Front:
+def _read_parts(parts: FrontMatterParts, lists: Sequence[str], fields: Collection[str]) -> FrontMatter:
     text, body, line = parts
     body_mark = pack_mark(line, 1)
     # The fence is kept as the first line, so line numbers match the file.
     parsed = parse_yaml("\n" + text, as_text=True, merges=True)
-    if parsed.refusals:
-        loose = _read_loosely(text, lists, fields) if parsed.refusals[0].row is row.BAD_YAML else None
+    if parsed.problems:
+        loose = _read_loosely(text, lists, fields) if parsed.problems[0].row is row.BAD_YAML else None
         if loose is None:
-            return Front({}, {}, 0, list(parsed.refusals))
-        first = parsed.refusals[0]
+            return FrontMatter({}, {}, 0, list(parsed.problems))
+        first = parsed.problems[0]
         help = "put the value into quotes, or write it as a block that begins with `>-`"
-        loose_refusal = Refusal(
+        loose_problem = DocumentProblem(
             row.LOOSE_FRONT_MATTER, first.mark, f"the front matter is {first.message}", help
         )
-        return Front(*loose, pack_mark(2, 1), [loose_refusal], body, body_mark)
+        return FrontMatter(*loose, pack_mark(2, 1), [loose_problem], body, body_mark)
     if (
         len(parsed.documents) != 1
         or not isinstance(parsed.documents[0].value, dict)
         or not parsed.documents[0].value
     ):
-        refusal = Refusal(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
-        return Front({}, {}, 0, [refusal])
+        problem = DocumentProblem(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
+        return FrontMatter({}, {}, 0, [problem])
     document = parsed.documents[0]
-    return Front(document.value, dict(document.marks[1]), start_of(document.marks), [], body, body_mark)
+    return FrontMatter(document.value, dict(document.marks[1]), start_of(document.marks), [], body, body_mark)
 
 
 def _read_loosely(
@@ -271,17 +273,17 @@ def _unquote(word: str, mark: int) -> tuple[str, int]:
 
 def find_effectless_fields(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Mapping[str, str], host: str
-) -> Iterator[Refusal]:
+) -> Iterator[DocumentProblem]:
     """Fields that look like limits and that a host ignores. `fields` has for each what limits instead."""
     for key, instead in fields.items():
         if key in value:
             text = f"the field {quote(key)} is unknown to {host}, so it limits nothing"
-            yield Refusal(row.EFFECTLESS_PERMISSION, marks[key][0], text, instead)
+            yield DocumentProblem(row.EFFECTLESS_PERMISSION, marks[key][0], text, instead)
 
 
 def find_misspelled(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
-) -> Iterator[Refusal]:
+) -> Iterator[DocumentProblem]:
     """Fields that are similar to those that a host reads. Other unknown fields are assumed to belong to other
     programs.
     """
@@ -291,4 +293,4 @@ def find_misspelled(
         meant = suggest(key, fields)
         if meant is not None and meant not in value:
             text = f"the field {quote(key)} is unknown to {host}"
-            yield Refusal(row.UNKNOWN_FIELD, marks[key][0], text, f"did you mean {quote(meant)}?")
+            yield DocumentProblem(row.UNKNOWN_FIELD, marks[key][0], text, f"did you mean {quote(meant)}?")

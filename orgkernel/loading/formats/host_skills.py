@@ -18,8 +18,8 @@ from orgkernel.loading.formats.front_matter import (
 )
 from orgkernel.loading.markdown import ParsedMarkdown, build_skill, parse_skill
 from orgkernel.loading.marks import pack_mark
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import SKILL_KEY_PREFIXES, ReadFile, get_skill_name
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import SKILL_KEY_PREFIXES, FileResult, get_skill_name
 
 _KIND = "cognitive_skill"
 _FIRST = pack_mark(1, 1)
@@ -42,22 +42,22 @@ _TOOLS, _METADATA = "allowed-tools", "metadata"
 _OPEN_TO = ("disable-model-invocation", "user-invocable")
 
 
-def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False) -> ReadFile:
+def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False) -> FileResult:
     """Read a skill. With `is_name_optional`, every field is optional, as in Claude Code: the name is that of the folder, and the
     description the first paragraph of the text.
     """
     ending = ENDINGS.get(root.format)
     in_text = find_unprintable_text(source, ending)
-    if source.refusal is not None and in_text is None:
-        return read_broken(source, _KIND, [source.refusal])
+    if source.problem is not None and in_text is None:
+        return read_broken(source, _KIND, [source.problem])
     parts, early_endings = split_for_host(source.text, ending)
     parsed = parse_skill(source, parts)
-    if parsed.value is None and parsed.refusals[0].row is row.BAD_YAML:
+    if parsed.value is None and parsed.problems[0].row is row.BAD_YAML:
         parsed = _read_loosely(source, ending) or parsed
-    elif is_name_optional and parsed.value is None and parsed.refusals[0].row is row.NO_FRONT_MATTER:
+    elif is_name_optional and parsed.value is None and parsed.problems[0].row is row.NO_FRONT_MATTER:
         parsed = build_skill({}, (_FIRST, {}), source.text, _FIRST)
     else:
-        parsed.refusals.extend((*early_endings, *(() if in_text is None else (in_text,))))
+        parsed.problems.extend((*early_endings, *(() if in_text is None else (in_text,))))
     raw: dict[str, Any] = {}
     if parsed.value is not None:
         raw = {key: [each.casefold()] for key in _OPEN_TO if isinstance(each := parsed.value.get(key), str)}
@@ -83,7 +83,7 @@ def _read_loosely(source: SourceText, ending: FrontMatterEnding | None) -> Parse
     if front is None or not front.value or str(front.value.get("description", "")).startswith(_NO_TEXT):
         return None
     skill = build_skill(front.value, (front.start, front.marks), front.body, front.body_mark)
-    return skill._replace(refusals=[*front.refusals, *skill.refusals])
+    return skill._replace(problems=[*front.problems, *skill.problems])
 
 
 def _accept_forms_of_hosts(parsed: ParsedMarkdown, value: dict[str, Any]) -> ParsedMarkdown:
@@ -96,7 +96,7 @@ def _accept_forms_of_hosts(parsed: ParsedMarkdown, value: dict[str, Any]) -> Par
     tools, metadata = value.get(_TOOLS), value.get(_METADATA)
     if isinstance(tools, tuple) and all(isinstance(each, str) for each in tools):
         value[_TOOLS] = " ".join(tools)
-    refusals = list(parsed.refusals)
+    problems = list(parsed.problems)
     if isinstance(metadata, dict):
         others = {
             key: each
@@ -106,6 +106,6 @@ def _accept_forms_of_hosts(parsed: ParsedMarkdown, value: dict[str, Any]) -> Par
         for key, each in others.items():
             text = f"the field {quote(f'{_METADATA}.{key}')} is {describe(each)}, and the standard requires a string"
             mark = parsed.marks[1][_METADATA][1][1][key][0]
-            refusals.append(Refusal(row.UNKNOWN_FIELD, mark, text, "write it as a string"))
+            problems.append(DocumentProblem(row.UNKNOWN_FIELD, mark, text, "write it as a string"))
         value[_METADATA] = {key: each for key, each in metadata.items() if key not in others}
-    return parsed._replace(value=value, refusals=refusals)
+    return parsed._replace(value=value, problems=problems)

@@ -22,8 +22,8 @@ from orgkernel.loading.formats.names import MAX_TOOL_NAME_LENGTH, build_server_t
 from orgkernel.loading.formats.servers import KIND, build_server_tool
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile, SourceDocument
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult, SourceDocument
 
 PROPOSED = "proposed"
 """Key of the proposed side effects of each tool."""
@@ -36,7 +36,7 @@ def list_tools_in_server(server: object) -> Sequence[Any]:
     return listed if isinstance(listed, tuple) and any(isinstance(each, dict) for each in listed) else ()
 
 
-def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]) -> ReadFile:
+def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]) -> FileResult:
     """The servers under any of the `fields`, each with its listed tools."""
     reader = _Reader()
     for field in fields:
@@ -52,8 +52,8 @@ def read_listed(source: SourceText, root: Root, mapping: ReadMapping, fields: Se
     document = read_as(
         source, root, KIND, record, marks, {PROPOSED: reader.proposed} if reader.proposed else {}
     )
-    refusals = [*reader.refusals, *check_input_schemas(record, marks)]
-    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
+    problems = [*reader.problems, *check_input_schemas(record, marks)]
+    return FileResult((document,), (), tuple(build_diagnostic(source, each) for each in problems))
 
 
 def read_proposed_side_effects(annotations: object) -> str | None:
@@ -87,10 +87,10 @@ class _Reader:
         self.tools: dict[str, Tool] = {}
         self.marks: dict[str, tuple[int, Marks]] = {}
         self.proposed: dict[str, str] = {}
-        self.refusals: list[Refusal] = []
+        self.problems: list[DocumentProblem] = []
 
     def refuse(self, kind: row.Row, mark: int, message: str, help: str = "") -> None:
-        self.refusals.append(Refusal(kind, mark, message, help))
+        self.problems.append(DocumentProblem(kind, mark, message, help))
 
     def add(self, name: str, server: object, marks: tuple[int, Marks]) -> None:
         """Add a server and its listed tools."""

@@ -15,15 +15,17 @@ from orgkernel.documents.records import RoleProfile, StandingOrder
 from orgkernel.loading.formats.building import replace_document
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id, name_of
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.loading.sources import NAME_IN_FILE, FileRead, SourceDocument
+from orgkernel.loading.sources import NAME_IN_FILE, LoadedFile, SourceDocument
 
 
-def separate_namesakes(files: Sequence[FileRead]) -> tuple[Sequence[FileRead], Mapping[int, SourceDocument]]:
+def separate_namesakes(
+    files: Sequence[LoadedFile],
+) -> tuple[Sequence[LoadedFile], Mapping[int, SourceDocument]]:
     """The files with unique ids of their roles, and the replacements of documents by identity.
 
     An id that one file declares several times stays as it is.
     """
-    declared: dict[str, list[FileRead]] = defaultdict(list)
+    declared: dict[str, list[LoadedFile]] = defaultdict(list)
     for file in files:
         for role_id in {each.role_id for each in _list_roles(file)}:
             declared[role_id].append(file)
@@ -38,7 +40,7 @@ def separate_namesakes(files: Sequence[FileRead]) -> tuple[Sequence[FileRead], M
     if not new_ids:
         return files, {}
     instead: dict[int, SourceDocument] = {}
-    renamed: list[FileRead] = []
+    renamed: list[LoadedFile] = []
     for file in files:
         if (own := new_ids.get(id(file))) is None:
             renamed.append(file)
@@ -49,12 +51,12 @@ def separate_namesakes(files: Sequence[FileRead]) -> tuple[Sequence[FileRead], M
     return renamed, instead
 
 
-def _list_roles(file: FileRead) -> Sequence[RoleProfile]:
+def _list_roles(file: LoadedFile) -> Sequence[RoleProfile]:
     records = (each.record for each in file.read.documents if each.kind == "role_profile")
     return [each for each in records if isinstance(each, RoleProfile)]
 
 
-def _get_id_of_file(file: FileRead, length: int) -> str:
+def _get_id_of_file(file: LoadedFile, length: int) -> str:
     """The id of a role that is named after its file, with some of the folders above it: `length` parts in all."""
     parts = file.located.name.split("/")[-length:]
     stem = os.path.basename(parts[-1]).split(".")[0]
@@ -62,7 +64,7 @@ def _get_id_of_file(file: FileRead, length: int) -> str:
 
 
 def _find_free_id(
-    file: FileRead, declared: Mapping[str, object], new_ids: Mapping[int, Mapping[str, str]]
+    file: LoadedFile, declared: Mapping[str, object], new_ids: Mapping[int, Mapping[str, str]]
 ) -> str | None:
     taken = {new for ids in new_ids.values() for new in ids.values()} | set(declared)
     for length in range(1, file.located.name.count("/") + 2):

@@ -18,7 +18,7 @@ from orgkernel.loading.files import Root, SourceUse
 from orgkernel.loading.formats.building import complete_with, replace_document
 from orgkernel.loading.formats.roles import ROLE_TYPES, measure_height
 from orgkernel.loading.marks import find_mark, pack_mark
-from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, MergedDocument, PackedParts, SourceDocument
 
 FieldRoute = tuple[str, ...]
 # Fields that identify the document, or describe the document itself.
@@ -38,7 +38,7 @@ class BoundSource(NamedTuple):
 
 
 def apply_overlays(
-    files: Sequence[FileRead], home: str, sources: Iterable[tuple[Root, Sequence[FileRead], Completion]]
+    files: Sequence[LoadedFile], home: str, sources: Iterable[tuple[Root, Sequence[LoadedFile], Completion]]
 ) -> Completion:
     """Combine the sources with the organizations of the folder that names them. Each source comes with the completion
     of its format.
@@ -66,7 +66,7 @@ def apply_overlays(
     return Completion({**instead, **organizations}, tuple(added))
 
 
-def _list_own_documents(files: Sequence[FileRead], home: str) -> list[SourceDocument]:
+def _list_own_documents(files: Sequence[LoadedFile], home: str) -> list[SourceDocument]:
     """Orgkernel documents in a folder of organizations or below it, except for those of organizations further below."""
     folders = {
         os.path.dirname(file.located.path)
@@ -148,7 +148,7 @@ def _lay_over(
         record = replace(record, chain_of_command=replace(record.chain_of_command, reports_to=None))
     if height and record.role_type == ROLE_TYPES[0] and not made.has("role_type"):
         record = replace(record, role_type=ROLE_TYPES[height])
-    made.packed = Packed(msgspec.msgpack.encode(record), role.packed.marks, role.packed.unknown)
+    made.packed = PackedParts(msgspec.msgpack.encode(record), role.packed.marks, role.packed.unknown)
     return made.hold(record, role.marks)
 
 
@@ -261,7 +261,7 @@ def _add_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sour
         external=tuple(external),
         **given,
     )
-    packed = Packed(msgspec.msgpack.encode(made), document.packed.marks, document.packed.unknown)
+    packed = PackedParts(msgspec.msgpack.encode(made), document.packed.marks, document.packed.unknown)
     return MergedDocument(document, tuple(parts), packed).hold(made, document.marks)
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, SourceDocument
 
 
 def complete_replaced(
-    files: Sequence[FileRead],
+    files: Sequence[LoadedFile],
     replaced: Mapping[int, SourceDocument | None],
-    complete: Callable[[Sequence[FileRead]], Completion],
+    complete: Callable[[Sequence[LoadedFile]], Completion],
 ) -> Completion:
     """The completion of files of which some documents are replaced. `replaced` has them by identity (`id`); None removes
     a document.

@@ -15,7 +15,7 @@ from orgkernel.loading.formats.names import convert_to_id
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
-from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, SourceDocument
 
 UNDECLARED = "undeclared"
 """Key of a role's undeclared words, as `FIELD NUMBER`."""
@@ -73,7 +73,7 @@ def place_role(role: SourceDocument, part: RolePart) -> SourceDocument:
     return replace_document(role, changed, (at, below), raw)
 
 
-def build_flat_organization(root: Root, files: Sequence[FileRead]) -> Completion:
+def build_flat_organization(root: Root, files: Sequence[LoadedFile]) -> Completion:
     """An organization named after its folder, in which every role reports to the user, because no file declares a
     chain of command.
     """

@@ -24,8 +24,8 @@ from orgkernel.loading.formats.names import build_server_tool_id, get_server_too
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile, SourceDocument
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult, SourceDocument
 
 KIND = "tool_catalog"
 _FIRST = pack_mark(1, 1)
@@ -47,21 +47,21 @@ def build_server_tool(server: str, name: str = "") -> Tool:
     return Tool(description=description, type="mcp_server", provider=server, side_effects="destructive")
 
 
-def read_servers(source: SourceText, root: Root, fields: Sequence[str] = (FIELD,)) -> ReadFile:
+def read_servers(source: SourceText, root: Root, fields: Sequence[str] = (FIELD,)) -> FileResult:
     """Read the servers under any of the `fields`, and the name and description of a plugin."""
     # Hosts that write `servers` allow comments.
     mapping = read_mapping(source, parse_jsonc if OF_VSCODE in fields else parse_json)
-    if mapping.refusals:
-        return read_broken(source, KIND, list(mapping.refusals))
+    if mapping.problems:
+        return read_broken(source, KIND, list(mapping.problems))
     return read_server_mapping(source, root, mapping, fields)
 
 
 def read_server_mapping(
     source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]
-) -> ReadFile:
+) -> FileResult:
     """Read the servers in a mapping."""
     value, marks, start = mapping.value, mapping.marks, mapping.start
-    refusals: list[Refusal] = []
+    problems: list[DocumentProblem] = []
     tools: dict[str, Tool] = {}
     below: dict[str, tuple[int, Marks]] = {}
     targets: list[str] = []
@@ -72,21 +72,21 @@ def read_server_mapping(
                 tool = build_server_tool_id(name)
                 if tool in tools:
                     text = f"the server has the same id as another one, because both names become `{tool}`"
-                    refusals.append(Refusal(row.DUPLICATE_KEY, marks[field][1][1][name][0], text))
+                    problems.append(DocumentProblem(row.DUPLICATE_KEY, marks[field][1][1][name][0], text))
                     continue
                 tools[tool] = build_server_tool(name)
                 below[tool] = marks[field][1][1][name]
                 targets.append(f"{tool} {_digest_target(servers[name])}")
         elif not (isinstance(servers, str) and "name" in value):  # a plugin may name a file
             text = f"`{field}` is {describe(servers)}, not a mapping"
-            refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[field][1]), text))
+            problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks[field][1]), text))
     record = ToolCatalog(tools=tools, description=_get_text(value.get("description")))
     full = (start, {**marks, "tools": (start, (start, below))})
     unknown: dict[str, Any] = {PLUGIN_NAME: value["name"]} if _get_text(value.get("name")) else {}
     if targets:
         unknown[TARGETS] = targets
     document = read_as(source, root, KIND, record, full, unknown)
-    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
+    return FileResult((document,), (), tuple(build_diagnostic(source, each) for each in problems))
 
 
 def _digest_target(server: object) -> str:

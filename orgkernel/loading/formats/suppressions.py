@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.documents.records import Suppression
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import DocumentProblem
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 SUPPRESSIONS = "orgkernel-suppressions"
@@ -16,7 +16,7 @@ _CODE = lazy_pattern(r"ORG[0-9]{3}\Z")
 
 
 def read_suppressions(
-    value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]
+    value: dict[str, Any], marks: dict[str, tuple[int, Marks]], problems: list[DocumentProblem]
 ) -> Iterator[Suppression]:
     """The findings that an agent accepts, each a mapping of `rule`, `reason` and optionally `subject`."""
     if SUPPRESSIONS not in value:
@@ -37,7 +37,7 @@ def read_suppressions(
             yield Suppression(**{key: field.strip() for key, field in fields.items()})
         else:
             text = f"`{SUPPRESSIONS}` is not a list of mappings with `rule` and `reason`"
-            refusals.append(
-                Refusal(row.INVALID_VALUE, mark, text, "write `- {rule: ORG750, reason: …}` for each")
+            problems.append(
+                DocumentProblem(row.INVALID_VALUE, mark, text, "write `- {rule: ORG750, reason: …}` for each")
             )
             return

@@ -42,9 +42,9 @@ from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import (
     NAMES_BEFORE,
     Completion,
-    FileRead,
+    LoadedFile,
     MergedDocument,
-    Packed,
+    PackedParts,
     SourceDocument,
 )
 
@@ -59,7 +59,7 @@ class UnionMember(NamedTuple):
     """A root of a union, with its files and the completion of its format."""
 
     root: Root
-    files: Sequence[FileRead]
+    files: Sequence[LoadedFile]
     completion: Completion
 
 
@@ -85,7 +85,7 @@ class _Source:
 
 
 def unite_members(
-    members: Iterable[tuple[Root, Sequence[FileRead], Completion]],
+    members: Iterable[tuple[Root, Sequence[LoadedFile], Completion]],
 ) -> tuple[dict[int, tuple[SourceDocument, ...]], list[SourceDocument]]:
     """The replacements of documents by identity, and the added documents, for the roots of all unions."""
     groups: dict[tuple[str, SourceUnion], list[UnionMember]] = {}
@@ -440,7 +440,7 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
         **given,
     )
     like = complete_with(first, "organization", merged, (_FIRST, {}), name=shown, path=path)
-    packed = Packed(msgspec.msgpack.encode(merged), like.packed.marks, like.packed.unknown)
+    packed = PackedParts(msgspec.msgpack.encode(merged), like.packed.marks, like.packed.unknown)
     return MergedDocument(like, (like, *parts), packed).hold(merged, like.marks)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import Marks, pack_mark, start_of, unpack_within
-from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.parsed import DocumentProblem, describe
 from orgkernel.loading.sources import SourceDocument, unpack_unknown
 
 # Words are looked up several times, agent by agent, and many agents list the same ones.
@@ -30,7 +30,7 @@ def _unpack(unknown: bytes) -> Mapping[str, Sequence[str]]:
 
 
 def read_words(
-    key: str, value: Any, marks: Marks, refusals: list[Refusal], *, has_spaces: bool = False
+    key: str, value: Any, marks: Marks, problems: list[DocumentProblem], *, has_spaces: bool = False
 ) -> Iterator[tuple[str, int]]:
     """The words of a list, or of a string with commas, each with its mark.
 
@@ -45,11 +45,11 @@ def read_words(
                 yield from words if len(words) > 1 else [(item.strip(), mark)]
             else:
                 text = f"{quote(key)} lists {describe(item)}, not a string"
-                refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a name"))
+                problems.append(DocumentProblem(row.WRONG_TYPE, start_of(mark), text, "write a name"))
     else:
         text = f"the field {quote(key)} is {describe(value)}, not a list"
-        refusals.append(
-            Refusal(row.WRONG_TYPE, start_of(marks), text, "write names with commas between them")
+        problems.append(
+            DocumentProblem(row.WRONG_TYPE, start_of(marks), text, "write names with commas between them")
         )
 
 

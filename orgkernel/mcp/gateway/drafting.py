@@ -50,7 +50,7 @@ class _Texts:
         path = document.path
         if path not in self.new:
             source = read_text(path, document.name)
-            if source.refusal is not None or source.digest != document.digest:
+            if source.problem is not None or source.digest != document.digest:
                 raise CannotEdit("the file has changed since it was read")
             self.old[path] = self.new[path] = source
         return self.new[path]

@@ -63,7 +63,7 @@ def add_policy(source: SourceText, policy_id: str, lines: list[str]) -> SourceTe
         edit = add_after_key(source.text, entry[0], lines, entry[1].start_mark.column)
         edited = replace(source, text=apply_edits(source.text, [edit]))
         after = parse_source(edited)
-        was, now = value["policies"], after.documents[number].value if not after.refusals else None
+        was, now = value["policies"], after.documents[number].value if not after.problems else None
         if now is None or {**now, "policies": {**now["policies"]}} != {
             **value,
             "policies": {policy_id: now["policies"].get(policy_id), **was},

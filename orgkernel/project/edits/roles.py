@@ -83,7 +83,7 @@ def _edit(
     expected = [document.value for document in documents]
     expected[index] = change(expected[index])
     after = parse_source(edited)
-    if after.refusals or [document.value for document in after.documents] != expected:
+    if after.problems or [document.value for document in after.documents] != expected:
         raise CannotEdit("another part of it would change with it")
     return edited
 

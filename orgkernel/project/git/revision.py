@@ -28,7 +28,7 @@ from orgkernel.loading.files import (
     SKIPPED_FOLDERS,
     SUFFIXES,
     FolderEntry,
-    Located,
+    LocatedFile,
     Root,
     SourceText,
     decode,
@@ -39,7 +39,7 @@ from orgkernel.loading.files import (
 )
 from orgkernel.loading.formats import OURS
 from orgkernel.loading.shipped import get_shipped_folder
-from orgkernel.loading.sources import FileRead, ReadFile, SourceDocument
+from orgkernel.loading.sources import FileResult, LoadedFile, SourceDocument
 from orgkernel.prepared_types import prepared
 from orgkernel.project.git.tree import (
     Repository,
@@ -320,7 +320,7 @@ def _has_our_documents(folder: str, snapshot: Snapshot) -> bool:
     """Whether a folder has a document that says it is ours, so that no format of others is looked for in it."""
     inside = os.path.join(folder, "")
     return any(
-        file.says_ours
+        file.is_orgkernel_document
         and file.read.documents
         and file.located.path.startswith(inside)
         and not file.located.path.endswith(MARKDOWN)
@@ -341,7 +341,7 @@ class _Contents:
         self.may_name_sources = False
         """Whether one of them could be an organization that names sources."""
 
-    def read(self, located: Sequence[Located]) -> Iterator[tuple[Located, bytes]]:
+    def read(self, located: Sequence[LocatedFile]) -> Iterator[tuple[LocatedFile, bytes]]:
         """Read files of the tree. Raises `NotCovered` for one that is too large, and `UsageError`."""
         entries = [self._files.entries[each.path] for each in located]
         for each, content in zip(located, read_objects(self._repository, entries), strict=True):
@@ -354,7 +354,7 @@ class _Contents:
         self._contents[path] = content
         self.may_name_sources |= all(word in content for word in _SOURCES)
 
-    def read_text(self, located: Located) -> SourceText:
+    def read_text(self, located: LocatedFile) -> SourceText:
         """The text of a file."""
         path = located.path
         if path not in self._files.entries:
@@ -365,15 +365,15 @@ class _Contents:
 
 
 def _find_unchanged(
-    located: Sequence[Located],
+    located: Sequence[LocatedFile],
     files: _TreeFiles,
     digests: ObjectDigests,
     contents: _Contents,
     known: Snapshot | None,
-) -> dict[str, FileRead]:
+) -> dict[str, LoadedFile]:
     """What files yielded before, by path. The contents of all others are held."""
     before = {file.located.path: file for file in known.tree.files} if known is not None else {}
-    unchanged: dict[str, FileRead] = {}
+    unchanged: dict[str, LoadedFile] = {}
     unknown, differing = [], []
     for each in located:
         entry, file = files.entries.get(each.path), before.get(each.path)
@@ -399,7 +399,7 @@ def _find_unchanged(
     return unchanged
 
 
-def _reuse(file: FileRead | None, located: Located, digest: str) -> FileRead | None:
+def _reuse(file: LoadedFile | None, located: LocatedFile, digest: str) -> LoadedFile | None:
     """What a file yielded with this content at another place or in another role. None if it has to be read again."""
     if file is None or file.digest != digest:
         return None
@@ -418,4 +418,4 @@ def _reuse(file: FileRead | None, located: Located, digest: str) -> FileRead | N
         SourceDocument(located.name, located.path, each.kind, each.packed, digest, new.shared, new.context)
         for each in file.read.documents
     )
-    return file._replace(located=located, read=ReadFile(documents, skipped=file.read.skipped))
+    return file._replace(located=located, read=FileResult(documents, skipped=file.read.skipped))

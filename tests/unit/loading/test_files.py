@@ -81,7 +81,7 @@ def test_decode(name: str) -> None:
     with_mark, without = decode(name, name, b"\xef\xbb\xbf{}"), decode(name, name, b"{}")
     assert with_mark.text == without.text == "{}"
     assert with_mark.digest != without.digest
-    assert with_mark.refusal is without.refusal is None
+    assert with_mark.problem is without.problem is None
 
 
 @pytest.mark.parametrize(
@@ -89,10 +89,10 @@ def test_decode(name: str) -> None:
 )
 def test_places_of_bad_bytes(content: bytes) -> None:
     """Counted in characters, with any line ends, the byte order mark aside."""
-    refusal = decode("a.yaml", "a.yaml", content).refusal
-    assert refusal is not None
-    assert unpack_mark(refusal.mark) == (2, 3)
-    assert "0xff" in refusal.message
+    problem = decode("a.yaml", "a.yaml", content).problem
+    assert problem is not None
+    assert unpack_mark(problem.mark) == (2, 3)
+    assert "0xff" in problem.message
 
 
 def test_lines_for_an_excerpt(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from orgkernel.errors import UsageError
 from orgkernel.loading.documents import check_version, parse_source, read_kind
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.marks import Marks, find_mark, has_value, pack_mark, unpack_mark
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import DocumentProblem
 from orgkernel.loading.shape import validate_shape
 from orgkernel.prepared_types import prepared
 
@@ -73,15 +73,17 @@ _FIRST: Final = pack_mark(1, 1)
 def read_contract(source: SourceText) -> ReadContract:
     """The contract in a text."""
 
-    def unread(refusals: list[Refusal], kind: str | None = None, marks: Marks = _FIRST) -> ReadContract:
-        diagnostics = tuple(_build_diagnostic(source.name, each) for each in refusals)
+    def unread(
+        problems: list[DocumentProblem], kind: str | None = None, marks: Marks = _FIRST
+    ) -> ReadContract:
+        diagnostics = tuple(_build_diagnostic(source.name, each) for each in problems)
         return ReadContract(source.name, kind, None, marks, diagnostics)
 
-    if source.refusal is not None:
-        return unread([source.refusal])
+    if source.problem is not None:
+        return unread([source.problem])
     parsed = parse_source(source)
-    if parsed.refusals:
-        return unread(list(parsed.refusals))
+    if parsed.problems:
+        return unread(list(parsed.problems))
     written = [each for each in parsed.documents if each.value is not None]
     if len(written) != 1:
         what = (
@@ -89,27 +91,33 @@ def read_contract(source: SourceText) -> ReadContract:
             if written
             else "the file contains no document;"
         )
-        return unread([Refusal(row.EMPTY, _FIRST, f"{what} a contract is one document in a file of its own")])
+        return unread(
+            [DocumentProblem(row.EMPTY, _FIRST, f"{what} a contract is one document in a file of its own")]
+        )
     value, marks = written[0].value, written[0].marks
     if not isinstance(value, dict):
-        return unread([Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")])
-    kind, refusal = read_kind(value, marks)
+        return unread(
+            [DocumentProblem(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")]
+        )
+    kind, problem = read_kind(value, marks)
     if kind is None or kind not in CONTRACT_KINDS:
         message = f"a document of kind {quote(kind)} is not a contract"
         kinds = f"contracts are {listing(CONTRACT_KINDS, len(CONTRACT_KINDS))}"
         mark = find_mark(marks, ("_schema",))
         return unread(
-            [refusal if kind is None and refusal else Refusal(row.UNKNOWN_KIND, mark, message, kinds)]
+            [problem if kind is None and problem else DocumentProblem(row.UNKNOWN_KIND, mark, message, kinds)]
         )
-    version, refusals = check_version(value, marks)
+    version, problems = check_version(value, marks)
     if version is None:
-        return unread(refusals, None, marks)
+        return unread(problems, None, marks)
     if "suppressions" in value:
         message = "a contract has `suppressions`, which have no effect: nothing found in a contract can be suppressed"
-        refusals.append(Refusal(row.UNKNOWN_FIELD, find_mark(marks, ("suppressions",), key=True), message))
+        problems.append(
+            DocumentProblem(row.UNKNOWN_FIELD, find_mark(marks, ("suppressions",), key=True), message)
+        )
         value = {name: each for name, each in value.items() if name != "suppressions"}
     shape, more, _ = validate_shape(kind, {**value, "_version": version}, marks)
-    diagnostics = tuple(_make_strict(_build_diagnostic(source.name, each)) for each in [*refusals, *more])
+    diagnostics = tuple(_make_strict(_build_diagnostic(source.name, each)) for each in [*problems, *more])
     contract = None if shape is None else msgspec.convert(msgspec.to_builtins(shape), prepared(RECORDS[kind]))
     assert contract is None or isinstance(contract, Contract)
     return ReadContract(source.name, kind, contract, marks, diagnostics)
@@ -135,8 +143,8 @@ def check_read_contract(
             errors = [each for each in against.diagnostics if each.severity is Severity.ERROR]
             diagnostics += errors
         if strange:
-            refusal = Refusal(row.UNKNOWN_KIND, find_mark(against.marks, ("_schema",)), strange)
-            diagnostics.append(_build_diagnostic(against.name, refusal))
+            problem = DocumentProblem(row.UNKNOWN_KIND, find_mark(against.marks, ("_schema",)), strange)
+            diagnostics.append(_build_diagnostic(against.name, problem))
             against = None
     if read.contract is not None:
         other = None if against is None else against.contract
@@ -182,8 +190,8 @@ def _make_strict(diagnostic: Diagnostic) -> Diagnostic:
     )
 
 
-def _build_diagnostic(name: str, refusal: Refusal) -> Diagnostic:
-    return refusal.row.at(Place(name, *unpack_mark(refusal.mark)), refusal.message, refusal.help)
+def _build_diagnostic(name: str, problem: DocumentProblem) -> Diagnostic:
+    return problem.row.at(Place(name, *unpack_mark(problem.mark)), problem.message, problem.help)
 
 
 def _build_rule_diagnostic(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.a2a.layout import find_layout
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class A2A:
@@ -25,13 +25,13 @@ class A2A:
         """The locations of the cards for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one card."""
         from orgkernel.loading.formats.a2a.cards import read_card
 
         return read_card(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization: all cards as roles of equal standing."""
         from orgkernel.loading.formats.roles import build_flat_organization
 

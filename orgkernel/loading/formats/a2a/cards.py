@@ -18,8 +18,8 @@ from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
-from orgkernel.loading.sources import BrokenDocument, ReadFile
+from orgkernel.loading.parsed import MAX_PROBLEMS, DocumentProblem, describe
+from orgkernel.loading.sources import BrokenDocument, FileResult
 
 _KIND = "role_profile"
 _BOTH = (
@@ -35,13 +35,13 @@ _NEW, _OLD = "1.0", "0.3"
 _OWN_DATA = "put your own data into `capabilities.extensions`"
 
 
-def read_card(source: SourceText, root: Root) -> ReadFile:
+def read_card(source: SourceText, root: Root) -> FileResult:
     """The role of a card and its skills. Empty for a JSON file that is not a card."""
     value, marks, start, refused = read_mapping(source, parse_json)
     if refused:
         return read_broken(source, _KIND, list(refused))
     if not ("skills" in value or "supportedInterfaces" in value or "url" in value):
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     version = _OLD if not value.keys() & set(_ONLY_NEW) and value.keys() & set(_ONLY_OLD) else _NEW
     card = FieldReader(value, (start, marks), "the card")
     name, description = _require_text(card, "name", version), _require_text(card, "description", version)
@@ -68,10 +68,10 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
     role_id = convert_to_id(name)
     if len(role_id) > MAX_NAME_LENGTH:
         card.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
-    diagnostics = tuple(build_diagnostic(source, each) for each in card.refusals[:MAX_REFUSALS])
+    diagnostics = tuple(build_diagnostic(source, each) for each in card.problems[:MAX_PROBLEMS])
     if card.is_refused:
         broken = BrokenDocument(source.name, source.path, _KIND, frozenset({role_id}))
-        return ReadFile((), (broken,), diagnostics)
+        return FileResult((), (broken,), diagnostics)
     role = RoleProfile(
         role_id=role_id,
         role_name=name,
@@ -94,7 +94,7 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
     documents.append(
         read_as(source, root, "skill_catalog", catalog, (start, {"skills": (at[0], (at[0], skills.marks))}))
     )
-    return ReadFile(tuple(documents), (), diagnostics)
+    return FileResult(tuple(documents), (), diagnostics)
 
 
 class _Skills:
@@ -115,7 +115,7 @@ def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
     for number, (item, marks) in enumerate(zip(listed, card.marks["skills"][1][1], strict=True), 1):
         if not isinstance(item, dict):
             text = f"skill {number} of {card.subject} is {describe(item)}, not a mapping"
-            card.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
+            card.problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks), text))
             continue
         skill = FieldReader(item, marks, f"skill {number} of {card.subject}")
         name, title, description = (
@@ -126,21 +126,21 @@ def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
         for text, mark in skill.get_words("examples") or [(description, skill.start("description"))]:
             if text:
                 skills.examples.setdefault(text, mark)
-        card.refusals += skill.refusals
+        card.problems += skill.problems
         skill_id = f"{role_id}_2f_{convert_to_id(name)}"
         if not name or skill_id in skills.skills:
             if name:
                 text = f"{card.subject} has two skills {quote(name)}"
-                card.refusals.append(
-                    Refusal(row.DUPLICATE_KEY, skill.start("id"), text, "give each a unique id")
+                card.problems.append(
+                    DocumentProblem(row.DUPLICATE_KEY, skill.start("id"), text, "give each a unique id")
                 )
             continue
         if len(role_id) > MAX_NAME_LENGTH:
             return skills
         if len(skill_id) > MAX_NAME_LENGTH:
             text = f"the names of the card and the skill {quote(name)} have more than {MAX_NAME_LENGTH} characters together"
-            card.refusals.append(
-                Refusal(row.MALFORMED_ID, skill.start("id"), text, "shorten the id of the skill")
+            card.problems.append(
+                DocumentProblem(row.MALFORMED_ID, skill.start("id"), text, "shorten the id of the skill")
             )
             continue
         skills.skills[skill_id] = Skill(name=title, description=description)
@@ -159,12 +159,12 @@ def _check_interfaces(card: FieldReader) -> None:
         subject = f"interface {number} of {card.subject}"
         if not isinstance(item, dict):
             text = f"{subject} is {describe(item)}, not a mapping"
-            card.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
+            card.problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks), text))
             continue
         interface = FieldReader(item, marks, subject)
         for key in _INTERFACE:
             _require_text(interface, key, _NEW)
-        card.refusals += interface.refusals
+        card.problems += interface.problems
 
 
 def _require_text(fields: FieldReader, key: str, version: str) -> str:
@@ -186,10 +186,10 @@ def _require_one(fields: FieldReader, key: str, version: str) -> None:
     fields.get_words(key)
     for item, marks in fields.get_mappings(key):
         text = f"{quote(key)} of {fields.subject} lists {describe(item)}, not a string"
-        fields.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
+        fields.problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks), text))
 
 
 def _report_missing(fields: FieldReader, key: str, wanted: str, version: str) -> None:
     at = fields.marks[key][0] if key in fields.marks else fields.at
     text = f"{fields.subject} has no {quote(key)}, which A2A {version} requires"
-    fields.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}: {wanted}"))
+    fields.problems.append(DocumentProblem(row.MISSING_FIELD, at, text, f"write {quote(key)}: {wanted}"))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from orgkernel.loading.files import SUFFIXES, Area, Root, SourceText, find_in_head, is_file, is_folder
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 ROOTS = ("root_agent.yaml", "root_agent.yml")
@@ -41,13 +41,13 @@ class AdkAgents:
             return Layout(path, (Area(os.curdir, _FILES),))
         return None
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one configuration."""
         from orgkernel.loading.formats.adk.agents import read_agent
 
         return read_agent(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization."""
         from orgkernel.loading.formats.declared_agents import complete_declared
 

@@ -21,8 +21,8 @@ from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 _LLM = ("LlmAgent", "Agent")
@@ -65,15 +65,15 @@ _TRANSFERS: dict[str, Transfer] = {
 }
 
 
-def read_agent(source: SourceText, root: Root) -> ReadFile:
+def read_agent(source: SourceText, root: Root) -> FileResult:
     """The role of a file, and those of the agents that it declares inside the edges of a workflow. Empty for another YAML file."""
     mapping = read_mapping(source, parse_foreign_yaml)
     is_root = os.path.basename(source.path) in _ROOTS
-    if mapping.refusals:
-        return read_broken(source, KIND, list(mapping.refusals)) if is_root else ReadFile(skipped=True)
+    if mapping.problems:
+        return read_broken(source, KIND, list(mapping.problems)) if is_root else FileResult(skipped=True)
     if not is_root and not ("name" in mapping.value and _SHOWING & mapping.value.keys()):
-        return ReadFile(skipped=True)
-    read, refusals = ReadFile(), []
+        return FileResult(skipped=True)
+    read, problems = FileResult(), []
     top: tuple[dict[str, Any], Marks] = (mapping.value, (mapping.start, mapping.marks))
     # A name that is there again is the same agent.
     inline = {str(value["name"]): (value, marks) for value, marks in reversed([*_list_inline_agents(*top)])}
@@ -81,14 +81,14 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         fields = FieldReader(value, marks, "the agent", start_of(marks))
         agent = _read_fields(fields)
         if fields.is_refused:
-            refusals += fields.refusals
+            problems += fields.problems
             continue
-        one = build_declared(source, root, agent, (fields.at, fields.marks), _FIELDS, fields.refusals)
-        read = ReadFile((*read.documents, *one.documents), (), (*read.diagnostics, *one.diagnostics))
-    if not refusals:
+        one = build_declared(source, root, agent, (fields.at, fields.marks), _FIELDS, fields.problems)
+        read = FileResult((*read.documents, *one.documents), (), (*read.diagnostics, *one.diagnostics))
+    if not problems:
         return read
-    broken = read_broken(source, KIND, refusals)
-    return ReadFile(read.documents, broken.broken, (*read.diagnostics, *broken.diagnostics))
+    broken = read_broken(source, KIND, problems)
+    return FileResult(read.documents, broken.broken, (*read.diagnostics, *broken.diagnostics))
 
 
 def _read_fields(fields: FieldReader) -> DeclaredAgent:
@@ -119,11 +119,11 @@ def _read_fields(fields: FieldReader) -> DeclaredAgent:
     for item, marks in fields.get_only_mappings("tools", "name"):
         inner = FieldReader(item, marks, f"a tool of {fields.subject}")
         inner.report_unknown(("name", "args"), "Google ADK", only_misspelled=False)
-        fields.refusals += inner.refusals
+        fields.problems += inner.problems
         tool = item.get("name")
         if not isinstance(tool, str) or not tool.strip():
             text = f"a tool of {fields.subject} has no `name`"
-            fields.refusals.append(Refusal(row.MISSING_FIELD, start_of(marks), text, "write `name`"))
+            fields.problems.append(DocumentProblem(row.MISSING_FIELD, start_of(marks), text, "write `name`"))
             continue
         if "." not in tool.removeprefix(_OWN_TOOLS):
             tool = tool.removeprefix(_OWN_TOOLS)
@@ -167,7 +167,7 @@ def _read_reference(fields: FieldReader, item: dict[str, Any], marks: Marks) -> 
         text = (
             f"a reference of {fields.subject} to an agent needs either `config_path`, a YAML file, or `code`"
         )
-        fields.refusals.append(Refusal(row.INVALID_VALUE, start_of(marks), text))
+        fields.problems.append(DocumentProblem(row.INVALID_VALUE, start_of(marks), text))
     return named
 
 

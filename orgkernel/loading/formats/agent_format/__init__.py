@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from orgkernel.loading.files import Area, Root, SourceText, is_folder, list_files_in
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 ENDINGS = (".agf.yaml", ".agf.yml")
@@ -37,13 +37,13 @@ class AgentFormat:
             else None
         )
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one agent."""
         from orgkernel.loading.formats.agent_format.agents import read_agent
 
         return read_agent(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization, with local agents as a chain of command."""
         from orgkernel.loading.formats.declared_agents import complete_declared
 

@@ -20,8 +20,8 @@ from orgkernel.loading.formats.names import (
     convert_to_id,
 )
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 _METADATA, _SPACE, _POLICY, _CONFIG = "metadata", "action_space", "execution_policy", "config"
@@ -29,15 +29,15 @@ _APPROVAL = "approval"
 _FIELDS = {"name": "name", "model": "model", "body": "instructions"}
 
 
-def read_agent(source: SourceText, root: Root) -> ReadFile:
+def read_agent(source: SourceText, root: Root) -> FileResult:
     """The role of a file."""
     mapping = read_mapping(source, parse_foreign_yaml)
-    if mapping.refusals:
-        return read_broken(source, KIND, list(mapping.refusals))
+    if mapping.problems:
+        return read_broken(source, KIND, list(mapping.problems))
     whole = FieldReader(mapping.value, (mapping.start, mapping.marks), "the agent", mapping.start)
     metadata = _read_part(whole, _METADATA, needed=True)
     if metadata is None:
-        return read_broken(source, KIND, whole.refusals)
+        return read_broken(source, KIND, whole.problems)
     name = metadata.get_text("name", needed=True)
     own_id = metadata.get_text("id", needed=True)
     description = metadata.get_text("description")
@@ -57,15 +57,15 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         below = list(_list_agents(space))
     instructions = config.get_text("instructions") if config is not None else ""
     model = config.get_text("model") if config is not None else ""
-    refusals = [refusal for reader in readers for refusal in reader.refusals]
+    problems = [problem for reader in readers for problem in reader.problems]
     if any(reader.is_refused for reader in readers):
-        return read_broken(source, KIND, refusals)
+        return read_broken(source, KIND, problems)
     marks = {key: each for key, each in metadata.marks.items() if key in ("name", "description", "id")}
     marks["role_id"] = marks["id"]
     if config is not None:
         marks |= {key: each for key, each in config.marks.items() if key in ("model", "instructions")}
     agent = DeclaredAgent(name, description, tools, below, model, instructions, own_id, asking)
-    return build_declared(source, root, agent, (mapping.start, marks), _FIELDS, refusals)
+    return build_declared(source, root, agent, (mapping.start, marks), _FIELDS, problems)
 
 
 def _read_part(reader: FieldReader, key: str, *, needed: bool = False) -> FieldReader | None:
@@ -75,8 +75,8 @@ def _read_part(reader: FieldReader, key: str, *, needed: bool = False) -> FieldR
         return FieldReader(written, reader.marks[key][1], f"{quote(key)}", reader.start(key))
     if written is not None or needed:
         what = f"is {describe(written)}, not a mapping" if written is not None else "is missing"
-        reader.refusals.append(
-            Refusal(row.MISSING_FIELD, reader.start(key), f"the field {quote(key)} {what}")
+        reader.problems.append(
+            DocumentProblem(row.MISSING_FIELD, reader.start(key), f"the field {quote(key)} {what}")
         )
     return None
 
@@ -120,7 +120,9 @@ def _list_entries(space: FieldReader, key: str) -> Iterator[tuple[dict[str, Any]
         else:
             written = describe(alias) if "alias" in item else "missing"
             text = f"the `alias` of an entry of {quote(key)} is {written}, not a string"
-            space.refusals.append(Refusal(row.MISSING_FIELD, start_of(marks), text, "write it in quotes"))
+            space.problems.append(
+                DocumentProblem(row.MISSING_FIELD, start_of(marks), text, "write it in quotes")
+            )
 
 
 def _build_tool(name: str, marks: Marks, type: ToolType, description: object) -> ListedTool:

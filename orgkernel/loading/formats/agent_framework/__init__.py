@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.listed_files import FilesByContent
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FILES = r"[^/]+[.]ya?ml"
@@ -45,13 +45,13 @@ class AgentFramework:
         """The location of the agents for a path: a folder that directly contains some, or a file."""
         return _SOURCES.find(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one agent."""
         from orgkernel.loading.formats.agent_framework.agents import read_agent
 
         return read_agent(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization. The files declare no chain of command."""
         from orgkernel.loading.formats.declared_agents import complete_declared
 

@@ -13,8 +13,8 @@ from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.marks import start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 _FIELDS = {"name": "name", "model": "model", "body": "instructions"}
@@ -28,14 +28,14 @@ _TOOL_KINDS = ("function", "web_search", "file_search", "mcp", "code_interpreter
 _TYPES: dict[str, ToolType] = {"mcp": "mcp_server", "code_interpreter": "computer_use"}
 
 
-def read_agent(source: SourceText, root: Root) -> ReadFile:
+def read_agent(source: SourceText, root: Root) -> FileResult:
     """The role of a file. Empty for another YAML file, such as a workflow."""
     mapping = read_mapping(source, parse_foreign_yaml)
-    if mapping.refusals:
+    if mapping.problems:
         return (
-            read_broken(source, KIND, list(mapping.refusals))
+            read_broken(source, KIND, list(mapping.problems))
             if is_prompt(source.text)
-            else ReadFile(skipped=True)
+            else FileResult(skipped=True)
         )
     kind = mapping.value.get("kind")
     if (
@@ -43,7 +43,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         or kind.lower() not in _KINDS
         or (kind == "Agent" and "instructions" not in mapping.value)
     ):
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     fields = FieldReader(mapping.value, (mapping.start, mapping.marks), "the agent", mapping.start)
     name = fields.get_text("name", needed=True)
     if name:
@@ -60,7 +60,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         if kind not in _TOOL_KINDS:
             written_kind = quote(kind) if isinstance(kind, str) else describe(kind)
             text = f"the kind of a tool of {fields.subject} is {written_kind}, not {', '.join(map(quote, _TOOL_KINDS))}"
-            fields.refusals.append(Refusal(row.INVALID_VALUE, start_of(marks), text))
+            fields.problems.append(DocumentProblem(row.INVALID_VALUE, start_of(marks), text))
             continue
         label = next((item[key] for key in ("name", "serverName") if isinstance(item.get(key), str)), kind)
         if isinstance(label, str) and isinstance(kind, str):
@@ -70,9 +70,9 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
             tools.append(ListedTool(label.strip(), start_of(marks), type, description_text))
     fields.report_unknown(_KNOWN, "the Microsoft Agent Framework", only_misspelled=False)
     if fields.is_refused:
-        return read_broken(source, KIND, fields.refusals)
+        return read_broken(source, KIND, fields.problems)
     marks_of_fields = dict(fields.marks)
     if isinstance(written, dict):
         marks_of_fields["model"] = (marks_of_fields["model"][0], start_of(marks_of_fields["model"][1]))
     agent = DeclaredAgent(name, description, tools, (), model if isinstance(model, str) else "", instructions)
-    return build_declared(source, root, agent, (mapping.start, marks_of_fields), _FIELDS, fields.refusals)
+    return build_declared(source, root, agent, (mapping.start, marks_of_fields), _FIELDS, fields.problems)

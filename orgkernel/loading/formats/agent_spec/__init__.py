@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.agent_spec.layout import find_layout
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class AgentSpec:
@@ -25,13 +25,13 @@ class AgentSpec:
         """The locations of the specifications for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         from orgkernel.loading.formats.agent_spec.components import read_components
 
         return read_components(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the teams as organizations, and resolve tools in other files."""
         from orgkernel.loading.formats.agent_spec.whole import complete
 

@@ -33,8 +33,8 @@ from orgkernel.loading.formats.tool_policies import KIND as POLICIES
 from orgkernel.loading.formats.tool_policies import ToolPolicy, build_access_policies, place_policies
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
-from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
+from orgkernel.loading.parsed import MAX_PROBLEMS, DocumentProblem, describe
+from orgkernel.loading.sources import BrokenDocument, FileResult, SourceDocument
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 ROLE, CATALOG = "role_profile", "tool_catalog"
@@ -52,15 +52,15 @@ class _Found(NamedTuple):
     marks: Marks
 
 
-def read_components(source: SourceText, root: Root) -> ReadFile:
+def read_components(source: SourceText, root: Root) -> FileResult:
     """The roles, the tools and the teams of a file. Empty for a file that is not a specification."""
     parse = parse_json if source.path.endswith(".json") else parse_foreign_yaml
     value, marks, start, refused = read_mapping(source, parse)
     if refused:
-        is_ours_to_say = source.refusal is not None or TYPE in source.text
-        return read_broken(source, ROLE, list(refused)) if is_ours_to_say else ReadFile(skipped=True)
+        is_ours_to_say = source.problem is not None or TYPE in source.text
+        return read_broken(source, ROLE, list(refused)) if is_ours_to_say else FileResult(skipped=True)
     if TYPE not in value and REFERENCED not in value:
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     reader = _Reader(source, root)
     reader.collect(_Found(value, (start, marks)))
     return reader.read(_Found(value, (start, marks)))
@@ -72,7 +72,7 @@ class _Reader:
     def __init__(self, source: SourceText, root: Root) -> None:
         self._source, self._root = source, root
         self._found: list[_Found] = []
-        self._refusals: list[Refusal] = []
+        self._problems: list[DocumentProblem] = []
         self._broken: list[BrokenDocument] = []
         self.names: dict[str, str] = {}
         """Role of each agent or team, keyed by its id. The role of a team is its leader."""
@@ -95,7 +95,7 @@ class _Reader:
                 continue
             pending += reversed(below)
 
-    def read(self, top: _Found) -> ReadFile:
+    def read(self, top: _Found) -> FileResult:
         """Build the documents of the file."""
         documents: list[SourceDocument] = []
         tools: dict[str, Tool] = {}
@@ -143,8 +143,8 @@ class _Reader:
         if confirmations:
             # A confirmation belongs to the tool, not to an agent, so the policy applies to every agent.
             documents.append(self._ask(start, confirmations))
-        findings = tuple(build_diagnostic(self._source, each) for each in self._refusals[:MAX_REFUSALS])
-        return ReadFile(tuple(documents), tuple(self._broken), findings)
+        findings = tuple(build_diagnostic(self._source, each) for each in self._problems[:MAX_PROBLEMS])
+        return FileResult(tuple(documents), tuple(self._broken), findings)
 
     def _read_agent(self, component: _Found) -> Iterator[SourceDocument]:
         value = component.value
@@ -156,8 +156,8 @@ class _Reader:
         prompt = fields.get_text("system_prompt", needed=is_local)
         if is_local and not isinstance(value.get("llm_config"), dict):
             text = f"{fields.subject} has no `llm_config`"
-            fields.refusals.append(
-                Refusal(row.MISSING_FIELD, fields.start("llm_config"), text, "name its model")
+            fields.problems.append(
+                DocumentProblem(row.MISSING_FIELD, fields.start("llm_config"), text, "name its model")
             )
         if not isinstance(value.get("id", ""), str):
             text = f"`id` of {fields.subject} is {describe(value['id'])}, not a string"
@@ -175,7 +175,7 @@ class _Reader:
             fields.refuse(
                 "name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID
             )
-        self._refusals += fields.refusals
+        self._problems += fields.problems
         if fields.is_refused:
             ids = (role_id, value.get("id"))
             claimed = frozenset(each for each in ids if isinstance(each, str) and each)
@@ -211,8 +211,8 @@ class _Reader:
                 text = (
                     f"{quote(key)} of {fields.subject} lists a mapping without {quote(TYPE)} and {quote(REF)}"
                 )
-                fields.refusals.append(
-                    Refusal(row.MISSING_FIELD, start_of(marks), text, f"write {quote(TYPE)}")
+                fields.problems.append(
+                    DocumentProblem(row.MISSING_FIELD, start_of(marks), text, f"write {quote(TYPE)}")
                 )
             component = self._resolve_component(item)
             if component is not None and isinstance(name := component.value.get("name"), str):
@@ -267,8 +267,10 @@ class _Reader:
                 yield ["queries", self._find_leader(pair[0]), self._find_leader(pair[1])], start_of(at)
             else:
                 text = f"{subject} has a relationship that is not a pair"
-                self._refusals.append(
-                    Refusal(row.INVALID_VALUE, start_of(at), text, "list the caller and the recipient")
+                self._problems.append(
+                    DocumentProblem(
+                        row.INVALID_VALUE, start_of(at), text, "list the caller and the recipient"
+                    )
                 )
 
     def _map_agents_to_roles(self) -> dict[str, str]:
@@ -293,7 +295,7 @@ class _Reader:
     def _refuse(self, component: _Found, key: str, row: row.Row, text: str) -> None:
         marks = component.marks[1]
         mark = start_of(marks[key][1]) if key in marks else start_of(component.marks)
-        self._refusals.append(Refusal(row, mark, text, f"write `{key}`"))
+        self._problems.append(DocumentProblem(row, mark, text, f"write `{key}`"))
 
 
 def _build_policy_id(tool: str, number: int) -> str:

@@ -29,7 +29,7 @@ from orgkernel.loading.formats.roles import (
     place_role,
 )
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, SourceDocument
 
 
 class _Edges(NamedTuple):
@@ -40,7 +40,7 @@ class _Edges(NamedTuple):
     unresolved: list[int]
 
 
-def complete(root: Root, files: Sequence[FileRead]) -> Completion:
+def complete(root: Root, files: Sequence[LoadedFile]) -> Completion:
     """Combine the files of one root: the organization of its agents, and the roles with their tools and superiors."""
     every = [document for file in files for document in file.read.documents]
     repeated = _find_repeated(every)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.agent_zero.layout import find_layout
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class AgentZero:
@@ -28,13 +28,13 @@ class AgentZero:
         """The locations of the profiles for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         from orgkernel.loading.formats.agent_zero.profiles import read_file
 
         return read_file(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization, and the tools of each profile."""
         from orgkernel.loading.formats.agent_zero.whole import complete, join_prompts
         from orgkernel.loading.formats.replacing import complete_replaced

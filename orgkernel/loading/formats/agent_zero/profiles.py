@@ -21,8 +21,8 @@ from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, pack_mark, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 from orgkernel.loading.yaml_reader import parse_yaml
 
 KIND = "role_profile"
@@ -31,16 +31,16 @@ _TEXTS = ("title", "description", "context")
 _CHOICES = {"mode": ("inherit", "custom"), "default": ("allow", "block"), "mcp_default": ("allow", "block")}
 
 
-def read_file(source: SourceText, root: Root) -> ReadFile:
+def read_file(source: SourceText, root: Root) -> FileResult:
     """Read one file of a profile."""
     name = os.path.basename(source.path)
     kind = "standing_order" if name in PROMPTS else "tool_catalog" if name == "config.json" else KIND
-    if source.refusal is not None:
-        return read_broken(source, kind, [source.refusal])
+    if source.problem is not None:
+        return read_broken(source, kind, [source.problem])
     role_id = convert_to_id(get_profile_name(source.path))
     if len(role_id) > MAX_NAME_LENGTH:
         text = f"the name of the profile has more than {MAX_NAME_LENGTH} characters"
-        return read_broken(source, kind, [Refusal(row.MALFORMED_ID, _FIRST, text)])
+        return read_broken(source, kind, [DocumentProblem(row.MALFORMED_ID, _FIRST, text)])
     if name in PROMPTS:
         return _read_prompt(source, root, role_id)
     if name == "config.json":
@@ -48,36 +48,36 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
     return _read_about(source, root, role_id)
 
 
-def _read_prompt(source: SourceText, root: Root, role_id: str) -> ReadFile:
+def _read_prompt(source: SourceText, root: Root, role_id: str) -> FileResult:
     if not source.text.strip():
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     order = StandingOrder(audience="role", target=role_id, body=source.text)
     marks = (_FIRST, {"body": (_FIRST, _FIRST), "target": (_FIRST, _FIRST)})
-    return ReadFile((read_as(source, root, "standing_order", order, marks),))
+    return FileResult((read_as(source, root, "standing_order", order, marks),))
 
 
-def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
+def _read_about(source: SourceText, root: Root, role_id: str) -> FileResult:
     name = get_profile_name(source.path)
     if source.path.endswith(CONTEXT):
         record = _build_role(role_id, name, source.text.strip())
         below: dict[str, tuple[int, Marks]] = dict.fromkeys(
             ("description", "role_id", "role_name"), (_FIRST, _FIRST)
         )
-        return ReadFile((read_as(source, root, KIND, record, (_FIRST, below)),))
+        return FileResult((read_as(source, root, KIND, record, (_FIRST, below)),))
     mapping = read_mapping(source, parse_json if source.path.endswith(".json") else _parse_yaml)
-    if mapping.refusals:
-        return read_broken(source, KIND, list(mapping.refusals))
-    value, marks, refusals = mapping.value, dict(mapping.marks), list[Refusal]()
+    if mapping.problems:
+        return read_broken(source, KIND, list(mapping.problems))
+    value, marks, problems = mapping.value, dict(mapping.marks), list[DocumentProblem]()
     for key in _TEXTS:
         if not isinstance(value.get(key, ""), str):
             text = f"the field {quote(key)} is {describe(value[key])}, not a string"
-            refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
-    if refusals:
-        return read_broken(source, KIND, refusals)
+            problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks[key][1]), text))
+    if problems:
+        return read_broken(source, KIND, problems)
     title, description, context = (value.get(key, "").strip() for key in _TEXTS)
     # `description` states its purpose, and `context` when to choose it. Both are used to choose a profile.
     described = description if context in description else f"{description} {context}".strip()
-    suppressions = tuple(read_suppressions(value, marks, refusals))
+    suppressions = tuple(read_suppressions(value, marks, problems))
     record = _build_role(role_id, title or name, described, suppressions)
     start = (mapping.start, mapping.start)
     below = {"role_name": marks.get("title", start), "role_id": start}
@@ -86,7 +86,7 @@ def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
     if SUPPRESSIONS in marks:
         below["suppressions"] = marks[SUPPRESSIONS]
     document = read_as(source, root, KIND, record, (mapping.start, {**marks, **below}))
-    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
+    return FileResult((document,), (), tuple(build_diagnostic(source, each) for each in problems))
 
 
 def _parse_yaml(text: str) -> Any:
@@ -103,10 +103,10 @@ def _build_role(role_id: str, name: str, description: str, suppressions: Any = (
     )
 
 
-def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
+def _read_policy(source: SourceText, root: Root, role_id: str) -> FileResult:
     """The tool policy of a profile, as a document without tools. `whole` interprets its words."""
     mapping = read_mapping(source, parse_json)
-    refusals = list(mapping.refusals)
+    problems = list(mapping.problems)
     raw: dict[str, Any] = {"profile": role_id}
     for key, choices in _CHOICES.items():
         written = mapping.value.get(key)
@@ -115,7 +115,7 @@ def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
         elif written is not None:
             value_text = quote(written) if isinstance(written, str) else describe(written)
             text = f"{quote(key)} is {value_text}, not `{choices[0]}` or `{choices[1]}`"
-            refusals.append(Refusal(row.UNKNOWN_VALUE, start_of(mapping.marks[key][1]), text))
+            problems.append(DocumentProblem(row.UNKNOWN_VALUE, start_of(mapping.marks[key][1]), text))
             raw[key] = choices[-1]
     for key in ("allowed", "blocked"):
         listed = mapping.value.get(key, ())
@@ -123,10 +123,10 @@ def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
             raw[key] = list(listed)
         else:
             text = f"{quote(key)} is not a list of names"
-            refusals.append(Refusal(row.WRONG_TYPE, start_of(mapping.marks[key][1]), text))
+            problems.append(DocumentProblem(row.WRONG_TYPE, start_of(mapping.marks[key][1]), text))
             raw |= {"mode": "custom", "default": "block", "mcp_default": "block", key: []}
-    if mapping.refusals:
+    if mapping.problems:
         raw |= {"mode": "custom", "default": "block", "mcp_default": "block"}
     marks = (mapping.start, mapping.marks)
     document = read_as(source, root, "tool_catalog", ToolCatalog(), marks, raw)
-    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
+    return FileResult((document,), (), tuple(build_diagnostic(source, each) for each in problems))

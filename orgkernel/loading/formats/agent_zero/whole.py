@@ -17,13 +17,13 @@ from orgkernel.loading.formats.organizations import build_organization, get_orga
 from orgkernel.loading.formats.servers import build_server_tool
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
-from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, SourceDocument
 
 _FIRST = pack_mark(1, 1)
 _NEVER_BLOCKED = "response"
 
 
-def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+def complete(root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
     """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if isinstance(each.record, RoleProfile)]
@@ -50,7 +50,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     return Completion(instead, tuple(made))
 
 
-def join_prompts(files: Sequence[FileRead]) -> dict[int, SourceDocument | None]:
+def join_prompts(files: Sequence[LoadedFile]) -> dict[int, SourceDocument | None]:
     """The replacements of orders by identity, where a profile has a prompt for its role and one with specifics. The host
     puts both into one prompt, the role first.
     """

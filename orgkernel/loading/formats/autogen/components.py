@@ -16,8 +16,8 @@ from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, build_server_tool_id, convert_to_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem
+from orgkernel.loading.sources import FileResult
 from orgkernel.runtime.url_secrets import mask_urls
 
 _PROVIDER, _CONFIG = "provider", "config"
@@ -38,40 +38,42 @@ class _Agent(NamedTuple):
     config: FieldReader
 
 
-def read_components(source: SourceText, root: Root) -> ReadFile:
+def read_components(source: SourceText, root: Root) -> FileResult:
     """The roles of a file. Empty for another JSON file."""
     mapping = read_mapping(source, parse_json)
-    if mapping.refusals:
+    if mapping.problems:
         is_component = f'"{_PACKAGES[0]}' in source.text
-        return read_broken(source, KIND, list(mapping.refusals)) if is_component else ReadFile(skipped=True)
+        return read_broken(source, KIND, list(mapping.problems)) if is_component else FileResult(skipped=True)
     if not str(mapping.value.get(_PROVIDER, "")).startswith(_PACKAGES):
-        return ReadFile(skipped=True)
-    refusals: list[Refusal] = []
-    agents = list(_list_agents(mapping.value, (mapping.start, mapping.marks), refusals, 0))
-    if not agents and not refusals:
-        return ReadFile(skipped=True)
-    read = ReadFile()
+        return FileResult(skipped=True)
+    problems: list[DocumentProblem] = []
+    agents = list(_list_agents(mapping.value, (mapping.start, mapping.marks), problems, 0))
+    if not agents and not problems:
+        return FileResult(skipped=True)
+    read = FileResult()
     for agent in agents:
         own = _read_agent(source, root, agent)
         if isinstance(own, list):
-            refusals += own
+            problems += own
         else:
-            read = ReadFile((*read.documents, *own.documents), (), (*read.diagnostics, *own.diagnostics))
+            read = FileResult((*read.documents, *own.documents), (), (*read.diagnostics, *own.diagnostics))
     # An agent that cannot be read does not take the readable agents of its file with it.
-    if not refusals:
+    if not problems:
         return read
-    broken = read_broken(source, KIND, refusals)
-    return ReadFile(read.documents, broken.broken, (*read.diagnostics, *broken.diagnostics))
+    broken = read_broken(source, KIND, problems)
+    return FileResult(read.documents, broken.broken, (*read.diagnostics, *broken.diagnostics))
 
 
-def _list_agents(value: Any, marks: Marks, refusals: list[Refusal], depth: int) -> Iterator[_Agent]:
+def _list_agents(value: Any, marks: Marks, problems: list[DocumentProblem], depth: int) -> Iterator[_Agent]:
     """The agents in a component. People and other parts of a team are left out."""
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return
     provider, config = value.get(_PROVIDER), value.get(_CONFIG)
     if not isinstance(provider, str) or not isinstance(config, dict):
-        refusals.append(
-            Refusal(row.MISSING_FIELD, start_of(marks), "the component has no `provider` or no `config`")
+        problems.append(
+            DocumentProblem(
+                row.MISSING_FIELD, start_of(marks), "the component has no `provider` or no `config`"
+            )
         )
         return
     below = marks[1][_CONFIG][1]
@@ -84,12 +86,12 @@ def _list_agents(value: Any, marks: Marks, refusals: list[Refusal], depth: int) 
         elif isinstance(listed, dict):
             items = [(listed, below[1][key][1])]
         for item, at in items:
-            yield from _list_agents(item, at, refusals, depth + 1)
+            yield from _list_agents(item, at, problems, depth + 1)
     if ".agents." in provider and last != _PERSON:
         yield _Agent(last, FieldReader(config, below, "the agent"))
 
 
-def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | list[Refusal]:
+def _read_agent(source: SourceText, root: Root, agent: _Agent) -> FileResult | list[DocumentProblem]:
     fields = agent.config
     name = fields.get_text("name", needed=True)
     if name:
@@ -111,8 +113,8 @@ def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | lis
             peers.append((item["target"], start_of(marks[1]["target"][1])))
         else:
             text = f"a hand-off of {fields.subject} has no `target`"
-            fields.refusals.append(
-                Refusal(row.MISSING_FIELD, start_of(marks), text, "write the name of an agent")
+            fields.problems.append(
+                DocumentProblem(row.MISSING_FIELD, start_of(marks), text, "write the name of an agent")
             )
     client = fields.value.get("model_client")
     model = (
@@ -121,14 +123,14 @@ def _read_agent(source: SourceText, root: Root, agent: _Agent) -> ReadFile | lis
         else ""
     )
     if fields.is_refused:
-        return fields.refusals
+        return fields.problems
     marks_of_fields = dict(fields.marks)
     if isinstance(client, dict):
         key, value = marks_of_fields["model_client"]
         marks_of_fields["model_client"] = (key, start_of(value))
     model = model if isinstance(model, str) else ""
     declared = DeclaredAgent(name, description, tools, (), model, message, peers=peers)
-    return build_declared(source, root, declared, (fields.at, marks_of_fields), _FIELDS, fields.refusals)
+    return build_declared(source, root, declared, (fields.at, marks_of_fields), _FIELDS, fields.problems)
 
 
 def _list_tools(fields: FieldReader) -> Iterator[ListedTool]:

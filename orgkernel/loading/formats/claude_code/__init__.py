@@ -10,7 +10,7 @@ from orgkernel.loading.formats.claude_code.layout import find_layout
 from orgkernel.loading.formats.claude_code.paths import AGENTS, COLLECTION, COMMAND, SETTINGS
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.shipped import get_shipped_folder
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class ClaudeCode:
@@ -28,7 +28,7 @@ class ClaudeCode:
         """The locations of the files for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         if os.path.basename(source.path) in SETTINGS:
             from orgkernel.loading.formats.claude_code.permissions import read_permissions
@@ -52,7 +52,7 @@ class ClaudeCode:
 
         return read_agent(source, root, is_certain=content != COLLECTION)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization, its tools, and the roles that have all of them."""
         from orgkernel.loading.formats.claude_code.whole import complete
 

@@ -34,7 +34,7 @@ from orgkernel.loading.formats.claude_code.parts import get_whole_tool
 from orgkernel.loading.formats.equipment import select_plain_tools
 from orgkernel.loading.formats.front_matter import (
     CLAUDE_CODE,
-    Front,
+    FrontMatter,
     find_misspelled,
     find_other_types,
     is_text,
@@ -45,8 +45,8 @@ from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.marks import Marks, pack_mark, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 
 KIND = "role_profile"
 _FIRST = pack_mark(1, 1)
@@ -66,18 +66,18 @@ _MAX_TURNS = 9_999
 _HEAD = 64 * 1024
 
 
-def read_agent(source: SourceText, root: Root, *, is_certain: bool = True) -> ReadFile:
+def read_agent(source: SourceText, root: Root, *, is_certain: bool = True) -> FileResult:
     """The role and the orders of an agent. Empty for another Markdown file in the folder of agents.
 
     If it is not certain that the file is an agent, it must begin like one.
     """
     if not is_certain and not _is_agent(source):
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     front = read_front_matter(source, _LISTS, _FIELDS, CLAUDE_CODE)
     if front is None:
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     if not front.value:
-        return read_broken(source, KIND, front.refusals)
+        return read_broken(source, KIND, front.problems)
     return _read_role(source, root, front)
 
 
@@ -85,32 +85,32 @@ def _is_agent(source: SourceText) -> bool:
     return can_be_agent(os.path.basename(source.path)) and begins_like_agent(source.text.encode()[:_HEAD])
 
 
-def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
+def _read_role(source: SourceText, root: Root, front: FrontMatter) -> FileResult:
     """Build the role and the standing orders from the front matter and text of a subagent."""
-    value, marks, refusals = front.value, front.marks, front.refusals
-    refusals += _find_name_problems(front)
-    if any(each.row.severity is row.MISSING_FIELD.severity for each in refusals):
-        return read_broken(source, KIND, refusals)
+    value, marks, problems = front.value, front.marks, front.problems
+    problems += _find_name_problems(front)
+    if any(each.row.severity is row.MISSING_FIELD.severity for each in problems):
+        return read_broken(source, KIND, problems)
     name = value["name"].strip()
     role_id = convert_to_id(name)
     if len(role_id) > MAX_NAME_LENGTH:
         text = f"the name has more than {MAX_NAME_LENGTH} characters"
         return read_broken(
-            source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(marks["name"][1]), text)]
+            source, KIND, [*problems, DocumentProblem(row.MALFORMED_ID, start_of(marks["name"][1]), text)]
         )
     others = {key: each for key, each in value.items() if key not in list_effectless_fields()}
-    refusals += find_misspelled(others, marks, _FIELDS, "Claude Code")
-    refusals += find_effectless_in_agent(value, marks)
+    problems += find_misspelled(others, marks, _FIELDS, "Claude Code")
+    problems += find_effectless_in_agent(value, marks)
     raw: dict[str, list[str]] = pack_host_fields(value, _OF_THE_HOST)
     for key in _LISTS:
         if key in value:
-            words = list(read_words(key, value[key], marks[key][1], refusals, has_spaces=key in _TOOL_LISTS))
+            words = list(read_words(key, value[key], marks[key][1], problems, has_spaces=key in _TOOL_LISTS))
             raw[key] = [get_whole_tool(word) for word, _ in words]
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
     if isinstance(value.get("permissionMode"), str):
         raw["permissionMode"] = [value["permissionMode"]]
         mode_mark = start_of(marks["permissionMode"][1])
-        refusals += find_unknown_mode("permissionMode", value["permissionMode"], mode_mark)
+        problems += find_unknown_mode("permissionMode", value["permissionMode"], mode_mark)
     servers = _list_own_servers(value.get("mcpServers"))
     if servers:
         raw["mcpServers"] = servers
@@ -118,7 +118,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     denied = tuple(raw.get("disallowedTools", ()))
     model = value.get("model", "")
     has_model = "model" in value and is_text(model, start_of(marks["model"][1]), CLAUDE_CODE.host)
-    turns = _read_turns(value, marks, refusals)
+    turns = _read_turns(value, marks, problems)
     record = RoleProfile(
         role_id=role_id,
         role_name=name,
@@ -130,7 +130,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         if turns is None
         else Doctrine(max_turns_without_progress=turns, salute_interval_turns=min(_INTERVAL, turns)),
         does_not_have=denied,
-        suppressions=tuple(read_suppressions(value, marks, refusals)),
+        suppressions=tuple(read_suppressions(value, marks, problems)),
     )
     named = marks["name"]
     below = {**marks, "role_id": named, "role_name": named}
@@ -149,30 +149,30 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order = StandingOrder(audience="role", target=role_id, body=front.body)
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
-    return ReadFile(tuple(documents), (), tuple(build_diagnostic(source, each) for each in refusals))
+    return FileResult(tuple(documents), (), tuple(build_diagnostic(source, each) for each in problems))
 
 
-def _find_name_problems(front: Front) -> Iterator[Refusal]:
+def _find_name_problems(front: FrontMatter) -> Iterator[DocumentProblem]:
     """What keeps Claude Code, or orgkernel, from loading the agent: its name and its description."""
     value, marks = front.value, front.marks
     for key in ("name", "description"):
         if not isinstance(value.get(key, ""), str):
             text = f"the field {quote(key)} is {describe(value[key])}, not a string"
-            yield Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text)
+            yield DocumentProblem(row.WRONG_TYPE, start_of(marks[key][1]), text)
         elif not value.get(key, "").strip():
             mark = marks[key][0] if key in marks else front.start
             text = f"the agent has no {quote(key)}"
-            yield Refusal(row.MISSING_FIELD, mark, text, f"add `{key}:` to the front matter")
+            yield DocumentProblem(row.MISSING_FIELD, mark, text, f"add `{key}:` to the front matter")
     name = value.get("name")
     if name:
         yield from find_other_types(value, marks, ("name",), CLAUDE_CODE.host)
     if isinstance(name, str) and ":" in name:
         text = f"the name {quote(name.strip())} has a colon, so Claude Code does not load the agent"
-        yield Refusal(row.MALFORMED_ID, start_of(marks["name"][1]), text)
+        yield DocumentProblem(row.MALFORMED_ID, start_of(marks["name"][1]), text)
 
 
 def _read_turns(
-    value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]
+    value: dict[str, Any], marks: dict[str, tuple[int, Marks]], problems: list[DocumentProblem]
 ) -> int | None:
     written = value.get("maxTurns")
     if written is None:
@@ -186,7 +186,7 @@ def _read_turns(
         return int(written[:6])
     value_text = quote(written) if isinstance(written, str) else describe(written)
     text = f"`maxTurns` is {value_text}, not a number from 1 to {_MAX_TURNS:,}"
-    refusals.append(Refusal(row.OUT_OF_RANGE, start_of(marks["maxTurns"][1]), text))
+    problems.append(DocumentProblem(row.OUT_OF_RANGE, start_of(marks["maxTurns"][1]), text))
     return None
 
 

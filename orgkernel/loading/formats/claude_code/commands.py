@@ -17,32 +17,32 @@ from orgkernel.loading.formats.front_matter import CLAUDE_CODE, read_front_matte
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 
 KIND = "tool_catalog"
 COMMAND, TOOLS, AGENT = "command", "allowed-tools", "agent"
 
 
-def read_command(source: SourceText, root: Root) -> ReadFile:
+def read_command(source: SourceText, root: Root) -> FileResult:
     """A document without tools, with the words of the front matter. Empty for a command without front matter."""
-    if source.refusal is None and split_front_matter(source.text, CLAUDE_CODE.pattern) is None:
-        return ReadFile(skipped=True)
+    if source.problem is None and split_front_matter(source.text, CLAUDE_CODE.pattern) is None:
+        return FileResult(skipped=True)
     front = read_front_matter(source, (TOOLS,), ending=CLAUDE_CODE)
     if front is None:
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     if not front.value:
-        return read_broken(source, KIND, front.refusals)
-    value, marks, refusals = front.value, dict(front.marks), front.refusals
+        return read_broken(source, KIND, front.problems)
+    value, marks, problems = front.value, dict(front.marks), front.problems
     raw: dict[str, Any] = {COMMAND: [os.path.basename(source.path).removesuffix(MARKDOWN)]}
     if TOOLS in value:
-        words = list(read_words(TOOLS, value[TOOLS], marks[TOOLS][1], refusals))
+        words = list(read_words(TOOLS, value[TOOLS], marks[TOOLS][1], problems))
         raw[TOOLS] = [word for word, _ in words]
         marks[TOOLS] = (marks[TOOLS][0], (start_of(marks[TOOLS][1]), [mark for _, mark in words]))
     if isinstance(value.get(AGENT), str):
         raw[AGENT] = [value[AGENT].strip()]
     elif AGENT in value:
         text = f"the field {quote(AGENT)} is {describe(value[AGENT])}, not a string"
-        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[AGENT][1]), text))
+        problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks[AGENT][1]), text))
     document = read_as(source, root, KIND, ToolCatalog(), (front.start, marks), raw)
-    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
+    return FileResult((document,), (), tuple(build_diagnostic(source, each) for each in problems))

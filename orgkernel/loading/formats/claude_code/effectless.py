@@ -15,20 +15,20 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.formats.claude_code.host_table import read_host_table
 from orgkernel.loading.formats.front_matter import find_effectless_fields
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import DocumentProblem
 
 _RULE = re.compile(r"([A-Za-z]+)\((.*)\)\Z", re.DOTALL)
 _OF_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|.*\\[A-Za-z0-9_]")
 
 
-def find_effectless(rules: Mapping[str, Any], marks: Marks) -> Iterator[Refusal]:
+def find_effectless(rules: Mapping[str, Any], marks: Marks) -> Iterator[DocumentProblem]:
     """What has no effect in the host under `permissions` of a settings file."""
     table = read_host_table()
     for key in rules:
         if key not in table["permission_keys"]:
             text = f"the key {quote(key)} under `permissions` is unknown to Claude Code, so it has no effect"
             help = did_you_mean(key, table["permission_keys"]) or "remove it"
-            yield Refusal(row.EFFECTLESS_PERMISSION, marks[1][key][0], text, help)
+            yield DocumentProblem(row.EFFECTLESS_PERMISSION, marks[1][key][0], text, help)
     if isinstance(rules.get("defaultMode"), str):
         yield from find_unknown_mode(
             "defaultMode", rules["defaultMode"], start_of(marks[1]["defaultMode"][1])
@@ -40,10 +40,10 @@ def find_effectless(rules: Mapping[str, Any], marks: Marks) -> Iterator[Refusal]
         ):
             if isinstance(word, str) and (problem := _find_problem(effect, word.strip())):
                 text = f"the rule {quote(word.strip())} under `{effect}` never applies in Claude Code: {problem[0]}"
-                yield Refusal(row.EFFECTLESS_PERMISSION, start_of(mark), text, problem[1])
+                yield DocumentProblem(row.EFFECTLESS_PERMISSION, start_of(mark), text, problem[1])
 
 
-def find_unknown_mode(field: str, mode: str, mark: int) -> Iterator[Refusal]:
+def find_unknown_mode(field: str, mode: str, mark: int) -> Iterator[DocumentProblem]:
     """A permission mode that the host does not know."""
     modes = read_host_table()["modes"]
     if mode.strip() not in modes:
@@ -51,7 +51,7 @@ def find_unknown_mode(field: str, mode: str, mark: int) -> Iterator[Refusal]:
             f"the mode {quote(mode.strip())} of {quote(field)} is unknown to Claude Code, so it has no effect"
         )
         help = did_you_mean(mode.strip(), modes) or f"write one of {', '.join(map(quote, modes))}"
-        yield Refusal(row.EFFECTLESS_PERMISSION, mark, text, help)
+        yield DocumentProblem(row.EFFECTLESS_PERMISSION, mark, text, help)
 
 
 def list_effectless_fields() -> tuple[str, ...]:
@@ -61,14 +61,14 @@ def list_effectless_fields() -> tuple[str, ...]:
 
 def find_effectless_in_agent(
     value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]]
-) -> Iterator[Refusal]:
+) -> Iterator[DocumentProblem]:
     """The fields of an agent that look like limits and that the host ignores, and its unreliable hooks."""
     if "hooks" in value:
         yield from find_unreliable_hooks(value["hooks"], marks["hooks"][1])
     yield from find_effectless_fields(value, marks, read_host_table()["effectless_fields"], "Claude Code")
 
 
-def find_unreliable_hooks(hooks: Any, marks: Marks) -> Iterator[Refusal]:
+def find_unreliable_hooks(hooks: Any, marks: Marks) -> Iterator[DocumentProblem]:
     """The hooks whose command names its program by a relative path, which counts from the folder where the session currently works.
 
     A hook that cannot be started blocks nothing.
@@ -82,7 +82,9 @@ def find_unreliable_hooks(hooks: Any, marks: Marks) -> Iterator[Refusal]:
                 if isinstance(command, str) and (path := _find_relative_path(command)):
                     text = f"the hook runs {quote(path)}, and a relative path counts from the folder where the session currently works"
                     help = f'write `"$CLAUDE_PROJECT_DIR"/{path.removeprefix("./")}`; a hook that is not found blocks nothing'
-                    yield Refusal(row.EFFECTLESS_PERMISSION, start_of(place[1]["command"][1]), text, help)
+                    yield DocumentProblem(
+                        row.EFFECTLESS_PERMISSION, start_of(place[1]["command"][1]), text, help
+                    )
 
 
 def _list_items(listed: Any, marks: Marks) -> Iterator[tuple[dict[str, Any], Marks]]:

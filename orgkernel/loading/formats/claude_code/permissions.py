@@ -29,8 +29,8 @@ from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
 from orgkernel.loading.formats.tool_policies import KIND, ToolPolicy, build_access_policies
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile, SourceDocument
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult, SourceDocument
 
 FIELD, _HOOKS = "permissions", "hooks"
 EFFECTS: tuple[Literal["deny", "ask"], ...] = ("deny", "ask")
@@ -38,34 +38,36 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\Z")
 _STARTERS = ("Agent", "Task")
 
 
-def read_permissions(source: SourceText, root: Root) -> ReadFile:
+def read_permissions(source: SourceText, root: Root) -> FileResult:
     """The rules of one settings file. Empty for a file without rules."""
     mapping = read_mapping(source, parse_json)
-    if mapping.refusals:
-        return read_broken(source, KIND, list(mapping.refusals))
-    refusals = list(find_misspelled(mapping.value, mapping.marks, (FIELD, _HOOKS), "Claude Code"))
+    if mapping.problems:
+        return read_broken(source, KIND, list(mapping.problems))
+    problems = list(find_misspelled(mapping.value, mapping.marks, (FIELD, _HOOKS), "Claude Code"))
     if _HOOKS in mapping.value:
-        refusals += find_unreliable_hooks(mapping.value[_HOOKS], mapping.marks[_HOOKS][1])
+        problems += find_unreliable_hooks(mapping.value[_HOOKS], mapping.marks[_HOOKS][1])
     if FIELD not in mapping.value:
-        diagnostics = tuple(build_diagnostic(source, each) for each in refusals)
-        return ReadFile((), (), diagnostics, skipped=not diagnostics)
+        diagnostics = tuple(build_diagnostic(source, each) for each in problems)
+        return FileResult((), (), diagnostics, skipped=not diagnostics)
     rules, marks = mapping.value[FIELD], mapping.marks[FIELD][1]
     if not isinstance(rules, dict):
         text = f"`{FIELD}` is {describe(rules)}, not a mapping"
-        return read_broken(source, KIND, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
+        return read_broken(source, KIND, [DocumentProblem(row.WRONG_TYPE, start_of(marks), text)])
     of = "local" if os.path.basename(source.path) == "settings.local.json" else "settings"
-    refusals += find_effectless(rules, marks)
+    problems += find_effectless(rules, marks)
     policies: list[ToolPolicy] = []
     raw: dict[str, Any] = {}
     for effect in EFFECTS:
         raw[effect] = []
-        for word, mark in _read_rules(effect, rules, marks, refusals):
+        for word, mark in _read_rules(effect, rules, marks, problems):
             # The number of a rule is its place in the list, so ids stay the same if another rule becomes readable.
             tools = tuple(iterate_rule_tools(word))
             raw[effect].append(word)
             if not tools:
                 text = f"the rule {quote(word)} under `{effect}` does not name a tool"
-                refusals.append(Refusal(row.INVALID_VALUE, mark, text, "write `TOOL` or `TOOL(ARGUMENT)`"))
+                problems.append(
+                    DocumentProblem(row.INVALID_VALUE, mark, text, "write `TOOL` or `TOOL(ARGUMENT)`")
+                )
                 continue
             policy_id = f"{of}_{effect}_{len(raw[effect])}"
             part = parse_tool_part(word)
@@ -77,12 +79,12 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
                 )
             )
             policies.append(ToolPolicy(policy_id, effect, f"{effect} {word}", permissions, mark))
-    if not policies and not refusals:
-        return ReadFile(skipped=True)
+    if not policies and not problems:
+        return FileResult(skipped=True)
     record, below = build_access_policies(policies)
     full = (mapping.start, {"policies": (start_of(marks), (start_of(marks), below)), **marks[1]})
     document = read_as(source, root, KIND, record, full, raw)
-    return ReadFile((document,), (), tuple(build_diagnostic(source, each) for each in refusals))
+    return FileResult((document,), (), tuple(build_diagnostic(source, each) for each in problems))
 
 
 def restrict_to_known_tools(document: SourceDocument, known: Collection[str]) -> SourceDocument:
@@ -107,19 +109,19 @@ def _find_known(named: Iterable[str], known: Collection[str]) -> Iterator[str]:
 
 
 def _read_rules(
-    effect: str, rules: dict[str, Any], marks: Marks, refusals: list[Refusal]
+    effect: str, rules: dict[str, Any], marks: Marks, problems: list[DocumentProblem]
 ) -> Iterator[tuple[str, int]]:
     listed = rules.get(effect, ())
     if not isinstance(listed, tuple):
         text = f"`{effect}` is {describe(listed)}, not a list"
-        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[1][effect][1]), text))
+        problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks[1][effect][1]), text))
         return
     for item, mark in zip(listed, marks[1][effect][1][1] if effect in rules else (), strict=True):
         if isinstance(item, str):
             yield get_whole_tool(item.strip()), start_of(mark)
         else:
             text = f"`{effect}` lists {describe(item)}, not a string"
-            refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a rule"))
+            problems.append(DocumentProblem(row.WRONG_TYPE, start_of(mark), text, "write a rule"))
 
 
 def iterate_rule_tools(word: str) -> Iterator[str]:

@@ -129,7 +129,7 @@ def _read_mapping(path: str) -> dict[str, Any]:
     if not is_file(path):
         return {}
     parsed = parse_json(read_text(path, path).text)
-    value = parsed.documents[0].value if parsed.documents and not parsed.refusals else None
+    value = parsed.documents[0].value if parsed.documents and not parsed.problems else None
     return value if isinstance(value, dict) else {}
 
 

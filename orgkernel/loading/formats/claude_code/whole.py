@@ -33,7 +33,7 @@ from orgkernel.loading.formats.servers import (
 )
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
-from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, SourceDocument
 
 EVERY = "*"
 _FIRST = pack_mark(1, 1)
@@ -41,7 +41,7 @@ _FIRST = pack_mark(1, 1)
 _SAME = {"Task": "Agent"}
 
 
-def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+def complete(root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
     """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]
@@ -163,7 +163,10 @@ def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:
 
 
 def _build_organization(
-    root: Root, files: Sequence[FileRead], roles: Sequence[SourceDocument], catalogs: Sequence[SourceDocument]
+    root: Root,
+    files: Sequence[LoadedFile],
+    roles: Sequence[SourceDocument],
+    catalogs: Sequence[SourceDocument],
 ) -> SourceDocument:
     """The organization of all roles, without a chain of command, because no file declares one."""
     named = {

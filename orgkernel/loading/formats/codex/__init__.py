@@ -18,7 +18,7 @@ from orgkernel.loading.files import (
 )
 from orgkernel.loading.formats.agent_folders import AgentFolders
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 CONFIGURATION = "config.toml"
@@ -64,7 +64,7 @@ class Codex:
         does_declare = bool(find_in_head(os.path.join(top, *_PLACE), _DECLARED, _CONFIGURATION_SIZE))
         return FOLDERS.build_layout(top) if does_declare else None
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         from orgkernel.loading.formats.codex.agents import read_agent
         from orgkernel.loading.formats.codex.configuration import read_configuration
@@ -72,14 +72,14 @@ class Codex:
         is_agent = os.path.basename(source.path) != CONFIGURATION
         return read_agent(source, root) if is_agent else read_configuration(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization, and apply the sandbox to its tools."""
         from orgkernel.loading.formats.codex.agents import NAMES, give_project_servers
         from orgkernel.loading.formats.codex.declarations import join_declarations
         from orgkernel.loading.formats.coding_agents import complete_agents
         from orgkernel.loading.formats.replacing import complete_replaced
 
-        def complete_joined(joined: Sequence[FileRead]) -> Completion:
+        def complete_joined(joined: Sequence[LoadedFile]) -> Completion:
             given = give_project_servers(joined)
             return complete_replaced(joined, given, lambda read: complete_agents(root, read, own, NAMES))
 

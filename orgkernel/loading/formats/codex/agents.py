@@ -41,8 +41,8 @@ from orgkernel.loading.formats.names import (
 )
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks, pack_mark
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import FileRead, ReadFile, SourceDocument
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult, LoadedFile, SourceDocument
 
 SANDBOX, SERVERS = "sandbox_mode", "mcp_servers"
 HIDDEN, _BODY = ".codex", "developer_instructions"
@@ -59,7 +59,7 @@ _FIELDS = (
 _FIRST = pack_mark(1, 1)
 
 
-def read_agent(source: SourceText, root: Root) -> ReadFile:
+def read_agent(source: SourceText, root: Root) -> FileResult:
     """The role of a file with one agent. Empty for another TOML file beside agents outside of `.codex`.
 
     A file that the configuration names needs no name, description and instructions of its own.
@@ -67,10 +67,10 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     area = root.find_area(source.path)
     declared = area.content if area is not None else ""
     file = parse_source(source)
-    if file.refusal is not None:
-        return read_broken(source, KIND, [file.refusal])
+    if file.problem is not None:
+        return read_broken(source, KIND, [file.problem])
     if not declared and _BODY not in file.value and HIDDEN not in source.path.split(os.sep):
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     marks: dict[str, tuple[int, Marks]] = {key: file.get_marks(key) for key in file.value}
     fields = FieldReader(file.value, (_FIRST, marks), "the agent", _FIRST)
     name = fields.get_text("name", needed=not declared) or declared
@@ -81,11 +81,11 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     model = fields.get_text("model")
     if len(convert_to_id(name)) > MAX_NAME_LENGTH:
         fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
-    rules = [*read_rules(file, fields.refusals, is_agent=True)]
+    rules = [*read_rules(file, fields.problems, is_agent=True)]
     servers = file.value.get(SERVERS, {})
     fields.report_unknown(_FIELDS, "OpenAI Codex", only_misspelled=True)
     if fields.is_refused:
-        return read_broken(source, KIND, fields.refusals)
+        return read_broken(source, KIND, fields.problems)
     agent = AgentFile(
         name=name,
         name_marks=marks.get("name", (_FIRST, _FIRST)),
@@ -98,10 +98,10 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         body=body,
         body_mark=fields.start(_BODY),
     )
-    return build_role(source, root, agent, (_FIRST, marks), fields.refusals)
+    return build_role(source, root, agent, (_FIRST, marks), fields.problems)
 
 
-def give_project_servers(files: Sequence[FileRead]) -> dict[int, SourceDocument | None]:
+def give_project_servers(files: Sequence[LoadedFile]) -> dict[int, SourceDocument | None]:
     """The replacements of roles, by identity, that have the servers of the project with all of their tools, although their own rules
     would take some away.
     """
@@ -129,11 +129,13 @@ def _get_server(tool: str) -> str:
 
 
 def parse_source(source: SourceText) -> TomlFile:
-    """The values of a file. A file that could not be read has the refusal."""
-    return TomlFile({}, {}, source.refusal) if source.refusal is not None else parse_toml(source.text)
+    """The values of a file. A file that could not be read has the problem."""
+    return TomlFile({}, {}, source.problem) if source.problem is not None else parse_toml(source.text)
 
 
-def read_rules(file: TomlFile, refusals: list[Refusal], *, is_agent: bool = False) -> Iterator[ToolRule]:
+def read_rules(
+    file: TomlFile, problems: list[DocumentProblem], *, is_agent: bool = False
+) -> Iterator[ToolRule]:
     """The rules of the sandbox, of the search and of servers. A sandbox that cannot be read only reads. In the file of an agent, what
     only a session can take away is refused instead.
     """
@@ -142,10 +144,10 @@ def read_rules(file: TomlFile, refusals: list[Refusal], *, is_agent: bool = Fals
     if mode is not None and mode not in _MODES:
         value = quote(mode) if isinstance(mode, str) else describe(mode)
         text = f"`{SANDBOX}` is {value}, not {', '.join(map(quote, _MODES))}, so the agent can only read"
-        refusals.append(Refusal(row.UNKNOWN_VALUE, mark, text))
+        problems.append(DocumentProblem(row.UNKNOWN_VALUE, mark, text))
         yield from _list_reading_rules(mark)
     elif mode == "read-only" and is_agent:
-        refusals.append(
+        problems.append(
             _warn_of_session(file, (SANDBOX,), "starts every agent in the sandbox of the session")
         )
     elif mode == "read-only":
@@ -156,27 +158,27 @@ def read_rules(file: TomlFile, refusals: list[Refusal], *, is_agent: bool = Fals
     features = file.value.get("features")
     if features is not None and not isinstance(features, dict):
         text = f"`features` is {describe(features)}, not a table"
-        refusals.append(Refusal(row.WRONG_TYPE, file.get_marks("features")[1], text))
+        problems.append(DocumentProblem(row.WRONG_TYPE, file.get_marks("features")[1], text))
     elif features and not isinstance(features.get("shell_tool", True), bool):
         text = f"`shell_tool` is {describe(features['shell_tool'])}, not `true` or `false`"
-        refusals.append(Refusal(row.WRONG_TYPE, file.get_marks("features", "shell_tool")[1], text))
+        problems.append(DocumentProblem(row.WRONG_TYPE, file.get_marks("features", "shell_tool")[1], text))
     elif features and features.get("shell_tool") is False:
         yield ToolRule("deny", NAMES.command_tool, file.get_marks("features", "shell_tool")[1])
     if file.value.get(_SEARCH) in _OFF:
         if is_agent:
-            refusals.append(_warn_of_session(file, (_SEARCH,), "gives every agent the search of the session"))
+            problems.append(_warn_of_session(file, (_SEARCH,), "gives every agent the search of the session"))
         else:
             yield ToolRule("deny", _SEARCH, file.get_marks(_SEARCH)[1])
     servers = file.value.get(SERVERS, {})
     if not isinstance(servers, dict):
         text = f"`{SERVERS}` is {describe(servers)}, not a table"
-        refusals.append(Refusal(row.WRONG_TYPE, file.get_marks(SERVERS)[1], text))
+        problems.append(DocumentProblem(row.WRONG_TYPE, file.get_marks(SERVERS)[1], text))
         return
     for name, server in servers.items():
         if isinstance(server, dict):
             yield from _read_server_rules(file, name, server)
             if is_agent:
-                refusals += (
+                problems += (
                     _warn_of_session(
                         file, (SERVERS, name, each), "gives every agent the servers of the project"
                     )
@@ -190,10 +192,10 @@ def _list_reading_rules(mark: int) -> Iterator[ToolRule]:
     yield ToolRule("ask", NAMES.command_tool, mark)
 
 
-def _warn_of_session(file: TomlFile, route: tuple[str, ...], reason: str) -> Refusal:
+def _warn_of_session(file: TomlFile, route: tuple[str, ...], reason: str) -> DocumentProblem:
     text = f"`{route[-1]}` limits nothing in the file of an agent, because Codex {reason}"
     help = f"write it into `{HIDDEN}/config.toml`"
-    return Refusal(row.EFFECTLESS_PERMISSION, file.get_marks(*route)[0], text, help)
+    return DocumentProblem(row.EFFECTLESS_PERMISSION, file.get_marks(*route)[0], text, help)
 
 
 def _read_server_rules(file: TomlFile, name: str, server: Mapping[str, Any]) -> Iterator[ToolRule]:

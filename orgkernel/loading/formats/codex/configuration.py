@@ -20,21 +20,21 @@ from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, build_server_tool_id, convert_to_id
 from orgkernel.loading.formats.servers import build_server_tool
 from orgkernel.loading.marks import Marks, pack_mark
-from orgkernel.loading.parsed import Refusal
-from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
+from orgkernel.loading.parsed import DocumentProblem
+from orgkernel.loading.sources import BrokenDocument, FileResult, SourceDocument
 
 _FIELDS = ("description", "config_file", "nickname_candidates", "model", "spawn_mode")
 _AGENTS, _CONFIG_FILE = "agents", "config_file"
 _FIRST = pack_mark(1, 1)
 
 
-def read_configuration(source: SourceText, root: Root) -> ReadFile:
+def read_configuration(source: SourceText, root: Root) -> FileResult:
     """The catalog of the servers of a project, with the rules of its sandbox for all agents, and the declared agents."""
     file = parse_source(source)
-    if file.refusal is not None:
-        return read_broken(source, PROTECTING, [file.refusal])
-    refusals: list[Refusal] = []
-    rules = list(read_rules(file, refusals))
+    if file.problem is not None:
+        return read_broken(source, PROTECTING, [file.problem])
+    problems: list[DocumentProblem] = []
+    rules = list(read_rules(file, problems))
     tools: dict[str, Tool] = {}
     places: dict[str, tuple[int, Marks]] = {}
     servers = file.value.get(SERVERS, {})
@@ -45,7 +45,7 @@ def read_configuration(source: SourceText, root: Root) -> ReadFile:
     raw, below = keep_rules(rules, _FIRST, {"tools": (_FIRST, (_FIRST, places))})
     documents = [read_as(source, root, "tool_catalog", ToolCatalog(tools=tools), (_FIRST, below), raw)]
     broken: list[BrokenDocument] = []
-    findings = [build_diagnostic(source, each) for each in refusals]
+    findings = [build_diagnostic(source, each) for each in problems]
     agents = file.value.get(_AGENTS)
     for name, table in agents.items() if isinstance(agents, dict) else ():
         if isinstance(table, dict):  # the others are limits for all agents
@@ -53,12 +53,12 @@ def read_configuration(source: SourceText, root: Root) -> ReadFile:
             documents += read.documents
             broken += read.broken
             findings += read.diagnostics
-    return ReadFile(tuple(documents), tuple(broken), tuple(findings))
+    return FileResult(tuple(documents), tuple(broken), tuple(findings))
 
 
 def _read_declared(
     source: SourceText, root: Root, file: TomlFile, name: str, table: Mapping[str, Any]
-) -> ReadFile:
+) -> FileResult:
     """The role of an agent that the configuration declares. What its own file adds is joined later."""
     marks: dict[str, tuple[int, Marks]] = {key: file.get_marks(_AGENTS, name, key) for key in table}
     at = file.get_marks(_AGENTS, name)
@@ -72,10 +72,10 @@ def _read_declared(
         fields.refuse(_CONFIG_FILE, text, "write a path relative to `.codex`")
     if not 0 < len(convert_to_id(name)) <= MAX_NAME_LENGTH:
         text = f"the name of an agent is empty or has more than {MAX_NAME_LENGTH} characters"
-        fields.refusals.append(Refusal(row.MALFORMED_ID, at[0], text))
+        fields.problems.append(DocumentProblem(row.MALFORMED_ID, at[0], text))
     fields.report_unknown(_FIELDS, "OpenAI Codex", only_misspelled=True)
     if fields.is_refused:
-        return read_broken_role(source, convert_to_id(name), fields.refusals)
+        return read_broken_role(source, convert_to_id(name), fields.problems)
     agent = AgentFile(
         name=name,
         name_marks=at,
@@ -85,8 +85,8 @@ def _read_declared(
         model=model,
         model_mark=fields.start("model"),
     )
-    read = build_role(source, root, agent, (at[0], marks), fields.refusals)
+    read = build_role(source, root, agent, (at[0], marks), fields.problems)
     if path is None:
         return read
     documents: tuple[SourceDocument, ...] = tuple(add_words(each, {FILE: [path]}) for each in read.documents)
-    return ReadFile(documents, (), read.diagnostics)
+    return FileResult(documents, (), read.diagnostics)

@@ -15,13 +15,13 @@ from orgkernel.documents.records import Requirements, RoleProfile
 from orgkernel.loading.formats.building import replace_document
 from orgkernel.loading.formats.coding_agents import RULES
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.loading.sources import FileRead, SourceDocument
+from orgkernel.loading.sources import LoadedFile, SourceDocument
 
 FILE = "config_file"
 """Key of the words with the file of a declared agent, relative to the top of the project."""
 
 
-def join_declarations(files: Sequence[FileRead]) -> dict[int, SourceDocument | None]:
+def join_declarations(files: Sequence[LoadedFile]) -> dict[int, SourceDocument | None]:
     """The replacements of role documents by identity: the files of declared agents, and None for their declarations."""
     roles = [
         document

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.marks import LINE_BREAK, pack_mark
-from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.parsed import DocumentProblem
 from orgkernel.runtime.bounded_toml import parse_bounded_toml
 
 _TABLE = re.compile(r"\s*\[\[?([^\[\]]+)\]\]?\s*(?:#.*)?\Z")
@@ -25,7 +25,7 @@ class TomlFile(NamedTuple):
 
     value: dict[str, Any]
     marks: dict[TomlRoute, tuple[int, int]]
-    refusal: Refusal | None = None
+    problem: DocumentProblem | None = None
 
     def get_marks(self, *route: str) -> tuple[int, int]:
         """The marks of a key and its value, or of the nearest table around it."""
@@ -36,7 +36,7 @@ class TomlFile(NamedTuple):
 
 
 def parse_toml(text: str) -> TomlFile:
-    """The values of a text with their positions. A text that is not TOML has a refusal."""
+    """The values of a text with their positions. A text that is not TOML has a problem."""
     try:
         value = parse_bounded_toml(text)
     except tomllib.TOMLDecodeError as error:
@@ -44,7 +44,7 @@ def parse_toml(text: str) -> TomlFile:
         mark = pack_mark(int(place[1]), int(place[2])) if place else pack_mark(1, 1)
         message = _PLACE.sub("", str(error)).replace("()", "").strip()
         text = f"the file is not TOML: {message[:1].lower()}{message[1:]}"
-        return TomlFile({}, {}, Refusal(row.INVALID_VALUE, mark, text))
+        return TomlFile({}, {}, DocumentProblem(row.INVALID_VALUE, mark, text))
     return TomlFile(value, _find_marks(text))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText, get_markdown_kind
 from orgkernel.loading.formats.copilot.layout import find_layout, may_hold
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class Copilot:
@@ -26,7 +26,7 @@ class Copilot:
         """The locations of the files for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         if source.path.endswith(".json"):
             from orgkernel.loading.formats.servers import FIELD, OF_VSCODE, read_servers
@@ -40,7 +40,7 @@ class Copilot:
 
         return read_agent(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization, its tools, and the list of agents that each agent may start."""
         from orgkernel.loading.formats.copilot.whole import complete
 

@@ -23,12 +23,12 @@ from orgkernel.loading.formats.servers import (
 )
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import pack_mark
-from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, SourceDocument
 
 _FIRST = pack_mark(1, 1)
 
 
-def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+def complete(root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
     """Combine the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]

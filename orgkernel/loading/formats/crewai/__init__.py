@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.crewai.layout import TOOLS, find_layout, may_hold
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class CrewAI:
@@ -26,7 +26,7 @@ class CrewAI:
         """The locations of the files for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         if source.path.endswith(".py") and os.path.basename(os.path.dirname(source.path)) != TOOLS:
             from orgkernel.loading.formats.crewai.python import read_python
@@ -36,7 +36,7 @@ class CrewAI:
 
         return read_file(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the crews as organizations, and the relations between their agents."""
         from orgkernel.loading.formats.crewai.whole import complete
 

@@ -18,8 +18,8 @@ from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, SEQUENTIAL, TOOL_KIND, build_own_tool
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark
-from orgkernel.loading.parsed import Refusal
-from orgkernel.loading.sources import BrokenDocument, ReadFile
+from orgkernel.loading.parsed import DocumentProblem
+from orgkernel.loading.sources import BrokenDocument, FileResult
 
 CREW_BASE = "CrewBase"
 _FIRST = pack_mark(1, 1)
@@ -27,10 +27,10 @@ _MAX_BYTES = 512 * 1024
 _Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def read_python(source: SourceText, root: Root) -> ReadFile:
+def read_python(source: SourceText, root: Root) -> FileResult:
     """The tools and the process of a crew. A file without a crew class is skipped."""
-    if source.refusal is not None or CREW_BASE not in source.text:
-        return ReadFile(skipped=True)
+    if source.problem is not None or CREW_BASE not in source.text:
+        return FileResult(skipped=True)
     tree = None
     if len(source.text) <= _MAX_BYTES:
         try:
@@ -41,9 +41,9 @@ def read_python(source: SourceText, root: Root) -> ReadFile:
             pass
     if tree is None:
         text = "the Python of the crew cannot be read, so its tools and its process are unknown"
-        refusal = Refusal(row.UNREAD_PYTHON, _FIRST, text, "correct its syntax")
+        problem = DocumentProblem(row.UNREAD_PYTHON, _FIRST, text, "correct its syntax")
         broken = BrokenDocument(source.name, source.path, TOOL_KIND, frozenset())
-        return ReadFile(broken=(broken,), diagnostics=(build_diagnostic(source, refusal),))
+        return FileResult(broken=(broken,), diagnostics=(build_diagnostic(source, problem),))
     reader = _Reader(source.text)
     for each in tree.body:
         if isinstance(each, ast.ClassDef) and CREW_BASE in _list_decorators(each):
@@ -58,7 +58,7 @@ def read_python(source: SourceText, root: Root) -> ReadFile:
     )
     below = {tool: (mark, mark) for tool, mark in reader.tool_marks.items()}
     marks = (_FIRST, {"tools": (_FIRST, (_FIRST, below)), **reader.marks})
-    return ReadFile((read_as(source, root, TOOL_KIND, record, marks, {"is_crew": ["true"], **reader.raw}),))
+    return FileResult((read_as(source, root, TOOL_KIND, record, marks, {"is_crew": ["true"], **reader.raw}),))
 
 
 class _Reader:

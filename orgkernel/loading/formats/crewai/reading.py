@@ -33,8 +33,8 @@ from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
-from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import MAX_PROBLEMS, DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 from orgkernel.runtime.url_secrets import mask_urls
 
@@ -70,7 +70,7 @@ _MAX_TURNS = 9_999
 _INTERVAL = Doctrine().salute_interval_turns
 
 
-def read_file(source: SourceText, root: Root) -> ReadFile:
+def read_file(source: SourceText, root: Root) -> FileResult:
     """Read one file of a crew, according to its name."""
     name = os.path.basename(source.path)
     if name.endswith(".py"):
@@ -87,11 +87,11 @@ def build_own_tool(description: str) -> Tool:
     return Tool(description=description, type="deterministic_function", side_effects="destructive")
 
 
-def _read_agents(source: SourceText, root: Root) -> ReadFile:
+def _read_agents(source: SourceText, root: Root) -> FileResult:
     value, marks, _, refused = read_mapping(source, parse_foreign_yaml)
     if refused:
         return read_broken(source, ROLE, list(refused))
-    agents = ReadFile()
+    agents = FileResult()
     for name, each in value.items():
         key, below = marks[name]
         if _is_template(name, each, marks):
@@ -110,7 +110,7 @@ def _is_template(name: str, value: Any, marks: Mapping[str, tuple[int, Marks]]) 
     return any(id(each) in own for at in others if isinstance(at, dict) for each in at.values())
 
 
-def _read_json_agent(source: SourceText, root: Root) -> ReadFile:
+def _read_json_agent(source: SourceText, root: Root) -> FileResult:
     value, marks, start, refused = read_mapping(source, parse_jsonc)
     if refused:
         return read_broken(source, ROLE, list(refused))
@@ -124,16 +124,16 @@ def _read_json_agent(source: SourceText, root: Root) -> ReadFile:
 
 def _read_agent(
     source: SourceText, root: Root, name: str, value: Any, marks: Marks, at: int, *, only_misspelled: bool
-) -> ReadFile:
+) -> FileResult:
     """The role of an agent, and its orders."""
     subject = f"agent {quote(name)}"
     role_id = convert_to_id(name)
     if not isinstance(value, dict):
         text = f"{subject} is {describe(value)}, not a mapping"
-        return read_broken_role(source, role_id, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
+        return read_broken_role(source, role_id, [DocumentProblem(row.WRONG_TYPE, start_of(marks), text)])
     if not 0 < len(role_id) <= MAX_NAME_LENGTH:
         text = f"the name of an agent is empty or has more than {MAX_NAME_LENGTH} characters"
-        return read_broken_role(source, role_id, [Refusal(row.MALFORMED_ID, at, text)])
+        return read_broken_role(source, role_id, [DocumentProblem(row.MALFORMED_ID, at, text)])
     fields = FieldReader(value, marks, subject, at)
     is_needed = "from_repository" not in value
     role, goal, backstory = (fields.get_text(key, needed=is_needed) for key in _NEEDED)
@@ -149,9 +149,9 @@ def _read_agent(
     model = value.get("llm")
     if isinstance(model, dict):
         model = model.get("model")
-    suppressions = tuple(read_suppressions(value, fields.marks, fields.refusals)) if only_misspelled else ()
+    suppressions = tuple(read_suppressions(value, fields.marks, fields.problems)) if only_misspelled else ()
     if fields.is_refused:
-        return read_broken_role(source, role_id, fields.refusals)
+        return read_broken_role(source, role_id, fields.problems)
     record = RoleProfile(
         role_id=role_id,
         role_name=role or name,
@@ -178,8 +178,8 @@ def _read_agent(
         order = StandingOrder(audience="role", target=role_id, body=backstory)
         order_marks = (at, {"body": fields.marks["backstory"]})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
-    return ReadFile(
-        tuple(documents), (), tuple(build_diagnostic(source, each) for each in fields.refusals[:MAX_REFUSALS])
+    return FileResult(
+        tuple(documents), (), tuple(build_diagnostic(source, each) for each in fields.problems[:MAX_PROBLEMS])
     )
 
 
@@ -202,7 +202,7 @@ def _collect_tool_words(fields: FieldReader) -> dict[str, Any]:
     return raw
 
 
-def _read_tasks(source: SourceText, root: Root) -> ReadFile:
+def _read_tasks(source: SourceText, root: Root) -> FileResult:
     value, marks, start, refused = read_mapping(source, parse_foreign_yaml)
     if refused:
         return read_broken(source, TASKS, list(refused))
@@ -210,7 +210,7 @@ def _read_tasks(source: SourceText, root: Root) -> ReadFile:
     return _build_tasks(source, root, tasks, (start, {}), {}, [], only_misspelled=True)
 
 
-def _read_crew(source: SourceText, root: Root) -> ReadFile:
+def _read_crew(source: SourceText, root: Root) -> FileResult:
     """A crew in JSONC: its agents, its tasks and its process."""
     value, marks, start, refused = read_mapping(source, parse_jsonc)
     if refused:
@@ -221,8 +221,10 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     for key in ("agents", "tasks"):
         if key not in value or value[key] == ():
             text = f"the crew has no {quote(key)}"
-            fields.refusals.append(
-                Refusal(row.MISSING_FIELD, fields.start(key), text, f"list at least one under {quote(key)}")
+            fields.problems.append(
+                DocumentProblem(
+                    row.MISSING_FIELD, fields.start(key), text, f"list at least one under {quote(key)}"
+                )
             )
     agents = fields.get_words("agents")
     raw["agents"] = [word for word, _ in agents]
@@ -243,7 +245,7 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     if isinstance(value.get("tasks"), tuple) and len(tasks) < len(value["tasks"]):
         fields.refuse("tasks", "a task of the crew is not a mapping", row=row.WRONG_TYPE)
     return _build_tasks(
-        source, root, tasks, (start, fields.marks), raw, fields.refusals, only_misspelled=False
+        source, root, tasks, (start, fields.marks), raw, fields.problems, only_misspelled=False
     )
 
 
@@ -266,10 +268,10 @@ def _build_tasks(
     tasks: list[tuple[str, Any, Marks, int]],
     around: tuple[int, Mapping[str, tuple[int, Marks]]],
     raw: dict[str, Any],
-    refusals: list[Refusal],
+    problems: list[DocumentProblem],
     *,
     only_misspelled: bool,
-) -> ReadFile:
+) -> FileResult:
     """The tasks as procedures, together with other facts about the crew in the file."""
     procedures: dict[str, Procedure] = {}
     below: dict[str, tuple[int, Marks]] = {}
@@ -278,15 +280,15 @@ def _build_tasks(
     for name, value, marks, at in tasks:
         task_id = convert_to_id(name)[:MAX_NAME_LENGTH]
         if not isinstance(value, dict):
-            refusals.append(
-                Refusal(
+            problems.append(
+                DocumentProblem(
                     row.WRONG_TYPE, start_of(marks), f"task {quote(name)} is {describe(value)}, not a mapping"
                 )
             )
             continue
         if task_id in procedures:
-            refusals.append(
-                Refusal(
+            problems.append(
+                DocumentProblem(
                     row.DUPLICATE_KEY, at, f"there are two tasks {quote(name)}", "give each a unique name"
                 )
             )
@@ -307,9 +309,9 @@ def _build_tasks(
             if convert_to_id(word)[:MAX_NAME_LENGTH] not in known:
                 what = "a task" if only_misspelled else "an earlier task"
                 text = f"{fields.subject} has the context {quote(word)}, which is not {what}"
-                fields.refusals.append(Refusal(row.INVALID_VALUE, mark, text, f"name {what}"))
+                fields.problems.append(DocumentProblem(row.INVALID_VALUE, mark, text, f"name {what}"))
         words = [(word, mark) for word, mark in fields.get_words("tools") if word]
-        refusals += fields.refusals
+        problems += fields.problems
         procedures[task_id] = Procedure(name=name, description=description)
         below[task_id] = (at, (start_of(marks), fields.marks))
         if agent:
@@ -323,24 +325,24 @@ def _build_tasks(
     raw |= {"doing": doing, "task_tools": listed}
     full = (around[0], {**around[1], "procedures": (around[0], (around[0], below))})
     document = read_as(source, root, TASKS, ProcedureCatalog(procedures=procedures), full, raw)
-    return ReadFile(
-        (document,), (), tuple(build_diagnostic(source, each) for each in refusals[:MAX_REFUSALS])
+    return FileResult(
+        (document,), (), tuple(build_diagnostic(source, each) for each in problems[:MAX_PROBLEMS])
     )
 
 
-def _read_tool_file(source: SourceText, root: Root) -> ReadFile:
+def _read_tool_file(source: SourceText, root: Root) -> FileResult:
     """A tool that agents call `custom:NAME`: a file in `tools` that defines a class or function for it."""
-    if source.refusal is not None or not ("BaseTool" in source.text or "@tool" in source.text):
-        return ReadFile(skipped=True)
+    if source.problem is not None or not ("BaseTool" in source.text or "@tool" in source.text):
+        return FileResult(skipped=True)
     stem = os.path.basename(source.path).removesuffix(".py")
     tool = convert_to_id(CUSTOM + stem)
     catalog = ToolCatalog(tools={tool: build_own_tool(f"The tool in tools/{stem}.py.")})
     marks = (_FIRST, {"tools": (_FIRST, (_FIRST, {tool: (_FIRST, _FIRST)}))})
-    return ReadFile((read_as(source, root, TOOL_KIND, catalog, marks),))
+    return FileResult((read_as(source, root, TOOL_KIND, catalog, marks),))
 
 
-def _merge_files(first: ReadFile, second: ReadFile) -> ReadFile:
-    return ReadFile(
+def _merge_files(first: FileResult, second: FileResult) -> FileResult:
+    return FileResult(
         first.documents + second.documents,
         first.broken + second.broken,
         first.diagnostics + second.diagnostics,

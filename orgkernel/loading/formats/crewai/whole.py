@@ -18,7 +18,7 @@ from orgkernel.loading.formats.organizations import build_organization
 from orgkernel.loading.formats.roles import RolePart, build_tool_id_from_name, place_role
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks, pack_mark
-from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, SourceDocument
 
 _FIRST = pack_mark(1, 1)
 _LIBRARY = "crewai_tools:"
@@ -38,7 +38,7 @@ class _Crew(NamedTuple):
     is_json: bool
 
 
-def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+def complete(root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
     """Combine the files of all crews of a root."""
     library = {tool for file in own for each in file.read.documents for tool in list_declared_tools(each)}
     folders: dict[str, list[SourceDocument]] = defaultdict(list)

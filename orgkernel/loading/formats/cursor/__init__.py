@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.agent_folders import AgentFolders
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 FOLDERS = AgentFolders(".cursor", ("agents",), ".md", (os.path.join(".cursor", "mcp.json"),))
 
@@ -28,7 +28,7 @@ class CursorAgents:
         """The locations of the files for a path."""
         return FOLDERS.find(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         if source.path.endswith(".json"):
             from orgkernel.loading.formats.servers import read_servers
@@ -38,7 +38,7 @@ class CursorAgents:
 
         return read_agent(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization."""
         from orgkernel.loading.formats.coding_agents import complete_agents
         from orgkernel.loading.formats.cursor.agents import NAMES

@@ -18,7 +18,7 @@ from orgkernel.loading.files import MARKDOWN, Root, SourceText
 from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, ToolRule, build_role
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.front_matter import (
-    Front,
+    FrontMatter,
     find_effectless_fields,
     find_misspelled,
     is_text,
@@ -27,8 +27,8 @@ from orgkernel.loading.formats.front_matter import (
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.suppressions import read_suppressions
 from orgkernel.loading.marks import start_of
-from orgkernel.loading.parsed import Refusal
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem
+from orgkernel.loading.sources import FileResult
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 READONLY = "readonly"
@@ -43,16 +43,16 @@ _PLAIN_KEY = lazy_pattern(rf"(?:^|[\r\n])(?:{READONLY}|\"{READONLY}\"|'{READONLY
 _CHANGING = ("edit", "delete", "shell", "browser", "generate_image")
 
 
-def read_agent(source: SourceText, root: Root) -> ReadFile:
+def read_agent(source: SourceText, root: Root) -> FileResult:
     """The role of a file. Empty for another Markdown file in the folder of agents."""
     front = read_front_matter(source, ())
     if front is None:
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     if not front.value:
-        return read_broken(source, KIND, front.refusals)
+        return read_broken(source, KIND, front.problems)
     marks = dict(front.marks)
     fields = FieldReader(front.value, (front.start, front.marks), "the agent", front.start)
-    fields.refusals += front.refusals
+    fields.problems += front.problems
     stem = os.path.basename(source.path).removesuffix(MARKDOWN)
     name = fields.get_text("name") or stem
     fields.subject = f"agent {quote(name)}"
@@ -61,13 +61,15 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         fields.refuse("name", f"the name has more than {MAX_NAME_LENGTH} characters", row=row.MALFORMED_ID)
     is_readonly = fields.get_flag(READONLY)
     if is_readonly and (doubt := _find_doubt(source.text, front)):
-        fields.refusals.append(
-            Refusal(row.EFFECTLESS_PERMISSION, *doubt, f"write `{READONLY}: true` on a line of its own")
+        fields.problems.append(
+            DocumentProblem(
+                row.EFFECTLESS_PERMISSION, *doubt, f"write `{READONLY}: true` on a line of its own"
+            )
         )
         is_readonly = False
-    suppressions = tuple(read_suppressions(front.value, marks, fields.refusals))
+    suppressions = tuple(read_suppressions(front.value, marks, fields.problems))
     if fields.is_refused:
-        return read_broken(source, KIND, fields.refusals)
+        return read_broken(source, KIND, fields.problems)
     rules = []
     if is_readonly:
         mark = fields.start(READONLY)
@@ -85,17 +87,17 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
         body_mark=front.body_mark,
         suppressions=suppressions,
     )
-    fields.refusals += find_misspelled(front.value, marks, _FIELDS, "Cursor")
-    fields.refusals += find_effectless_fields(front.value, marks, _EFFECTLESS, "Cursor")
-    return build_role(source, root, agent, (front.start, marks), fields.refusals)
+    fields.problems += find_misspelled(front.value, marks, _FIELDS, "Cursor")
+    fields.problems += find_effectless_fields(front.value, marks, _EFFECTLESS, "Cursor")
+    return build_role(source, root, agent, (front.start, marks), fields.problems)
 
 
-def _find_doubt(text: str, front: Front) -> tuple[int, str] | None:
+def _find_doubt(text: str, front: FrontMatter) -> tuple[int, str] | None:
     """The mark and the message if readers of YAML do not agree that an agent is read-only."""
     key, marks = front.marks[READONLY]
     mark = start_of(marks)
     written = front.value[READONLY]
-    if any(each.row is row.LOOSE_FRONT_MATTER for each in front.refusals):
+    if any(each.row is row.LOOSE_FRONT_MATTER for each in front.problems):
         return key, f"`{READONLY}` is in front matter that is not valid YAML, so Cursor may ignore it"
     if is_text(written, mark, "Cursor"):
         return (

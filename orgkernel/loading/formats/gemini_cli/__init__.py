@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.gemini_cli.layout import find_layout, may_hold
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class GeminiCli:
@@ -26,7 +26,7 @@ class GeminiCli:
         """The locations of the files for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         if source.path.endswith(".json"):
             from orgkernel.loading.formats.gemini_cli.settings import read_settings
@@ -37,12 +37,12 @@ class GeminiCli:
 
         area = root.find_area(source.path)
         if area is not None and area.content == COLLECTION and not begins_like_agent(source.text.encode()):
-            return ReadFile(skipped=True)
+            return FileResult(skipped=True)
         from orgkernel.loading.formats.gemini_cli.agents import read_agent
 
         return read_agent(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization, and resolve the tools that agents list."""
         from orgkernel.loading.formats.coding_agents import complete_agents
         from orgkernel.loading.formats.gemini_cli.agents import NAMES

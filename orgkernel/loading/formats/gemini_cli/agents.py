@@ -14,7 +14,7 @@ from orgkernel.loading.formats.coding_agents import KIND, AgentFile, ToolNames, 
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.front_matter import (
     GEMINI_CLI,
-    Front,
+    FrontMatter,
     find_other_types,
     is_text,
     read_front_matter,
@@ -22,8 +22,8 @@ from orgkernel.loading.formats.front_matter import (
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH
 from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import start_of
-from orgkernel.loading.parsed import Refusal
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem
+from orgkernel.loading.sources import FileResult
 from orgkernel.loading.yaml_reader import parse_yaml
 
 TOOLS, SERVERS, KIND_FIELD = "tools", "mcp_servers", "kind"
@@ -47,49 +47,49 @@ NAMES = ToolNames(
 _NOT_LOADED = "so Gemini CLI does not load the agent"
 
 
-def read_agent(source: SourceText, root: Root) -> ReadFile:
+def read_agent(source: SourceText, root: Root) -> FileResult:
     """The role of a file, or the roles of a list of remote agents.
 
     Files that Gemini CLI ignores are skipped: those whose name begins with `_`, and those without front matter.
     """
     if os.path.basename(source.path).startswith("_"):
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     if fronts := list(_list_remote_agents(source)):
         reads = [_read_front(source, root, each) for each in fronts]
-        return ReadFile(
+        return FileResult(
             tuple(document for each in reads for document in each.documents),
             tuple(broken for each in reads for broken in each.broken),
             tuple(diagnostic for each in reads for diagnostic in each.diagnostics),
         )
     front = read_front_matter(source, (TOOLS,), ending=GEMINI_CLI)
     if front is None:
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     if not front.value:
-        return read_broken(source, KIND, front.refusals)
+        return read_broken(source, KIND, front.problems)
     return _read_front(source, root, front)
 
 
-def _list_remote_agents(source: SourceText) -> Iterator[Front]:
+def _list_remote_agents(source: SourceText) -> Iterator[FrontMatter]:
     """The entries of front matter that is a list of remote agents."""
-    parts = None if source.refusal is not None else split_front_matter(source.text, GEMINI_CLI.pattern)
+    parts = None if source.problem is not None else split_front_matter(source.text, GEMINI_CLI.pattern)
     if parts is None or not parts.front.lstrip().startswith("-"):
         return
     # The line break stands for the line `---`, so that lines are counted from the start of the file.
     parsed = parse_yaml("\n" + parts.front, as_text=True, merges=True)
-    if parsed.refusals or len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, tuple):
+    if parsed.problems or len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, tuple):
         return
     document = parsed.documents[0]
     if all(isinstance(each, dict) and each.get(KIND_FIELD) == "remote" for each in document.value):
         for value, marks in zip(document.value, document.marks[1], strict=True):
-            yield Front(value, dict(marks[1]), start_of(marks), [])
+            yield FrontMatter(value, dict(marks[1]), start_of(marks), [])
 
 
-def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
+def _read_front(source: SourceText, root: Root, front: FrontMatter) -> FileResult:
     """The role of one agent."""
     fields = FieldReader(front.value, (front.start, front.marks), "the agent", front.start)
-    fields.refusals += front.refusals
+    fields.problems += front.problems
     texts = (KIND_FIELD, "name", "description", "display_name", "model", "agent_card_url", "agent_card_json")
-    fields.refusals += find_other_types(front.value, front.marks, texts, GEMINI_CLI.host)
+    fields.problems += find_other_types(front.value, front.marks, texts, GEMINI_CLI.host)
     name = fields.get_text("name", needed=True)
     if name:
         fields.subject = f"agent {quote(name)}"
@@ -110,10 +110,10 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
     for word, mark in fields.get_words(TOOLS):
         if not is_text(word, mark, GEMINI_CLI.host):
             text = f"`{TOOLS}` lists {quote(word)}, which is not a string to {GEMINI_CLI.host}"
-            fields.refusals.append(Refusal(row.WRONG_TYPE, mark, text, "write the name of a tool"))
+            fields.problems.append(DocumentProblem(row.WRONG_TYPE, mark, text, "write the name of a tool"))
         elif not _TOOL.match(word):
             text = f"{quote(word)} cannot be the name of a tool, {_NOT_LOADED}"
-            fields.refusals.append(Refusal(row.MALFORMED_ID, mark, text, "write the name of a tool"))
+            fields.problems.append(DocumentProblem(row.MALFORMED_ID, mark, text, "write the name of a tool"))
     servers = []
     for field in (SERVERS, "mcpServers"):
         written = front.value.get(field)
@@ -125,9 +125,9 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
         if key not in _FIELDS:
             text = f"the field {quote(key)} is unknown, {_NOT_LOADED}"
             help = did_you_mean(key, _FIELDS) or "remove it"
-            fields.refusals.append(Refusal(row.UNKNOWN_FIELD, front.marks[key][0], text, help))
+            fields.problems.append(DocumentProblem(row.UNKNOWN_FIELD, front.marks[key][0], text, help))
     if fields.is_refused:
-        return read_broken(source, KIND, fields.refusals)
+        return read_broken(source, KIND, fields.problems)
     agent = AgentFile(
         name=name,
         name_marks=front.marks["name"],
@@ -141,4 +141,4 @@ def _read_front(source: SourceText, root: Root, front: Front) -> ReadFile:
         body=front.body,
         body_mark=front.body_mark,
     )
-    return build_role(source, root, agent, (front.start, dict(front.marks)), fields.refusals)
+    return build_role(source, root, agent, (front.start, dict(front.marks)), fields.problems)

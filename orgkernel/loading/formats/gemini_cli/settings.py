@@ -17,9 +17,9 @@ from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.servers import FIELD, read_server_mapping
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.parsed import DocumentProblem, describe
 from orgkernel.loading.shipped_tables import read_shipped_table
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.sources import FileResult
 
 # The older names of the fields are at the top of the file.
 _EXCLUDED = (("tools", "exclude"), ("excludeTools",))
@@ -33,25 +33,25 @@ _SOME = "?*"
 _PART = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\((.*)\)\Z", re.DOTALL)
 
 
-def read_settings(source: SourceText, root: Root) -> ReadFile:
+def read_settings(source: SourceText, root: Root) -> FileResult:
     """The catalog of the servers, with the rules for all agents."""
     mapping = read_mapping(source, parse_jsonc)
-    if mapping.refusals:
-        return read_broken(source, PROTECTING, list(mapping.refusals))
-    refusals: list[Refusal] = []
+    if mapping.problems:
+        return read_broken(source, PROTECTING, list(mapping.problems))
+    problems: list[DocumentProblem] = []
     full: Marks = (mapping.start, mapping.marks)
     rules = [
         _build_rule(word, mark)
         for route in _EXCLUDED
-        for word, mark in _read_list(route, mapping.value, full, refusals) or ()
+        for word, mark in _read_list(route, mapping.value, full, problems) or ()
     ]
     core = [
-        listed for route in _CORE if (listed := _read_list(route, mapping.value, full, refusals)) is not None
+        listed for route in _CORE if (listed := _read_list(route, mapping.value, full, problems)) is not None
     ]
-    rules += _list_server_rules(mapping.value, full, refusals)
-    if refusals:
+    rules += _list_server_rules(mapping.value, full, problems)
+    if problems:
         # A list that is meant to protect and cannot be read leaves no tool.
-        rules.append(ToolRule("deny", EVERY, refusals[0].mark))
+        rules.append(ToolRule("deny", EVERY, problems[0].mark))
     read = read_server_mapping(source, root, mapping, (FIELD,))
     catalog = read.documents[0]
     given = [_build_rule(word, mark) for word, mark in core[0]] if core else []
@@ -62,18 +62,20 @@ def read_settings(source: SourceText, root: Root) -> ReadFile:
     if core:
         raw[ONLY] = [each.tool for each in given]
     document = replace_document(catalog, catalog.record, (mapping.start, below), raw)
-    findings = (*read.diagnostics, *(build_diagnostic(source, each) for each in refusals))
-    return ReadFile((document,), (), findings)
+    findings = (*read.diagnostics, *(build_diagnostic(source, each) for each in problems))
+    return FileResult((document,), (), findings)
 
 
-def _list_server_rules(value: Mapping[str, Any], marks: Marks, refusals: list[Refusal]) -> Iterator[ToolRule]:
+def _list_server_rules(
+    value: Mapping[str, Any], marks: Marks, problems: list[DocumentProblem]
+) -> Iterator[ToolRule]:
     """The rules that take servers from all agents."""
     for route in _WITHOUT_SERVERS:
-        for name, mark in _read_list(route, value, marks, refusals) or ():
+        for name, mark in _read_list(route, value, marks, problems) or ():
             yield ToolRule("deny", f"mcp_{name}_*", mark)
     servers = value.get(FIELD)
     for route in _ONLY_SERVERS:
-        allowed = _read_list(route, value, marks, refusals)
+        allowed = _read_list(route, value, marks, problems)
         if allowed is not None and isinstance(servers, Mapping):
             names = {name for name, _ in allowed}
             for name in servers:
@@ -94,7 +96,7 @@ def _build_rule(word: str, mark: int) -> ToolRule:
 
 
 def _read_list(
-    route: tuple[str, ...], value: Mapping[str, Any], marks: Marks, refusals: list[Refusal]
+    route: tuple[str, ...], value: Mapping[str, Any], marks: Marks, problems: list[DocumentProblem]
 ) -> list[tuple[str, int]] | None:
     """The words of a list. None if the settings do not have it."""
     written: Any = value
@@ -104,17 +106,17 @@ def _read_list(
         written, marks = written[key], marks[1][key][1]
     if not isinstance(written, tuple):
         text = f"{quote('.'.join(route))} is {describe(written)}, not a list"
-        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a list of tools"))
+        problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks), text, "write a list of tools"))
         return []
-    return list(_iterate_words(route, written, marks, refusals))
+    return list(_iterate_words(route, written, marks, problems))
 
 
 def _iterate_words(
-    route: tuple[str, ...], written: tuple[Any, ...], marks: Marks, refusals: list[Refusal]
+    route: tuple[str, ...], written: tuple[Any, ...], marks: Marks, problems: list[DocumentProblem]
 ) -> Iterator[tuple[str, int]]:
     for item, mark in zip(written, marks[1], strict=True):
         if isinstance(item, str):
             yield item.strip(), start_of(mark)
         else:
             text = f"{quote('.'.join(route))} lists {describe(item)}, not a string"
-            refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write the name of a tool"))
+            problems.append(DocumentProblem(row.WRONG_TYPE, start_of(mark), text, "write the name of a tool"))

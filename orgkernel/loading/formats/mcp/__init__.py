@@ -20,7 +20,7 @@ from orgkernel.loading.files import (
     read_text,
 )
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 LISTED = "mcp-tools.json"
 """File for saved answers to `tools/list`, next to the file that declares the servers."""
@@ -52,13 +52,13 @@ class Mcp:
             return Layout(os.path.dirname(path), (Area(os.path.basename(path)),))
         return None
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read the servers and tools of one file."""
         from orgkernel.loading.formats.mcp.files import read_file
 
         return read_file(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization."""
         from orgkernel.loading.formats.mcp.files import complete
 

@@ -22,8 +22,8 @@ from orgkernel.loading.formats.servers import (
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
-from orgkernel.loading.parsed import Refusal
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.parsed import DocumentProblem
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 _FIRST = pack_mark(1, 1)
 _FIELDS = (FIELD, OF_VSCODE)
@@ -31,15 +31,15 @@ _STRICT = ".mcp.json"
 _AT_ROOT = ("command", "url")
 
 
-def read_file(source: SourceText, root: Root) -> ReadFile:
+def read_file(source: SourceText, root: Root) -> FileResult:
     """The servers and tools of a file."""
-    if source.refusal is not None:
-        return read_broken(source, KIND, [source.refusal])
+    if source.problem is not None:
+        return read_broken(source, KIND, [source.problem])
     # Only Claude Code, whose file has a dot in front, takes no comments.
     is_strict = os.path.basename(source.path) == _STRICT
     parsed = (parse_json if is_strict else parse_jsonc)(source.text)
-    if parsed.refusals:
-        return read_broken(source, KIND, list(parsed.refusals))
+    if parsed.problems:
+        return read_broken(source, KIND, list(parsed.problems))
     value: Any = parsed.documents[0].value if parsed.documents else None
     marks: Marks = parsed.documents[0].marks if parsed.documents else _FIRST
     is_answer = isinstance(value, dict) and value.keys().isdisjoint(_FIELDS)
@@ -62,10 +62,10 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
         below = {OF_VSCODE: (at, (at, {server: (at, marks)}))}
         return read_listed(source, root, ReadMapping(wrapped, below, at), _FIELDS)
     help = "name a file with `mcpServers` or `servers`, or one in which an answer to `tools/list` was saved"
-    refusal = Refusal(
+    problem = DocumentProblem(
         row.MISSING_FIELD, start_of(marks), "the file declares no MCP servers and lists no tools", help
     )
-    return read_broken(source, KIND, [refusal])
+    return read_broken(source, KIND, [problem])
 
 
 def has_servers_at_root(value: object) -> bool:
@@ -82,7 +82,7 @@ def _list_values(servers: object) -> Sequence[object]:
     return list(servers.values()) if isinstance(servers, dict) else ()
 
 
-def complete(root: Root, files: Sequence[FileRead]) -> Completion:
+def complete(root: Root, files: Sequence[LoadedFile]) -> Completion:
     """An organization without roles, which has the tools."""
     documents = [document for file in files for document in file.read.documents]
     if not documents:

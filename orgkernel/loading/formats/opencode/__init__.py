@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.opencode.layout import find_layout, may_hold
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class OpenCode:
@@ -26,7 +26,7 @@ class OpenCode:
         """The locations of the files for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         if source.path.endswith((".json", ".jsonc")):
             from orgkernel.loading.formats.opencode.configuration import read_configuration
@@ -36,7 +36,7 @@ class OpenCode:
 
         return read_agent(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization, and apply the permissions to its tools."""
         from orgkernel.loading.formats.coding_agents import complete_agents
         from orgkernel.loading.formats.opencode.agents import NAMES

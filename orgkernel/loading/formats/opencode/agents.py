@@ -25,7 +25,7 @@ from orgkernel.loading.formats.coding_agents import (
 )
 from orgkernel.loading.formats.front_matter import (
     OPENCODE,
-    Front,
+    FrontMatter,
     find_misspelled,
     find_other_types,
     read_front_matter,
@@ -34,8 +34,8 @@ from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.opencode.layout import get_agent_name, is_mode
 from orgkernel.loading.formats.suppressions import read_suppressions
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 
 DISABLED, ENABLED, OWN_RULES = "disabled_agents", "enabled", "own_rules"
 """Keys of words: the names of disabled agents, whether an agent states that it is enabled, and the number of its own rules."""
@@ -59,25 +59,25 @@ _FIELDS = (
 _CIRCUMSTANCES = frozenset({"external_directory", "doom_loop"})
 
 
-def read_agent(source: SourceText, root: Root) -> ReadFile:
+def read_agent(source: SourceText, root: Root) -> FileResult:
     """The role of a Markdown file. Empty for a file without an agent, and for a disabled agent."""
     front = read_front_matter(source, (), ending=OPENCODE)
     if front is None:
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     if not front.value:
-        return read_broken(source, KIND, front.refusals)
+        return read_broken(source, KIND, front.problems)
     written = front.value.get("name")
     if isinstance(written, str) and written.strip():
         name, name_marks = written.strip(), front.marks["name"]
     else:
         name, name_marks = get_agent_name(source.path), (front.start, front.start)
     texts = ("description", "model", MODE, "prompt")
-    front.refusals.extend(find_other_types(front.value, front.marks, texts, OPENCODE.host))
+    front.problems.extend(find_other_types(front.value, front.marks, texts, OPENCODE.host))
     if is_disabled(front.value):
         # The name is kept in an empty catalog, because an agent that is disabled here can be defined elsewhere.
         empty = ToolCatalog(tools={})
         marks = (front.start, {DISABLED: name_marks})
-        return ReadFile((read_as(source, root, "tool_catalog", empty, marks, {DISABLED: [name]}),))
+        return FileResult((read_as(source, root, "tool_catalog", empty, marks, {DISABLED: [name]}),))
     is_primary = is_mode(source.path)
     return read_entry(source, root, front, name, name_marks, is_primary=is_primary)
 
@@ -90,30 +90,30 @@ def is_disabled(value: Mapping[str, Any]) -> bool:
 def read_entry(
     source: SourceText,
     root: Root,
-    front: Front,
+    front: FrontMatter,
     name: str,
     name_marks: tuple[int, Marks],
     *,
     is_primary: bool = False,
-) -> ReadFile:
+) -> FileResult:
     """The role of one agent with its fields. `is_primary` is for a mode, which is an agent that no other one starts."""
-    value, marks, refusals = front.value, dict(front.marks), list(front.refusals)
+    value, marks, problems = front.value, dict(front.marks), list(front.problems)
     for key in ("description", "model", MODE):
         if not isinstance(value.get(key, ""), str):
             text = f"the field {quote(key)} is {describe(value[key])}, not a string"
-            refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
+            problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks[key][1]), text))
     if not convert_to_id(name) or len(convert_to_id(name)) > MAX_NAME_LENGTH:
         text = f"the name has more than {MAX_NAME_LENGTH} characters"
-        refusals.append(Refusal(row.MALFORMED_ID, start_of(name_marks[1]), text, "rename the file"))
+        problems.append(DocumentProblem(row.MALFORMED_ID, start_of(name_marks[1]), text, "rename the file"))
     mode = "primary" if is_primary else value.get(MODE, "all")
     if isinstance(mode, str) and mode not in _MODES:
         text = f"the field `{MODE}` is {quote(mode)}, not {', '.join(map(quote, _MODES))}"
-        refusals.append(Refusal(row.UNKNOWN_VALUE, start_of(marks[MODE][1]), text))
-    rules = [*read_rules(value, marks, refusals)]
-    suppressions = tuple(read_suppressions(value, marks, refusals))
-    if any(each.row.severity is row.MISSING_FIELD.severity for each in refusals):
-        return read_broken_role(source, convert_to_id(name)[:MAX_NAME_LENGTH], refusals)
-    refusals += find_misspelled(value, marks, _FIELDS, "OpenCode")
+        problems.append(DocumentProblem(row.UNKNOWN_VALUE, start_of(marks[MODE][1]), text))
+    rules = [*read_rules(value, marks, problems)]
+    suppressions = tuple(read_suppressions(value, marks, problems))
+    if any(each.row.severity is row.MISSING_FIELD.severity for each in problems):
+        return read_broken_role(source, convert_to_id(name)[:MAX_NAME_LENGTH], problems)
+    problems += find_misspelled(value, marks, _FIELDS, "OpenCode")
     prompt = value.get("prompt")
     in_file = isinstance(prompt, str) and prompt.startswith("{file:")
     # In the configuration, the prompt is a field. `{file:…}` is a reference, and not the instructions themselves.
@@ -133,7 +133,7 @@ def read_entry(
         body_mark=body_mark,
         suppressions=suppressions,
     )
-    read = build_role(source, root, agent, (front.start, marks), refusals)
+    read = build_role(source, root, agent, (front.start, marks), problems)
     words = {OWN_RULES: [str(len(rules))], **({MODE: [mode]} if MODE in value or is_primary else {})}
     if DISABLE in value or "disabled" in value:
         words[ENABLED] = ["true"]
@@ -148,7 +148,7 @@ def list_implied_rules(mode: str, rules: Sequence[ToolRule], mark: int) -> list[
 
 
 def read_rules(
-    value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], refusals: list[Refusal]
+    value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], problems: list[DocumentProblem]
 ) -> Iterator[ToolRule]:
     """The rules of `tools` and `permission`. The latter win. An effect that cannot be read denies."""
     tools = value.get(TOOLS)
@@ -157,21 +157,21 @@ def read_rules(
             mark = start_of(marks[TOOLS][1][1][tool][1])
             if not _is_true(written) and written not in (False, "false"):
                 text = f"{quote(tool)} is {_show(written)}, not `true` or `false`, so the tool is denied"
-                refusals.append(Refusal(row.UNKNOWN_VALUE, mark, text))
+                problems.append(DocumentProblem(row.UNKNOWN_VALUE, mark, text))
             named = EDIT if tool in _EDITING else tool
             yield ToolRule("allow" if _is_true(written) else "deny", named, mark)
     elif tools is not None:
         text = f"`{TOOLS}` is {describe(tools)}, not a mapping"
         help = "write `TOOL: true` or `TOOL: false` for each tool"
-        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[TOOLS][1]), text, help))
+        problems.append(DocumentProblem(row.WRONG_TYPE, start_of(marks[TOOLS][1]), text, help))
     for key in (PERMISSION, "permissions"):
         if key in value:
-            yield from _read_permission(value[key], marks[key][1], refusals)
+            yield from _read_permission(value[key], marks[key][1], problems)
 
 
-def _read_permission(written: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[ToolRule]:
+def _read_permission(written: Any, marks: Marks, problems: list[DocumentProblem]) -> Iterator[ToolRule]:
     if isinstance(written, tuple):
-        yield from _read_rule_list(written, marks, refusals)
+        yield from _read_rule_list(written, marks, problems)
     elif isinstance(written, Mapping):
         for tool, effects in written.items():
             at = marks[1][tool][1]
@@ -180,42 +180,42 @@ def _read_permission(written: Any, marks: Marks, refusals: list[Refusal]) -> Ite
             if tool in _EDITING and tool != EDIT:
                 text = f"OpenCode has no permission {quote(tool)}, so it has no effect"
                 help = f"write `{EDIT}`, which applies to every tool that changes files"
-                refusals.append(Refusal(row.EFFECTLESS_PERMISSION, marks[1][tool][0], text, help))
+                problems.append(DocumentProblem(row.EFFECTLESS_PERMISSION, marks[1][tool][0], text, help))
                 continue
             if isinstance(effects, Mapping):
                 for part, effect in effects.items():
                     mark = start_of(at[1][part][1])
-                    yield ToolRule(_read_effect(effect, mark, refusals), tool, mark, part)
+                    yield ToolRule(_read_effect(effect, mark, problems), tool, mark, part)
             else:
-                yield ToolRule(_read_effect(effects, start_of(at), refusals), tool, start_of(at))
+                yield ToolRule(_read_effect(effects, start_of(at), problems), tool, start_of(at))
     else:
-        yield ToolRule(_read_effect(written, start_of(marks), refusals), EVERY, start_of(marks))
+        yield ToolRule(_read_effect(written, start_of(marks), problems), EVERY, start_of(marks))
 
 
-def _read_rule_list(written: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[ToolRule]:
+def _read_rule_list(written: Any, marks: Marks, problems: list[DocumentProblem]) -> Iterator[ToolRule]:
     """The rules of the newer form: a list of `{action, resource, effect}`."""
     for item, at in zip(written, marks[1], strict=True):
         action = item.get("action", EVERY) if isinstance(item, Mapping) else None
         resource = item.get("resource", EVERY) if isinstance(item, Mapping) else None
         if not isinstance(action, str) or not isinstance(resource, str):
             text = f"a rule of `{PERMISSION}` does not name an action, so every tool is denied"
-            refusals.append(
-                Refusal(row.WRONG_TYPE, start_of(at), text, "write `action`, `resource` and `effect`")
+            problems.append(
+                DocumentProblem(row.WRONG_TYPE, start_of(at), text, "write `action`, `resource` and `effect`")
             )
             yield ToolRule("deny", EVERY, start_of(at))
         elif action not in _CIRCUMSTANCES:
             yield ToolRule(
-                _read_effect(item.get("effect"), start_of(at), refusals), action, start_of(at), resource
+                _read_effect(item.get("effect"), start_of(at), problems), action, start_of(at), resource
             )
 
 
-def _read_effect(written: Any, mark: int, refusals: list[Refusal]) -> ToolEffect:
+def _read_effect(written: Any, mark: int, problems: list[DocumentProblem]) -> ToolEffect:
     for effect in EFFECTS:
         if written == effect:
             return effect
     names = ", ".join(map(quote, EFFECTS))
     text = f"the permission is {_show(written)}, not {names}, so it denies"
-    refusals.append(Refusal(row.UNKNOWN_VALUE, mark, text))
+    problems.append(DocumentProblem(row.UNKNOWN_VALUE, mark, text))
     return "deny"
 
 

@@ -34,7 +34,7 @@ from orgkernel.loading.formats.opencode.agents import (
 )
 from orgkernel.loading.formats.opencode.layout import CONFIGURATIONS, rank_layer
 from orgkernel.loading.formats.words import get_list_words
-from orgkernel.loading.sources import FileRead, SourceDocument
+from orgkernel.loading.sources import LoadedFile, SourceDocument
 
 
 class _Declaration(NamedTuple):
@@ -46,7 +46,7 @@ class _Declaration(NamedTuple):
     orders: Sequence[SourceDocument]
 
 
-def merge_layers(files: Sequence[FileRead]) -> dict[int, SourceDocument | None]:
+def merge_layers(files: Sequence[LoadedFile]) -> dict[int, SourceDocument | None]:
     """The replacements of documents by identity. None removes a document that is merged into another one, or that a
     higher layer disables.
     """
@@ -72,7 +72,7 @@ def _is_disabled(layers: Iterable[_Declaration]) -> bool:
     return bool(stated) and stated[-1]
 
 
-def _group_by_agent(files: Sequence[FileRead]) -> dict[str, list[_Declaration]]:
+def _group_by_agent(files: Sequence[LoadedFile]) -> dict[str, list[_Declaration]]:
     grouped: dict[str, list[_Declaration]] = defaultdict(list)
     for file in files:
         rank = rank_layer(file.located.path)

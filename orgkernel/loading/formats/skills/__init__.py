@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import SKILL_FILE, Root, SourceText
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.skills.layout import HIDDEN_OF_CLAUDE, find_layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class AgentSkills:
@@ -26,13 +26,13 @@ class AgentSkills:
         """The locations of the skills for a path."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one skill."""
         from orgkernel.loading.formats.host_skills import read_skill
 
         return read_skill(source, root, is_name_optional=HIDDEN_OF_CLAUDE in source.path.split(os.sep))
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build an organization without roles that has the skills."""
         from orgkernel.loading.formats.skills.skills import complete
 
