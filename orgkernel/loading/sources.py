@@ -251,7 +251,7 @@ class MergedDocument(SourceDocument):
         self._first = first.part(())
         self._parts = tuple(each for part in parts for each in part.parts)
 
-    def replace_values(self, packed: Packed) -> MergedDocument:
+    def replace_values(self, packed: PackedParts) -> MergedDocument:
         """The same parts with other values."""
         return MergedDocument(self._first, self._parts, packed)
 

@@ -13,7 +13,7 @@ from orgkernel.documents.records import Document, StandingOrder
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.marks import Marks
-from orgkernel.loading.sources import MergedDocument, PackedParts, FileResult, SourceDocument
+from orgkernel.loading.sources import FileResult, MergedDocument, PackedParts, SourceDocument
 
 
 def read_as(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.probos.layout import find_layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 
 
 class ProbOS:
@@ -25,13 +25,13 @@ class ProbOS:
         """The location of an ontology for a path: its folder, `organization.yaml` in it, or a folder around it."""
         return find_layout(path, is_certain=is_certain)
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         from orgkernel.loading.formats.probos.reading import read_file
 
         return read_file(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Join the files into one organization with its crew."""
         from orgkernel.loading.formats.probos.whole import complete
 

@@ -48,10 +48,10 @@ from orgkernel.loading.formats.mappings import ReadMapping, read_mapping
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.probos.layout import ORDERS, PROFILES
 from orgkernel.loading.marks import Marks, pack_mark, start_of
-from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
+from orgkernel.loading.parsed import MAX_PROBLEMS, DocumentProblem, describe
 from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.loading.shipped_tables import read_shipped_table
-from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
+from orgkernel.loading.sources import BrokenDocument, FileResult, SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
 
 READER = "ProbOS"
@@ -84,7 +84,7 @@ class _Reading(NamedTuple):
 
     source: SourceText
     root: Root
-    refusals: list[Refusal]
+    problems: list[DocumentProblem]
     broken: set[str]
     """The ids of posts that cannot be read."""
 
@@ -104,24 +104,24 @@ class _Reading(NamedTuple):
         return convert_to_id(word)
 
     def list_items(self, value: FieldReader, key: str, what: str) -> Iterator[FieldReader]:
-        """The mappings of a list, each with its own refusals, which are kept."""
-        before = len(value.refusals)
+        """The mappings of a list, each with its own problems, which are kept."""
+        before = len(value.problems)
         items = value.get_only_mappings(key, "id")
-        self.refusals.extend(value.refusals[before:])
-        del value.refusals[before:]
+        self.problems.extend(value.problems[before:])
+        del value.problems[before:]
         for item, marks in items:
             fields = FieldReader(item, marks, what)
             yield fields
-            self.refusals.extend(fields.refusals)
+            self.problems.extend(fields.problems)
 
-    def finish(self, documents: list[SourceDocument]) -> ReadFile:
+    def finish(self, documents: list[SourceDocument]) -> FileResult:
         """The result for the file."""
-        findings = tuple(build_diagnostic(self.source, each) for each in self.refusals[:MAX_REFUSALS])
+        findings = tuple(build_diagnostic(self.source, each) for each in self.problems[:MAX_PROBLEMS])
         broken = (BrokenDocument(self.source.name, self.source.path, _ROLE, frozenset(self.broken)),)
-        return ReadFile(tuple(documents), broken if self.broken else (), findings)
+        return FileResult(tuple(documents), broken if self.broken else (), findings)
 
 
-def read_file(source: SourceText, root: Root) -> ReadFile:
+def read_file(source: SourceText, root: Root) -> FileResult:
     """Read one file, by its name and its folder."""
     folder, name = os.path.split(source.path)
     if name == "SKILL.md":
@@ -129,8 +129,8 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
     if os.path.basename(folder) == ORDERS:
         return _read_order(source, root)
     mapping = read_mapping(source, parse_yaml)
-    if mapping.refusals:
-        return read_broken(source, None, list(mapping.refusals))
+    if mapping.problems:
+        return read_broken(source, None, list(mapping.problems))
     reading = _Reading(source, root, [], set())
     if os.path.basename(folder) == PROFILES:
         return _read_profile(reading, mapping)
@@ -152,19 +152,19 @@ def _list_others(value: FieldReader, *used: str) -> dict[str, Marked]:
     return {key: each for key, each in value.marks.items() if key not in used}
 
 
-def _read_order(source: SourceText, root: Root) -> ReadFile:
+def _read_order(source: SourceText, root: Root) -> FileResult:
     """An order. Only the ontology tells for whom it is, by the name of its file."""
-    if source.refusal is not None:
-        return read_broken(source, "standing_order", [source.refusal])
+    if source.problem is not None:
+        return read_broken(source, "standing_order", [source.problem])
     if not source.text.strip():
-        return ReadFile(skipped=True)
+        return FileResult(skipped=True)
     name = os.path.splitext(os.path.basename(source.path))[0]
     order = StandingOrder(audience="unknown", target=convert_to_id(name)[:MAX_NAME_LENGTH], body=source.text)
     marks = (_FIRST, {"body": (_FIRST, _FIRST), "target": (_FIRST, _FIRST)})
-    return ReadFile((read_as(source, root, "standing_order", order, marks),))
+    return FileResult((read_as(source, root, "standing_order", order, marks),))
 
 
-def _read_profile(reading: _Reading, mapping: ReadMapping) -> ReadFile:
+def _read_profile(reading: _Reading, mapping: ReadMapping) -> FileResult:
     """The personality with which an agent starts."""
     name = os.path.splitext(os.path.basename(reading.source.path))[0]
     agent_id = convert_to_id(name)[:MAX_NAME_LENGTH]
@@ -180,7 +180,7 @@ def _read_profile(reading: _Reading, mapping: ReadMapping) -> ReadFile:
                     f"{quote(trait)} of profile {quote(name)} is {describe(value)}, not a number from 0 to 1"
                 )
                 at = start_of(marks[1][1][trait][1])
-                reading.refusals.append(Refusal(row.OUT_OF_RANGE, at, text))
+                reading.problems.append(DocumentProblem(row.OUT_OF_RANGE, at, text))
     member = RosterMember(personality=PersonalitySeed(**traits) if traits else None)
     own = {key: each for key, each in mapping.marks.items() if key == "personality"}
     at = mapping.start
@@ -394,7 +394,7 @@ def _read_skills(reading: _Reading, value: FieldReader) -> Iterator[SourceDocume
         scale = [item.get_text("name", needed=True).casefold() for item in levels]
         if scale and len(scale) != _HIGHEST_LEVEL:
             text = f"the proficiency scale has {len(scale)} levels, not {_HIGHEST_LEVEL}"
-            reading.refusals.append(Refusal(row.WRONG_LENGTH, inner.start("proficiency_scale"), text))
+            reading.problems.append(DocumentProblem(row.WRONG_LENGTH, inner.start("proficiency_scale"), text))
             scale = []
     record = SkillCatalog(
         skills=skills, categories=categories, proficiency_scale=tuple(scale) if scale and all(scale) else None
@@ -411,17 +411,17 @@ def _list_entries(reading: _Reading, value: FieldReader, key: str) -> Iterator[t
         return
     if not isinstance(written, dict):
         text = f"{quote(key)} is {describe(written)}, not a mapping"
-        reading.refusals.append(Refusal(row.WRONG_TYPE, value.start(key), text))
+        reading.problems.append(DocumentProblem(row.WRONG_TYPE, value.start(key), text))
         return
     for name, item in written.items():
         marks = value.marks[key][1][1][name]
         if isinstance(item, dict):
             fields = FieldReader(item, marks[1], f"{quote(name)} of {quote(key)}")
             yield name, fields
-            reading.refusals.extend(fields.refusals)
+            reading.problems.extend(fields.problems)
         else:
             text = f"{quote(name)} of {quote(key)} is {describe(item)}, not a mapping"
-            reading.refusals.append(Refusal(row.WRONG_TYPE, marks[0], text))
+            reading.problems.append(DocumentProblem(row.WRONG_TYPE, marks[0], text))
 
 
 def _read_paths(reading: _Reading, value: FieldReader) -> Iterator[SourceDocument]:
@@ -449,7 +449,7 @@ def _read_paths(reading: _Reading, value: FieldReader) -> Iterator[SourceDocumen
                 f"a qualification path leads to the rank {quote(rank)}, which the shared ladder does not have"
             )
             help = did_you_mean(rank, [each.id for each in ladder.ranks])
-            reading.refusals.append(Refusal(row.UNKNOWN_VALUE, marks[rank][0], text, help))
+            reading.problems.append(DocumentProblem(row.UNKNOWN_VALUE, marks[rank][0], text, help))
         known = {rank: each for rank, each in promotions.items() if rank not in unknown}
         record = replace(ladder, promotions=known)
         at = value.start("qualification_paths")
@@ -528,11 +528,11 @@ def _read_vessel(reading: _Reading, value: FieldReader) -> Iterator[SourceDocume
         for ours, theirs in (("org_name", "name"), ("description", "description")):
             if theirs in identity.marks:
                 marks[ours] = identity.marks[theirs]
-        reading.refusals.extend(identity.refusals)
+        reading.problems.extend(identity.problems)
     alerts = [convert_to_id(word) for word, _ in fields.get_words("alert_conditions")]
     if alerts:
         marks["alerts"] = fields.marks["alert_conditions"]
-    reading.refusals.extend(fields.refusals)
+    reading.problems.extend(fields.problems)
     record = Organization(org_id="probos", org_name=name, description=description, hierarchy={})
     if alerts:
         record = Organization(

@@ -26,7 +26,7 @@ from orgkernel.loading.formats.probos.reading import AVAILABLE, get_shared_ladde
 from orgkernel.loading.formats.roles import ROLE_TYPES, measure_height
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.marks import Marks
-from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
+from orgkernel.loading.sources import Completion, LoadedFile, MergedDocument, PackedParts, SourceDocument
 
 # A file that becomes no document has no place in another one.
 _NOWHERE = (0, 0)
@@ -35,7 +35,7 @@ R = TypeVar("R", bound=Document)
 Of = Iterator[tuple[SourceDocument, R]]
 
 
-def complete(root: Root, files: Sequence[FileRead]) -> Completion:
+def complete(root: Root, files: Sequence[LoadedFile]) -> Completion:
     """Join the files of one root."""
     documents = [document for file in files for document in file.read.documents]
     parts = list(_select(documents, Organization))
@@ -99,7 +99,7 @@ def _select(documents: Iterable[SourceDocument], type: type[R]) -> Of[R]:
 
 
 def _join(first: SourceDocument, record: Document, parts: Sequence[SourceDocument]) -> SourceDocument:
-    packed = Packed(msgspec.msgpack.encode(record), first.packed.marks, first.packed.unknown)
+    packed = PackedParts(msgspec.msgpack.encode(record), first.packed.marks, first.packed.unknown)
     return MergedDocument(first, (first, *parts), packed).hold(record, first.marks)
 
 
