@@ -227,7 +227,7 @@ def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Gr
                 None,
                 assumed,
             )
-            received.is_complete = True
+            received.treats_unstated_as_unmet = True
             bound = evaluate(received).failing
         if there.failing & ~bound:
             return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in each.needed.items())
@@ -237,7 +237,7 @@ def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Gr
 def _does_ask_anywhere(evaluation: Evaluation) -> bool:
     """Whether the grantor has to ask in some circumstances, because a grant applies in all of them."""
     order = evaluation.tables.order
-    evaluation.is_complete = True
+    evaluation.treats_unstated_as_unmet = True
     for layer in order.depending:
         layer.suppose(evaluation, False)
     return bool(evaluate(evaluation).failing & order.asking)

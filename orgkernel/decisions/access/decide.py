@@ -138,7 +138,7 @@ def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
 def _get_reasons(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reason, ...]:
     """The reasons of a decision, one for each code. Reasons that depend only on documents are cached."""
     request, kept, known = evaluation.request, evaluation.tables.reasons, evaluation.tables.order.codes
-    if not all(known[code].static for code in decision.codes):
+    if not all(known[code].is_static for code in decision.codes):
         return tuple(give_reason(evaluation, code) for code in decision.codes)
     key = (request.action, request.subject, request.resource, *decision.codes)
     reasons = kept.get(key)

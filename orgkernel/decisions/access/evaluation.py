@@ -19,7 +19,7 @@ from msgspec import Struct
 from orgkernel.decisions.access.arguments import OUTSIDE, StatedInput
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.layer import AccessLayer, Moves, Unstated
+from orgkernel.decisions.access.layer import AccessLayer, CompiledLayers, UnstatedCircumstances
 from orgkernel.decisions.access.policies import PolicySet
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
@@ -109,9 +109,9 @@ class Evaluation(Struct, eq=False):
     """The evaluations of the principals that the subject acts for, if they limit the subject."""
     trace: list[TraceNote] | None = None
     """The values after each layer, if a trace was requested."""
-    is_complete: bool = False
+    treats_unstated_as_unmet: bool = False
     """Whether an unstated circumstance is treated as not satisfied."""
-    unstated: tuple[Unstated, ...] = ()
+    unstated: tuple[UnstatedCircumstances, ...] = ()
     """Unstated circumstances that would change the outcome, if the outcome is `conditional`."""
     is_unread: bool = False
     """Whether a person is asked about a part that cannot be read, which policies deny."""
@@ -221,14 +221,14 @@ class Evaluation(Struct, eq=False):
         subject: Subject | None = None,
         assumed: Assumed | None = None,
         request: AccessRequest | None = None,
-        is_complete: bool = False,
+        treats_unstated_as_unmet: bool = False,
     ) -> Evaluation:
         """A new, unevaluated copy with some values replaced."""
         again = Evaluation(
             tables or self.tables, self.state if state is None else state, request or self.request,
             self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
         )  # fmt: skip
-        again.is_complete = is_complete
+        again.treats_unstated_as_unmet = treats_unstated_as_unmet
         return again
 
 
@@ -236,9 +236,9 @@ def evaluate(evaluation: Evaluation) -> Evaluation:
     """Let every layer move the values: first the layers about the subject, then those about the run."""
     moves = evaluate_subject(evaluation)
     if evaluation.trace is not None:
-        _note(evaluation, moves, of_run=True)
+        _note(evaluation, moves, about_run=True)
         return evaluation
-    for move in moves.of_run if is_of_run(evaluation.request, evaluation.state) else moves.of_no_run:
+    for move in moves.in_run if is_of_run(evaluation.request, evaluation.state) else moves.outside_run:
         move(evaluation)
     return evaluation
 
@@ -257,10 +257,10 @@ def is_of_run(request: AccessRequest, state: StateView) -> bool:
     )
 
 
-def evaluate_subject(evaluation: Evaluation) -> Moves:
+def evaluate_subject(evaluation: Evaluation) -> CompiledLayers:
     """Evaluate a subject without the run it is part of. The result also limits what it can pass on."""
     subject, resource, state = evaluation.subject, evaluation.resource, evaluation.state
-    moves: Moves = resource.moves[subject.group].get(
+    moves: CompiledLayers = resource.moves[subject.group].get(
         evaluation.action
     ) or evaluation.tables.order.compile_moves(resource, evaluation.action, subject.group)
     evaluation.required = moves.required
@@ -279,17 +279,17 @@ def evaluate_subject(evaluation: Evaluation) -> Moves:
         for move in steps:
             move(evaluation)
     else:
-        _note(evaluation, moves, of_run=False)
+        _note(evaluation, moves, about_run=False)
     if evaluation.granted < moves.required:
         evaluation.failing |= evaluation.missing
     return moves
 
 
-def _note(evaluation: Evaluation, moves: Moves, *, of_run: bool) -> None:
+def _note(evaluation: Evaluation, moves: CompiledLayers, *, about_run: bool) -> None:
     assert evaluation.trace is not None
     for layer, move in moves.all:
-        if layer.of_run is of_run:
-            if move is not None and (evaluation.has_stored or not layer.of_stored):
+        if layer.is_about_run is about_run:
+            if move is not None and (evaluation.has_stored or not layer.needs_stored_rows):
                 move(evaluation)
             note = TraceNote(layer, evaluation.granted, evaluation.ceiling, evaluation.failing)
             evaluation.trace.append(note)

@@ -37,13 +37,13 @@ class ReasonCode(msgspec.Struct, frozen=True, eq=False):
     """The kinds of changes that could remove it."""
     waiver: Waiver | None = None
     """The ceiling that a grant has to waive to remove it."""
-    asks: bool = False
+    makes_ask: bool = False
     """Whether it makes the outcome `ask`, unless something denies."""
-    unstated: bool = False
+    makes_conditional: bool = False
     """Whether it makes the outcome `conditional`, unless something else fails."""
-    static: bool = False
+    is_static: bool = False
     """Whether its text depends only on documents, so it can be cached."""
-    told_in: str = ""
+    trace_layer: str = ""
     """The layer whose trace line reports it, if that is another layer."""
     bit: int = msgspec.field(default_factory=lambda: 1 << next(_BITS))
     """Its bit in sums of codes. Bits are in no particular order."""
@@ -87,7 +87,7 @@ def _need_no_words(evaluation: Any, outcome: Outcome) -> Iterable[str]:
     return ()
 
 
-class Unstated(NamedTuple):
+class UnstatedCircumstances(NamedTuple):
     """Circumstances that the caller did not state, and the evaluation in which they are stated."""
 
     needed: Mapping[str, str]
@@ -95,11 +95,11 @@ class Unstated(NamedTuple):
     evaluation: Any
 
 
-def _find_nothing_unstated(evaluation: Any) -> Iterable[Unstated]:
+def _find_nothing_unstated(evaluation: Any) -> Iterable[UnstatedCircumstances]:
     return ()
 
 
-def _suppose_nothing(evaluation: Any, kindly: bool) -> None:
+def _suppose_nothing(evaluation: Any, is_favorable: bool) -> None:
     return
 
 
@@ -111,13 +111,13 @@ class AccessLayer(msgspec.Struct, frozen=True, eq=False):
     """Its codes, in the order in which explanations list them."""
     compile: Callable[[Target], Move | None] = _never_applies
     """Compile the layer for a target; None if it does not apply."""
-    of_stored: bool = False
+    needs_stored_rows: bool = False
     """Whether it applies only if grants or restrictions are stored for the subject."""
-    of_run: bool = False
+    is_about_run: bool = False
     """Whether it is about the run of a request, not about the subject."""
     needs_run: bool = False
     """Whether it applies only to a request that is part of a run or hands work to others."""
-    of_names: bool = False
+    applies_to_undeclared: bool = False
     """Whether it also applies to a subject that no document declares."""
     unchanged: Callable[[Any], Sentence] = _explain_nothing
     """The trace text if the layer has no code to report."""
@@ -125,7 +125,7 @@ class AccessLayer(msgspec.Struct, frozen=True, eq=False):
     """Explain a change of a value that did not decide the outcome, by value."""
     circumstances: Callable[[Any, Outcome], Iterable[str]] = _need_no_words
     """List the circumstances that could change the result, as `KEY:VALUE` words."""
-    unstated: Callable[[Any], Iterable[Unstated]] = _find_nothing_unstated
+    unstated: Callable[[Any], Iterable[UnstatedCircumstances]] = _find_nothing_unstated
     """Find unstated circumstances that this layer reads."""
     suppose: Callable[[Any, bool], None] = _suppose_nothing
     """Change an evaluation to the most favorable circumstances, or to the least favorable ones."""
@@ -137,7 +137,7 @@ class AccessLayer(msgspec.Struct, frozen=True, eq=False):
     """The remedies that it can propose, by kind. For a grant or another role, every layer is asked."""
 
 
-class Moves(NamedTuple):
+class CompiledLayers(NamedTuple):
     """The compiled layers that apply to a target."""
 
     required: int
@@ -145,9 +145,9 @@ class Moves(NamedTuple):
     """Moves of layers about the subject, if no rows are stored for it."""
     stored: tuple[Move, ...]
     """Moves of layers about the subject, if rows are stored for it."""
-    of_run: tuple[Move, ...]
+    in_run: tuple[Move, ...]
     """Moves of layers about the run, for a request in a run."""
-    of_no_run: tuple[Move, ...]
+    outside_run: tuple[Move, ...]
     """Moves of layers about the run, for a request outside of a run."""
     all: tuple[tuple[AccessLayer, Move | None], ...]
     """Every layer, with its move if it applies."""
@@ -162,23 +162,25 @@ class LayerOrder:
         self.layers = tuple(layers)
         codes = [code for layer in self.layers for code in layer.codes]
         self.failures = tuple(
-            sorted((code for code in codes if code.value != "granted"), key=lambda code: code.asks)
+            sorted((code for code in codes if code.value != "granted"), key=lambda code: code.makes_ask)
         )
         """The codes that can fail. Codes that ask come last, because a denial takes precedence."""
         self.sources = tuple(code for code in codes if code.value == "granted")
         """The codes that can allow."""
         self.codes = {code.name: code for code in (*self.failures, *self.sources)}
         self.layer_of = {
-            code.name: code.told_in or layer.name for layer in self.layers for code in layer.codes
+            code.name: code.trace_layer or layer.name for layer in self.layers for code in layer.codes
         }
         """The layer that reports each code."""
         self.besides = {code: say for layer in self.layers for code, say in layer.besides.items()}
         self.layer_of |= {code: layer.name for layer in self.layers for code in layer.besides}
         self.stopping = self.sum_bits(
-            code for code in self.failures if code.value == "stopped" and not (code.asks or code.unstated)
+            code
+            for code in self.failures
+            if code.value == "stopped" and not (code.makes_ask or code.makes_conditional)
         )
-        self.asking = self.sum_bits(code for code in self.failures if code.asks)
-        self.unstated = self.sum_bits(code for code in self.failures if code.unstated)
+        self.asking = self.sum_bits(code for code in self.failures if code.makes_ask)
+        self.unstated = self.sum_bits(code for code in self.failures if code.makes_conditional)
         self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}
         """What a grant can waive, with the bit that this removes."""
         self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _need_no_words)
@@ -213,9 +215,9 @@ class LayerOrder:
             waivers = self._waivers[bits] = tuple(code.waiver for code in self.list_codes(bits))
         return waivers
 
-    def compile_moves(self, resource: Resource, action: str, group: SubjectGroup) -> Moves:
+    def compile_moves(self, resource: Resource, action: str, group: SubjectGroup) -> CompiledLayers:
         """The moves of the layers for a target. They are compiled once for each target."""
-        moves: Moves | None = resource.moves[group].get(action)
+        moves: CompiledLayers | None = resource.moves[group].get(action)
         if moves is None:
             required = resource.required.get(action, FULL)
             moves = self._compile(Target(resource, action, required, group))
@@ -223,21 +225,28 @@ class LayerOrder:
                 resource.moves[group][action] = moves
         return moves
 
-    def _compile(self, target: Target) -> Moves:
+    def _compile(self, target: Target) -> CompiledLayers:
         every = tuple(
-            (layer, layer.compile(target) if target.group != "undeclared" or layer.of_names else None)
+            (
+                layer,
+                layer.compile(target)
+                if target.group != "undeclared" or layer.applies_to_undeclared
+                else None,
+            )
             for layer in self.layers
         )
         # Compiled once for each target. Layers that do not apply are dropped, so a decision runs only the remaining moves.
         saying = [(layer, move) for layer, move in every if move is not None]
-        own = [(layer, move) for layer, move in saying if not layer.of_run]
-        return Moves(
+        own = [(layer, move) for layer, move in saying if not layer.is_about_run]
+        return CompiledLayers(
             target.required,
-            tuple(move for layer, move in own if not layer.of_stored),
+            tuple(move for layer, move in own if not layer.needs_stored_rows),
             tuple(move for layer, move in own),
-            tuple(move for layer, move in saying if layer.of_run),
+            tuple(move for layer, move in saying if layer.is_about_run),
             tuple(
-                move for layer, move in saying if layer.of_run and (target.hands_off or not layer.needs_run)
+                move
+                for layer, move in saying
+                if layer.is_about_run and (target.hands_off or not layer.needs_run)
             ),
             every,
             frozenset(layer.name for layer, _ in saying),

@@ -246,20 +246,20 @@ def find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]
     if first is None:
         return ()
     # Two evaluations are enough: no circumstances are more favorable than the first or less favorable than the second.
-    if any(_suppose(evaluation, kindly) != outcome for kindly in (True, False)):
+    if any(_suppose(evaluation, is_favorable) != outcome for is_favorable in (True, False)):
         return tuple(dict.fromkeys((first, *words)))
     return ()
 
 
 def find_extremes(evaluation: Evaluation) -> tuple[Outcome, Outcome]:
     """The outcomes in the most and in the least favorable circumstances."""
-    return _suppose(evaluation, kindly=True), _suppose(evaluation, kindly=False)
+    return _suppose(evaluation, is_favorable=True), _suppose(evaluation, is_favorable=False)
 
 
-def _suppose(evaluation: Evaluation, kindly: bool) -> Outcome:
+def _suppose(evaluation: Evaluation, is_favorable: bool) -> Outcome:
     supposed = evaluation.copy_with()
     for layer in evaluation.tables.order.depending:
-        layer.suppose(supposed, kindly)
+        layer.suppose(supposed, is_favorable)
     return evaluate(supposed).outcome
 
 

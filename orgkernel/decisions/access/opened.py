@@ -93,7 +93,7 @@ def _compute_allowed_pairs(
         for group in resource.action_groups:
             assumed = there.assumed if subject.subject == there.subject.subject else None
             again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)
-            again.is_complete = True
+            again.treats_unstated_as_unmet = True
             if evaluate(again).outcome == "allow":
                 permissions.update((written, action) for action in group)
     return permissions

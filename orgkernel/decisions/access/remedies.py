@@ -139,7 +139,7 @@ class Search:
 
     def add_circumstances(self, changes: Changes) -> Changes:
         """The changes, and the circumstances that the caller has to state in addition."""
-        tried = self.apply(changes, is_complete=False)
+        tried = self.apply(changes, treats_unstated_as_unmet=False)
         names = dict.fromkeys(name for each in tried.unstated for name in each.needed)
         return changes | {RemedyChange("state", ",".join(names))} if names else changes
 
@@ -264,7 +264,7 @@ class Search:
 
     # -- trying changes ----------------------------------------------------------------------------------------------
 
-    def apply(self, changes: Changes, *, is_complete: bool = True) -> Evaluation:
+    def apply(self, changes: Changes, *, treats_unstated_as_unmet: bool = True) -> Evaluation:
         """Evaluate the request again with the changes made."""
         evaluation = self._evaluation
         values: dict[str, list[RemedyChange]] = {}
@@ -288,7 +288,7 @@ class Search:
             state=state,
             assumed=assumed,
             request=request,
-            is_complete=is_complete,
+            treats_unstated_as_unmet=treats_unstated_as_unmet,
         )
         evaluate(again)
         # The permitted paths, commands and arguments depend on the roles and policies after the changes.
@@ -302,7 +302,9 @@ class Search:
                 off_commands=off_commands,
                 off_input=off_input,
             )
-            again = evaluate(again.copy_with(assumed=stated, is_complete=is_complete))
+            again = evaluate(
+                again.copy_with(assumed=stated, treats_unstated_as_unmet=treats_unstated_as_unmet)
+            )
         if removed and evaluation.resource.kind == "credential":
             named = find_named_credentials(evaluation.view.records, removed)
             if evaluation.resource.id not in named and "equip" not in values:
@@ -324,7 +326,7 @@ class Search:
             tables, replace(trial.state, locks=locks), alone, LOCK, trial.subject, resource,
             None if tool_input is None else tables.read_paths(resource, None, tool_input), trial.assumed,
         )  # fmt: skip
-        taking.is_complete = True
+        taking.treats_unstated_as_unmet = True
         return evaluate(taking)
 
     def _assume(self, removed: frozenset[str], role: str, equip: bool) -> tuple[AccessTables, Subject]:

@@ -13,10 +13,10 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.stored_index import (
-    About,
-    Alike,
-    GroupNow,
-    Patched,
+    GroupAtTime,
+    PatchedRows,
+    ResourceRows,
+    RowGroup,
     find_about,
     find_rows_about,
     is_named,
@@ -88,12 +88,12 @@ def replace_stored(
 
 def add_grant(state: StateView, grant: Grant) -> StateView:
     """A state with one more grant."""
-    return replace_stored(state, {grant.subject: Patched(state.grants.get(grant.subject, ()), (grant,))})
+    return replace_stored(state, {grant.subject: PatchedRows(state.grants.get(grant.subject, ()), (grant,))})
 
 
 def drop_grant(state: StateView, grant: Grant) -> StateView:
     """A state without one of its grants."""
-    rest = Patched(state.grants.get(grant.subject, ()), dropped=(grant.grant_id,))
+    rest = PatchedRows(state.grants.get(grant.subject, ()), dropped=(grant.grant_id,))
     return replace_stored(state, {grant.subject: rest})
 
 
@@ -101,7 +101,7 @@ def drop_restrictions(
     state: StateView, subjects: Iterable[str], restriction_ids: Collection[str]
 ) -> StateView:
     """A state without some restrictions of some subjects."""
-    rest = {each: Patched(state.restrictions.get(each, ()), dropped=restriction_ids) for each in subjects}
+    rest = {each: PatchedRows(state.restrictions.get(each, ()), dropped=restriction_ids) for each in subjects}
     return replace_stored(state, None, rest) if rest else state
 
 
@@ -177,22 +177,22 @@ def find_given(
     assumed_grants: Sequence[Grant] = (),
 ) -> GrantedLevel:
     """The level and waivers for an action from the stored and assumed grants of a subject."""
-    abouts: Sequence[About[Grant]] = ()
+    resource_rows: Sequence[ResourceRows[Grant]] = ()
     for key in keys:
         rows = grants_by_subject.get(key)
         if rows:
             more = find_rows_about(rows, resource)
             # Nearly every subject has rows under one key only, so no tuple is copied for it.
-            abouts = (*abouts, *more) if abouts else more
+            resource_rows = (*resource_rows, *more) if resource_rows else more
     if not assumed_grants:
-        if not abouts:
+        if not resource_rows:
             return NOTHING_GRANTED
         # Rows without a path, channel, session, action or use give the same to every request, so they are added up once.
-        if len(abouts) == 1 and abouts[0].is_plain:
-            return compute_unconditional_level(abouts[0], resource, org_id, snapshot, context)
+        if len(resource_rows) == 1 and resource_rows[0].is_plain:
+            return compute_unconditional_level(resource_rows[0], resource, org_id, snapshot, context)
     grants = [
         row
-        for about in abouts
+        for about in resource_rows
         for group in about.find_giving(path, context, snapshot)
         for row in group.select_at(context.now).one
     ]
@@ -200,7 +200,7 @@ def find_given(
 
 
 def compute_unconditional_level(
-    grant_rows: About[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
+    grant_rows: ResourceRows[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
 ) -> GrantedLevel:
     """The level of grants that apply in all circumstances and to all actions. It stays the same until one of them ends.
 
@@ -224,10 +224,10 @@ def find_giving_grants(
     snapshot: str,
     context: AccessContext,
     assumed_grants: Iterable[Grant] = (),
-) -> Iterator[tuple[int, GroupNow[Grant]]]:
+) -> Iterator[tuple[int, GroupAtTime[Grant]]]:
     """All grants that give a level to an action, grouped if they are equal, each group with its level."""
-    abouts = [*find_about(grants_by_subject, keys, resource), About(assumed_grants, resource)]
-    for group in (group for about in abouts for group in about.find_giving(path, context, snapshot)):
+    resource_rows = [*find_about(grants_by_subject, keys, resource), ResourceRows(assumed_grants, resource)]
+    for group in (group for about in resource_rows for group in about.find_giving(path, context, snapshot)):
         rows = group.select_at(context.now)
         # Grants of a group differ only in their ids and ends, so one of them stands for all.
         given = gather_grants(rows.active[:1], resource, path, action, org_id, snapshot, context)
@@ -297,7 +297,7 @@ def compute_lowest_restriction(
 
 
 def _compute_lowest(
-    groups: Iterable[Alike[Restriction]],
+    groups: Iterable[RowGroup[Restriction]],
     resource: Resource,
     path: StatedPaths | None,
     org_id: str,
@@ -320,7 +320,7 @@ def find_leaving_restrictions(
 
 
 def _find_left_levels(
-    groups: Iterable[Alike[Restriction]],
+    groups: Iterable[RowGroup[Restriction]],
     resource: Resource,
     path: StatedPaths | None,
     org_id: str,

@@ -55,7 +55,7 @@ class CommonTerms(NamedTuple):
     """The id of the only row, if every row is its own group."""
 
 
-class GroupNow(NamedTuple, Generic[Row]):
+class GroupAtTime(NamedTuple, Generic[Row]):
     """The rows of a group at one time, and how long this stays the same."""
 
     since: float
@@ -74,22 +74,22 @@ class GroupNow(NamedTuple, Generic[Row]):
     """The row that expired last."""
 
 
-class Alike(Generic[Row]):
+class RowGroup(Generic[Row]):
     """Rows that are equal for a resource except for their expiry."""
 
-    __slots__ = ("_known", "globs", "parts", "rows", "said")
+    __slots__ = ("_known", "globs", "parts", "rows", "terms")
 
     def __init__(self, terms: CommonTerms, rows: Sequence[Row]) -> None:
-        self.said = terms
+        self.terms = terms
         self.rows = rows
         parts = [word.split(":", 2)[2:] for word in terms.words if word.startswith("tool:")]
         self.parts = tuple(each for part in parts for each in part)
         """The parts of a tool in their resources."""
         self.globs = self.parts if all(parts) else ()
         """The same parts, if the rows are only about parts."""
-        self._known: GroupNow[Row] | None = None
+        self._known: GroupAtTime[Row] | None = None
 
-    def select_at(self, now: float) -> GroupNow[Row]:
+    def select_at(self, now: float) -> GroupAtTime[Row]:
         """The rows at a time."""
         known = self._known
         if known is None or not known.since <= now < known.until:
@@ -98,10 +98,10 @@ class Alike(Generic[Row]):
 
     def is_for(self, org_id: str, snapshot: str) -> bool:
         """Whether they apply to an organization and to this version of its documents."""
-        return self.said.org_id in (org_id, ALL_ORGANIZATIONS) and self.said.snapshot in (None, snapshot)
+        return self.terms.org_id in (org_id, ALL_ORGANIZATIONS) and self.terms.snapshot in (None, snapshot)
 
 
-def _select_at(rows: Sequence[Row], now: float) -> GroupNow[Row]:
+def _select_at(rows: Sequence[Row], now: float) -> GroupAtTime[Row]:
     changes = [end for each in rows for end in (each.expires_at, each.revoked_at) if end is not None]
     kept = [each for each in rows if each.revoked_at is None or each.revoked_at > now]
     active = [each for each in kept if each.expires_at is None or each.expires_at > now]
@@ -109,7 +109,7 @@ def _select_at(rows: Sequence[Row], now: float) -> GroupNow[Row]:
     ends = [each.expires_at for each in active if each.expires_at is not None]
     ended = [each for each in kept if each.expires_at is not None and each.expires_at <= now]
     lasting = next((each for each in active if each.expires_at is None), None)
-    return GroupNow(
+    return GroupAtTime(
         # Nothing changes between two neighboring ends, so the selection is kept for the time between them.
         max((each for each in changes if each <= now), default=-_NEVER),
         min((each for each in changes if each > now), default=_NEVER),
@@ -162,7 +162,7 @@ def is_about(row: Grant | Restriction, resource: Resource) -> bool:
     return any(_does_mean(word, resource) for word in row.resources)
 
 
-def _group_alike_rows(rows: Iterable[Row], resource: Resource) -> list[Alike[Row]]:
+def _group_rows(rows: Iterable[Row], resource: Resource) -> list[RowGroup[Row]]:
     """The rows about a resource, grouped. Rows that never have an effect are left out."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     meant: dict[str, bool] = {}
@@ -181,18 +181,18 @@ def _group_alike_rows(rows: Iterable[Row], resource: Resource) -> list[Alike[Row
         else:
             continue
         groups.setdefault(terms, []).append(row)
-    return [Alike(CommonTerms(*terms), each) for terms, each in groups.items()]
+    return [RowGroup(CommonTerms(*terms), each) for terms, each in groups.items()]
 
 
 class _Parts(Generic[Row]):
     """Groups about parts of a tool, indexed by the fixed names that their globs begin with."""
 
-    def __init__(self, groups: Iterable[Alike[Row]], root: str | None) -> None:
-        self._unknown: list[Alike[Row]] = []
+    def __init__(self, groups: Iterable[RowGroup[Row]], root: str | None) -> None:
+        self._unknown: list[RowGroup[Row]] = []
         self._starts: set[str] = set()
-        self._within: dict[FixedNames, list[Alike[Row]]] = {}
+        self._within: dict[FixedNames, list[RowGroup[Row]]] = {}
         """Groups by all names before the first wildcard."""
-        self._below: dict[FixedNames, list[Alike[Row]]] = {}
+        self._below: dict[FixedNames, list[RowGroup[Row]]] = {}
         """Groups by the names of each folder above that."""
         for group in groups:
             for glob in group.globs:
@@ -207,13 +207,13 @@ class _Parts(Generic[Row]):
                 for length in range(len(names)):
                     self._below.setdefault((start, names[:length]), []).append(group)
 
-    def find_holding(self, path: StatedPaths) -> Iterable[Alike[Row]]:
+    def find_holding(self, path: StatedPaths) -> Iterable[RowGroup[Row]]:
         """The groups that could cover every path."""
         text = path.texts[0]
         read = None if text is None else get_folded_names(text, path.root)
         return () if read is None else dict.fromkeys(self._find_around(read))
 
-    def find_touching(self, path: StatedPaths) -> Iterable[Alike[Row]] | None:
+    def find_touching(self, path: StatedPaths) -> Iterable[RowGroup[Row]] | None:
         """The groups that one of the paths could match; None if any of them could."""
         groups = list(self._unknown)
         for text in path.texts:
@@ -225,26 +225,26 @@ class _Parts(Generic[Row]):
             groups += self._below.get(read, ())
         return dict.fromkeys(groups)
 
-    def _find_around(self, read: FixedNames) -> Iterator[Alike[Row]]:
+    def _find_around(self, read: FixedNames) -> Iterator[RowGroup[Row]]:
         start, names = read
         for length in range(len(names) + 1):
             yield from self._within.get((start, names[:length]), ())
 
 
-class About(Generic[Row]):
+class ResourceRows(Generic[Row]):
     """The rows of a subject that are about one resource."""
 
     def __init__(self, rows: Iterable[Row], resource: Resource) -> None:
         self.rows = tuple(rows)
-        self.groups = _group_alike_rows(self.rows, resource)
-        self.has_actions = any(each.said.action is not None for each in self.groups)
-        self.has_snapshots = any(each.said.snapshot is not None for each in self.groups)
+        self.groups = _group_rows(self.rows, resource)
+        self.has_actions = any(each.terms.action is not None for each in self.groups)
+        self.has_snapshots = any(each.terms.snapshot is not None for each in self.groups)
         self.is_plain = not (self.has_actions or self.has_snapshots) and all(
-            each.said.bond == FREE and not each.globs for each in self.groups
+            each.terms.bond == FREE and not each.globs for each in self.groups
         )
         """Whether their effect on the resource depends only on the time."""
         self._kept: dict[object, tuple[float, float, Any]] = {}
-        self._loose: dict[tuple[bool, str | None], list[Alike[Row]]] = {}
+        self._loose: dict[tuple[bool, str | None], list[RowGroup[Row]]] = {}
         self._parts: dict[tuple[_Terms, str | None], _Parts[Row]] = {}
 
     def find_kept(self, key: object, now: float) -> Any:
@@ -273,7 +273,7 @@ class About(Generic[Row]):
             known = self.keep((), now, all(group.select_at(now).end is None for group in self.groups))
         return known
 
-    def find_unconditional(self, *, parts: bool, snapshot: str | None = None) -> list[Alike[Row]]:
+    def find_unconditional(self, *, parts: bool, snapshot: str | None = None) -> list[RowGroup[Row]]:
         """The groups regardless of their circumstances; unless `parts`, also regardless of the part they are about.
 
         Groups for another version of the documents are left out, because the version is not a circumstance.
@@ -283,12 +283,12 @@ class About(Generic[Row]):
         if groups is None:
             merged: dict[CommonTerms, list[Row]] = {}
             for each in self.groups:
-                if each.said.snapshot in (None, snapshot):
-                    terms = each.said._replace(bond=FREE, snapshot=None)
+                if each.terms.snapshot in (None, snapshot):
+                    terms = each.terms._replace(bond=FREE, snapshot=None)
                     merged.setdefault(terms if parts else terms._replace(words=()), []).extend(each.rows)
             if len(self._loose) >= _MAX_CACHED:
                 self._loose.clear()
-            groups = self._loose[key] = [Alike(terms, rows) for terms, rows in merged.items()]
+            groups = self._loose[key] = [RowGroup(terms, rows) for terms, rows in merged.items()]
         return groups
 
     def find_outdated_rows(self, snapshot: str, now: float) -> tuple[Row, ...]:
@@ -300,8 +300,8 @@ class About(Generic[Row]):
             return known
         last: dict[CommonTerms, Row] = {}
         for group in self.groups:
-            if group.said.snapshot not in (None, snapshot):
-                terms = group.said._replace(snapshot=None)
+            if group.terms.snapshot not in (None, snapshot):
+                terms = group.terms._replace(snapshot=None)
                 for row in group.select_at(now).active:
                     last[terms] = max(
                         last.get(terms, row), row, key=lambda each: (each.issued_at, get_row_id(each))
@@ -309,13 +309,13 @@ class About(Generic[Row]):
         return self.keep(("outdated", snapshot), now, tuple(last.values()))
 
     @cached_property
-    def whole(self) -> list[Alike[Row]]:
+    def whole(self) -> list[RowGroup[Row]]:
         """The groups that are about the whole tool."""
         return [each for each in self.groups if not each.globs]
 
     def find_giving(
         self, path: StatedPaths | None, context: AccessContext, snapshot: str
-    ) -> Iterable[Alike[Row]]:
+    ) -> Iterable[RowGroup[Row]]:
         """The groups of grants that could apply to a request about a version of the documents."""
         if self.is_plain or len(self.groups) <= _FEW or not ENABLED:
             return self.groups
@@ -323,7 +323,7 @@ class About(Generic[Row]):
 
     def _iterate_giving(
         self, path: StatedPaths | None, context: AccessContext, snapshot: str
-    ) -> Iterator[Iterable[Alike[Row]]]:
+    ) -> Iterator[Iterable[RowGroup[Row]]]:
         # A digest costs a pass over the input, so it is computed only if a grant is for one input.
         digest = None
         if context.input is not None and self._by_bond.digests:
@@ -335,7 +335,7 @@ class About(Generic[Row]):
             if path is not None and terms in self._by_bond.parts:
                 yield self._index_parts(terms, path.root).find_holding(path)
 
-    def find_leaving(self, path: StatedPaths | None) -> Iterable[Alike[Row]]:
+    def find_leaving(self, path: StatedPaths | None) -> Iterable[RowGroup[Row]]:
         """The groups of restrictions that could apply to a request."""
         if len(self.groups) <= _FEW or not ENABLED or not self._by_bond.parts:
             return self.groups
@@ -352,10 +352,10 @@ class About(Generic[Row]):
 
     @cached_property
     def _by_bond(self) -> _ByBond[Row]:
-        whole: dict[_Terms, list[Alike[Row]]] = {}
-        parts: dict[_Terms, list[Alike[Row]]] = {}
+        whole: dict[_Terms, list[RowGroup[Row]]] = {}
+        parts: dict[_Terms, list[RowGroup[Row]]] = {}
         for each in self.groups:
-            terms = each.said.bond, each.said.snapshot
+            terms = each.terms.bond, each.terms.snapshot
             (parts if each.globs else whole).setdefault(terms, []).append(each)
         return _ByBond(whole, parts, any(bond[2] for bond, _ in (*whole, *parts)))
 
@@ -363,8 +363,8 @@ class About(Generic[Row]):
 class _ByBond(NamedTuple, Generic[Row]):
     """Groups indexed by their circumstances and by the version of the documents that they apply to."""
 
-    whole: dict[_Terms, list[Alike[Row]]]
-    parts: dict[_Terms, list[Alike[Row]]]
+    whole: dict[_Terms, list[RowGroup[Row]]]
+    parts: dict[_Terms, list[RowGroup[Row]]]
     digests: bool
     """Whether some of them are for one input only."""
 
@@ -385,12 +385,12 @@ class _Index(Generic[Row]):
         self._wide = [root for root in self.roots if root.endswith(STAR)]
         self._data = [root for root in self.roots if root.startswith("data:")]
         self.limited = tuple(row for row in rows if isinstance(row, Grant) and row.uses_left is not None)
-        self._about: dict[str, tuple[About[Row], ...]] = {}
+        self._about: dict[str, tuple[ResourceRows[Row], ...]] = {}
 
-    def find_about(self, resource: Resource) -> tuple[About[Row], ...]:
+    def find_about(self, resource: Resource) -> tuple[ResourceRows[Row], ...]:
         """The rows about a resource; empty if there are none."""
-        abouts = self._about.get(resource.resource)
-        if abouts is None:
+        resource_rows = self._about.get(resource.resource)
+        if resource_rows is None:
             roots = {resource.resource, *self._wide, *(self._data if resource.kind == "data" else ())}
             numbers = {
                 number
@@ -399,13 +399,13 @@ class _Index(Generic[Row]):
                 for number in self._by_root.get(root, ())
             }
             rows = [self.rows[number] for number in sorted(numbers)]
-            abouts = (About(rows, resource),) if rows else ()
+            resource_rows = (ResourceRows(rows, resource),) if rows else ()
             if not resource.unknown:  # invented names must not fill the memory
-                self._about[resource.resource] = abouts
-        return abouts
+                self._about[resource.resource] = resource_rows
+        return resource_rows
 
 
-class Patched(Sequence[Row]):
+class PatchedRows(Sequence[Row]):
     """The rows of a subject with some added or removed, without copying the others."""
 
     def __init__(self, base: Sequence[Row], added: Sequence[Row] = (), dropped: Collection[str] = ()) -> None:
@@ -429,11 +429,13 @@ class Patched(Sequence[Row]):
     def __getitem__(self, number: int | slice) -> Row | Sequence[Row]:
         return tuple(self)[number]
 
-    def find_about(self, resource: Resource) -> Iterator[About[Row]]:
+    def find_about(self, resource: Resource) -> Iterator[ResourceRows[Row]]:
         """The rows that are about a resource."""
         for about in find_rows_about(self.base, resource):
             if self.dropped and any(get_row_id(row) in self.dropped for row in about.rows):
-                yield About([row for row in about.rows if get_row_id(row) not in self.dropped], resource)
+                yield ResourceRows(
+                    [row for row in about.rows if get_row_id(row) not in self.dropped], resource
+                )
             else:
                 yield about
         yield from find_rows_about([*self.added], resource)
@@ -458,44 +460,44 @@ class _Indexes:
         return index
 
 
-index_of = _Indexes().of
+get_index = _Indexes().of
 
 
-def is_few(rows: Sequence[Grant | Restriction]) -> bool:
+def is_scanned(rows: Sequence[Grant | Restriction]) -> bool:
     """Whether rows are examined one by one. Rows of a state are tuples; assumed rows are a list."""
     return type(rows) is not tuple or not ENABLED
 
 
-def find_rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[About[Row]]:
+def find_rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[ResourceRows[Row]]:
     """The rows of a subject that are about a resource; empty if there are none."""
     if type(rows) is tuple and ENABLED:
-        return index_of(rows).find_about(resource) if rows else ()
-    if type(rows) is Patched:
+        return get_index(rows).find_about(resource) if rows else ()
+    if type(rows) is PatchedRows:
         return tuple(rows.find_about(resource))
     few = [row for row in rows if is_about(row, resource)]
-    return (About(few, resource),) if few else ()
+    return (ResourceRows(few, resource),) if few else ()
 
 
 def find_about(
     rows_by_subject: Mapping[str, Sequence[Row]], keys: Iterable[str], resource: Resource
-) -> list[About[Row]]:
+) -> list[ResourceRows[Row]]:
     """The stored rows of a subject that are about a resource."""
     return [about for key in keys for about in find_rows_about(rows_by_subject.get(key, ()), resource)]
 
 
 def list_root_resources(rows: Sequence[Row]) -> Iterable[str]:
     """The resources of a subject's rows, without the parts of tools."""
-    if type(rows) is Patched:
+    if type(rows) is PatchedRows:
         return {*list_root_resources(rows.base), *list_root_resources([*rows.added])}
-    if is_few(rows):
+    if is_scanned(rows):
         return {get_root_resource(word) for row in rows for word in row.resources}
-    return index_of(rows).roots
+    return get_index(rows).roots
 
 
 def find_limited_grants(grants_by_subject: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
     """All grants with a limited number of uses."""
     for rows in grants_by_subject.values():
-        if is_few(rows):
+        if is_scanned(rows):
             yield from (row for row in rows if row.uses_left is not None)
         else:
-            yield from index_of(rows).limited
+            yield from get_index(rows).limited

@@ -44,8 +44,8 @@ LAYERS = (
     DELEGATION,
     PACE,
     # Every trace lists these layers as not configured, because no decision depends on them yet.
-    AccessLayer("sacred scope", of_run=True, unchanged=_explain_not_configured),
-    AccessLayer("pre-flight", of_run=True, unchanged=_explain_not_configured),
+    AccessLayer("sacred scope", is_about_run=True, unchanged=_explain_not_configured),
+    AccessLayer("pre-flight", is_about_run=True, unchanged=_explain_not_configured),
     EXCLUSIVE_LOCK,
     INPUT,
     LIMITS,

@@ -176,6 +176,6 @@ TARGET_NOT_ALLOWED = ReasonCode(
 DISPATCH_EDGE_FORBIDDEN = ReasonCode(
     "DISPATCH_EDGE_FORBIDDEN", _explain_edge_forbidden, "", remedies=("grant", "role")
 )
-CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _explain_chain_of_command, "granted", static=True)
-MAY_HAND_OFF = ReasonCode("MAY_HAND_OFF", _may_hand_off, "granted", static=True)
-REPORTS_TO = ReasonCode("REPORTS_TO", _explain_reports_to, "granted", static=True)
+CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _explain_chain_of_command, "granted", is_static=True)
+MAY_HAND_OFF = ReasonCode("MAY_HAND_OFF", _may_hand_off, "granted", is_static=True)
+REPORTS_TO = ReasonCode("REPORTS_TO", _explain_reports_to, "granted", is_static=True)

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Mapping
 
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
+from orgkernel.decisions.access.layer import (
+    AccessLayer,
+    Move,
+    ReasonCode,
+    Sentence,
+    Target,
+    UnstatedCircumstances,
+)
 from orgkernel.decisions.evidence.limit_usage import INPUT, LIMIT
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.refusals import USAGE_UNKNOWN
@@ -24,7 +31,7 @@ def _compile(target: Target) -> Move | None:
 
 
 def _require_stated(evaluation: Evaluation) -> None:
-    if evaluation.failing or evaluation.is_complete:
+    if evaluation.failing or evaluation.treats_unstated_as_unmet:
         return
     assumed = evaluation.assumed
     # Which policies match is already assumed, whatever the circumstances.
@@ -34,7 +41,7 @@ def _require_stated(evaluation: Evaluation) -> None:
     for layer in evaluation.tables.order.stating:
         for each in layer.unstated(evaluation):
             # In the supposed circumstances, nothing else is supposed.
-            each.evaluation.is_complete = True
+            each.evaluation.treats_unstated_as_unmet = True
             if evaluate(each.evaluation).failing:
                 cases.append(each)
             elif each.evaluation.rests_on_grants:
@@ -45,7 +52,7 @@ def _require_stated(evaluation: Evaluation) -> None:
         evaluation.failing |= CONTEXT_MISSING.bit
 
 
-def _is_covered(one: Unstated, cases: Iterable[Unstated]) -> bool:
+def _is_covered(one: UnstatedCircumstances, cases: Iterable[UnstatedCircumstances]) -> bool:
     """Whether another case needs only some of the same circumstances, so this one need not be mentioned."""
     return any(other.needed.items() < one.needed.items() for other in cases)
 
@@ -86,8 +93,8 @@ CONTEXT_MISSING = ReasonCode(
     _explain_missing_context,
     "stopped",
     remedies=("grant", "role", "policy_removed"),
-    unstated=True,
+    makes_conditional=True,
 )
 CIRCUMSTANCES = AccessLayer(
-    "circumstances", (CONTEXT_MISSING,), _compile, of_run=True, circumstances=_list_context_words
+    "circumstances", (CONTEXT_MISSING,), _compile, is_about_run=True, circumstances=_list_context_words
 )

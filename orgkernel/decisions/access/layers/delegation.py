@@ -280,7 +280,7 @@ DELEGATION = AccessLayer(
     "delegation",
     (PARENT_CAP, DEPTH_EXCEEDED, CHILD_LIMIT),
     _compile,
-    of_run=True,
+    is_about_run=True,
     needs_run=True,
     explains={"ceiling": _explain_passed_on, "stopped": _explain_stop},
     changes={"envelope": _propose_passing_on},

@@ -99,9 +99,9 @@ def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     return (f"path:{glob}" for glob in list_file_scope_globs(evaluation, find_bounding_roles(evaluation)))
 
 
-def _suppose(evaluation: Evaluation, kindly: bool) -> None:
+def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
     """Favorable: the request states a path in the scope. Unfavorable: it states none."""
-    if evaluation.has_open_path and kindly:
+    if evaluation.has_open_path and is_favorable:
         evaluation.assumed = (evaluation.assumed or Assumed())._replace(in_file_scope=True)
     elif evaluation.has_open_path:
         evaluation.path = None

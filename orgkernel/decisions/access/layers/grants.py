@@ -27,8 +27,8 @@ from orgkernel.decisions.access.stored import (
 )
 from orgkernel.decisions.access.stored_index import (
     FREE,
-    About,
-    GroupNow,
+    GroupAtTime,
+    ResourceRows,
     find_about,
     get_root_resource,
     get_row_id,
@@ -92,7 +92,7 @@ def _explain_granted(evaluation: Evaluation) -> Sentence:
     ), ()
 
 
-def _find_counting_grants(evaluation: Evaluation) -> Iterator[tuple[int, GroupNow[Grant]]]:
+def _find_counting_grants(evaluation: Evaluation) -> Iterator[tuple[int, GroupAtTime[Grant]]]:
     """The grants in effect, grouped by what they give, with their level."""
     assumed = evaluation.assumed
     return find_giving_grants(
@@ -108,7 +108,7 @@ def list_counting_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
     return tuple(sorted(grants, key=lambda each: each.grant_id))
 
 
-def _describe_grants(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNow[Grant]]]) -> str:
+def _describe_grants(evaluation: Evaluation, grants: Iterable[tuple[int, GroupAtTime[Grant]]]) -> str:
     """The levels that grants give, grouped by level, highest first."""
     by_level: dict[int, list[tuple[Grant, ...]]] = {}
     for level, rows in grants:
@@ -221,7 +221,7 @@ def _find_first_missed(evaluation: Evaluation, grants: Sequence[Grant], **lifted
     for grant in grants[:_MAX_EXPIRED_TRIED]:
         # Unstated circumstances must not hide the grant.
         revived = add_grant(evaluation.state, replace(grant, **lifted))
-        again = evaluation.copy_with(state=revived, is_complete=True)
+        again = evaluation.copy_with(state=revived, treats_unstated_as_unmet=True)
         then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
             return grant
@@ -255,7 +255,7 @@ def _find_outdated(evaluation: Evaluation) -> Iterator[Grant]:
 
 def _find_grants_about_resource(
     evaluation: Evaluation, *stored: Mapping[str, Sequence[Grant]]
-) -> Iterator[About[Grant]]:
+) -> Iterator[ResourceRows[Grant]]:
     """The grants about the resource that were given to the subject or its principals."""
     others = [evaluation.tables.find_subject(each) for each in evaluation.list_principals()]
     keys = dict.fromkeys(
@@ -305,12 +305,12 @@ def _list_stored_words(evaluation: Evaluation) -> Iterator[str]:
                         yield from _describe_end(left.select_at(now).end)
 
 
-def _list_grant_words(grant_rows: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
+def _list_grant_words(grant_rows: ResourceRows[Grant], evaluation: Evaluation) -> tuple[str, ...]:
     """The circumstances in grants about a resource that match the action and could apply."""
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     words: dict[str, None] = {}
     for group in grant_rows.groups:
-        terms = group.said
+        terms = group.terms
         if terms.action not in (None, evaluation.action) or (group.globs and not pathless):
             continue
         if group.select_at(now).one and group.is_for(evaluation.tables.org_id, evaluation.tables.snapshot):
@@ -332,38 +332,38 @@ def _widen(grant: Grant, pathless: bool) -> Grant:
     return replace(grant, channel=None, session=None, input_digest=None, resources=resources)
 
 
-def _suppose(evaluation: Evaluation, kindly: bool) -> None:
+def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
     """Favorable: every grant applies, and no restriction with a path or an expiry. Unfavorable: the opposite."""
     state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
-    if pathless and not kindly:
+    if pathless and not is_favorable:
         evaluation.path = None
     if not is_stored_for(state, keys):
         return
     evaluation.state = replace_stored(
         state,
-        {key: list(_suppose_grants(evaluation, key, kindly)) for key in keys},
-        {key: list(_suppose_restrictions(evaluation, key, kindly)) for key in keys},
+        {key: list(_suppose_grants(evaluation, key, is_favorable)) for key in keys},
+        {key: list(_suppose_restrictions(evaluation, key, is_favorable)) for key in keys},
     )
 
 
-def _suppose_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Grant]:
+def _suppose_grants(evaluation: Evaluation, key: str, is_favorable: bool) -> Iterator[Grant]:
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     snapshot = evaluation.tables.snapshot
     for about in find_about(evaluation.state.grants, (key,), evaluation.resource):
-        if kindly:
+        if is_favorable:
             loose = about.find_unconditional(parts=not pathless, snapshot=snapshot)
             yield from (_widen(row, pathless) for group in loose for row in group.select_at(now).one)
         else:
             giving = about.find_giving(evaluation.path, NOWHERE, snapshot)
-            free = (each for each in giving if each.said.bond == FREE)
+            free = (each for each in giving if each.terms.bond == FREE)
             grants = (group.select_at(now).lasting for group in free)
             yield from (each for each in grants if each is not None)
 
 
-def _suppose_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Restriction]:
+def _suppose_restrictions(evaluation: Evaluation, key: str, is_favorable: bool) -> Iterator[Restriction]:
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for about in find_about(evaluation.state.restrictions, (key,), evaluation.resource):
-        if not kindly:
+        if not is_favorable:
             yield from (
                 row for group in about.find_leaving(evaluation.path) for row in group.select_at(now).one
             )
@@ -398,7 +398,7 @@ GRANTS = AccessLayer(
     "grants and restrictions",
     (RESTRICTED, GRANTED),
     _compile,
-    of_stored=True,
+    needs_stored_rows=True,
     unchanged=_explain_applied,
     besides={GRANT_EXPIRED: _explain_expired_grant, GRANT_OUTDATED: _explain_outdated_grant},
     explains={"granted": _explain_too_little, "ceiling": _explain_leaving},

@@ -149,7 +149,7 @@ IDENTITY = AccessLayer(
     "identity",
     (UNKNOWN_PRINCIPAL, AGENT_INACTIVE),
     _compile,
-    of_names=True,
+    applies_to_undeclared=True,
     unchanged=_explain_declared,
     changes={"resume": _propose_resumption},
 )

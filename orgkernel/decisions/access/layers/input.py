@@ -46,4 +46,4 @@ def _limit(error: Any) -> str:
 
 
 INPUT_INVALID = ReasonCode("INPUT_INVALID", _explain_invalid_input, "stopped")
-INPUT = AccessLayer("input", (INPUT_INVALID,), _compile, of_run=True, needs_run=True)
+INPUT = AccessLayer("input", (INPUT_INVALID,), _compile, is_about_run=True, needs_run=True)

@@ -22,7 +22,7 @@ from orgkernel.decisions.access.layer import (
     ReasonCode,
     Sentence,
     Target,
-    Unstated,
+    UnstatedCircumstances,
 )
 from orgkernel.decisions.access.limits import EVERYONE, CompiledLimit, counts_costs, list_call_charges
 from orgkernel.decisions.access.request import AccessRequest
@@ -145,13 +145,15 @@ def _list_needed(evaluation: Evaluation) -> Iterable[Mapping[str, str]]:
             yield {INPUT: limit.cost_argument or ""}
 
 
-def _find_unstated(evaluation: Evaluation) -> Iterable[Unstated]:
+def _find_unstated(evaluation: Evaluation) -> Iterable[UnstatedCircumstances]:
     for needed in _list_needed(evaluation):
         usage = _USED_UP
         if INPUT in needed:
             known = evaluation.state.usage or _build_unused(evaluation)
             usage = {key: each for key, each in known.items() if not counts_costs(key[0])}
-        yield Unstated(needed, evaluation.copy_with(state=replace(evaluation.state, usage=usage)))
+        yield UnstatedCircumstances(
+            needed, evaluation.copy_with(state=replace(evaluation.state, usage=usage))
+        )
 
 
 def _build_unused(evaluation: Evaluation) -> Mapping[tuple[str, str], LimitUsage]:
@@ -162,12 +164,12 @@ def _build_unused(evaluation: Evaluation) -> Mapping[tuple[str, str], LimitUsage
     }
 
 
-def _suppose(evaluation: Evaluation, kindly: bool) -> None:
+def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
     """Favorable: nothing is used, and the call costs nothing. Unfavorable: everything is used up."""
     if next(iter(_list_needed(evaluation)), None) is None:
         return
     known = evaluation.state.usage or _build_unused(evaluation)
-    usage = known if kindly else _USED_UP
+    usage = known if is_favorable else _USED_UP
     evaluation.state = replace(evaluation.state, usage=usage)
 
 
@@ -176,7 +178,7 @@ LIMITS = AccessLayer(
     "limits",
     (LIMIT_REACHED,),
     _compile,
-    of_run=True,
+    is_about_run=True,
     unchanged=_explain_left,
     circumstances=_list_words,
     unstated=_find_unstated,

@@ -49,13 +49,13 @@ def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     return (f"lock:{evaluation.resource.id}",) if evaluation.resource.exclusive else ()
 
 
-def _suppose(evaluation: Evaluation, kindly: bool) -> None:
+def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
     """Favorable: the subject holds the lock. Unfavorable: it does not, and for taking it, another subject does."""
     tool_id = evaluation.resource.id
     if evaluation.resource.exclusive:
-        holder = evaluation.subject.subject if kindly else _SOMEBODY_ELSE
+        holder = evaluation.subject.subject if is_favorable else _SOMEBODY_ELSE
         lock = ToolLock(evaluation.tables.org_id, tool_id, holder, token=0, acquired_at=0.0)
-        is_held = kindly or evaluation.action == LOCK
+        is_held = is_favorable or evaluation.action == LOCK
         evaluation.state = replace(evaluation.state, locks={tool_id: lock} if is_held else {})
 
 
@@ -70,7 +70,7 @@ EXCLUSIVE_LOCK = AccessLayer(
     "exclusive lock",
     (LOCKED,),
     _compile,
-    of_run=True,
+    is_about_run=True,
     circumstances=_list_words,
     suppose=_suppose,
     changes={"lock": _propose_taking_lock},

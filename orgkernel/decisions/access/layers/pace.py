@@ -77,4 +77,6 @@ def _explain_not_raised(evaluation: Evaluation) -> Sentence:
 
 
 PACE_CAP = ReasonCode("PACE_CAP", _explain_forbidden, remedies=("role",))
-PACE = AccessLayer("pace", (PACE_CAP,), _compile, of_run=True, needs_run=True, unchanged=_explain_not_raised)
+PACE = AccessLayer(
+    "pace", (PACE_CAP,), _compile, is_about_run=True, needs_run=True, unchanged=_explain_not_raised
+)

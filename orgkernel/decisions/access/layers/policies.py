@@ -10,7 +10,14 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.circumstances import find_unstated, list_condition_words
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
+from orgkernel.decisions.access.layer import (
+    AccessLayer,
+    Move,
+    ReasonCode,
+    Sentence,
+    Target,
+    UnstatedCircumstances,
+)
 from orgkernel.decisions.access.layers.file_scope import (
     WRITE_OUT_OF_FILE_SCOPE,
     find_bounding_roles,
@@ -283,7 +290,7 @@ def _list_condition_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[
     return (word for condition in conditions for word in list_condition_words(condition))
 
 
-def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
+def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[UnstatedCircumstances]:
     """Conditions of policies about the subject and its principals for which the caller stated too little.
 
     Each is tried with only the circumstances that it needs. Stating more could only make more policies match.
@@ -302,7 +309,9 @@ def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[Unstated]:
                 tried.append(needed)
                 there = replace(context, **needed)
                 if any(_does_outcome_change(each, evaluation, context, there) for each in subjects):
-                    yield Unstated(needed, evaluation.copy_with(request=replace(request, context=there)))
+                    yield UnstatedCircumstances(
+                        needed, evaluation.copy_with(request=replace(request, context=there))
+                    )
 
 
 def _does_outcome_change(
@@ -319,30 +328,34 @@ def _does_outcome_change(
     )
 
 
-def _suppose(evaluation: Evaluation, kindly: bool) -> None:
+def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
     """Assume the policies that match and grant in the most favorable or the least favorable circumstances."""
     depending, resource = _find_conditional_policies(evaluation), evaluation.resource
     if resource.is_divided and evaluation.has_open_path:
-        if kindly:
+        if is_favorable:
             evaluation.assumed = (evaluation.assumed or Assumed())._replace(off_paths=True)
         else:
             evaluation.path = None
     if resource.is_divided:
         # Commands are never part of the resource name. A tool without `command_arguments` cannot state them.
-        off = kindly and bool(resource.command_arguments)
+        off = is_favorable and bool(resource.command_arguments)
         assumed = evaluation.assumed or Assumed()
-        evaluation.assumed = assumed._replace(off_commands=off, off_input=kindly, no_input=not kindly)
+        evaluation.assumed = assumed._replace(
+            off_commands=off, off_input=is_favorable, no_input=not is_favorable
+        )
     if not depending:
         return
     always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
     possible = [*always, *depending]
     # Favorable: all that could keep fallbacks from denying matches, and nothing that could keep them from granting.
-    spares = any(policy.gives and policy.silences for policy in (possible if kindly else always))
-    silences = any(policy.silences for policy in (always if kindly else possible))
-    deciding = (policy for policy in (always if kindly else possible) if not (policy.fallback and spares))
+    spares = any(policy.gives and policy.silences for policy in (possible if is_favorable else always))
+    silences = any(policy.silences for policy in (always if is_favorable else possible))
+    deciding = (
+        policy for policy in (always if is_favorable else possible) if not (policy.fallback and spares)
+    )
     giving = (
         policy
-        for policy in (possible if kindly else always)
+        for policy in (possible if is_favorable else always)
         if policy.gives
         and not (policy.fallback and silences)
         and (policy in always or _does_only_give(policy, resource))
@@ -422,7 +435,7 @@ ASK_APPROVAL = ReasonCode(
     _ask_approval,
     "stopped",
     remedies=("other_path", "other_command", "other_input", "grant", "role", "policy_removed"),
-    asks=True,
+    makes_ask=True,
 )
 POLICY_ALLOW = ReasonCode("POLICY_ALLOW", _explain_allow, "granted")
 POLICIES = AccessLayer(

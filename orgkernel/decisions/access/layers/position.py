@@ -25,7 +25,7 @@ def _is_worker(evaluation: Evaluation) -> Sentence:
 
 POSITION_CAP = ReasonCode("POSITION_CAP", _is_worker, remedies=("role",))
 WORKER_CANNOT_DISPATCH = ReasonCode(
-    "WORKER_CANNOT_DISPATCH", _is_worker, "", remedies=("grant", "role"), told_in="role binding"
+    "WORKER_CANNOT_DISPATCH", _is_worker, "", remedies=("grant", "role"), trace_layer="role binding"
 )
 """The code for a worker that tries to hand work to another role. The layer `role binding` reports it."""
 POSITION = AccessLayer("position", (POSITION_CAP, WORKER_CANNOT_DISPATCH), _compile)

@@ -130,10 +130,10 @@ def _explain_too_little(evaluation: Evaluation) -> Sentence:
 
 
 NOT_BOUND_TO_ROLE = ReasonCode(
-    "NOT_BOUND_TO_ROLE", _explain_not_bound, "", remedies=("grant", "role"), static=True
+    "NOT_BOUND_TO_ROLE", _explain_not_bound, "", remedies=("grant", "role"), is_static=True
 )
-ESSENTIAL_TOOL = ReasonCode("ESSENTIAL_TOOL", _explain_essential, "granted", static=True)
-BOUND_TO_ROLE = ReasonCode("BOUND_TO_ROLE", _explain_bound, "granted", static=True)
+ESSENTIAL_TOOL = ReasonCode("ESSENTIAL_TOOL", _explain_essential, "granted", is_static=True)
+BOUND_TO_ROLE = ReasonCode("BOUND_TO_ROLE", _explain_bound, "granted", is_static=True)
 ROLE_BINDING = AccessLayer(
     "role binding",
     (

@@ -69,6 +69,6 @@ STRUCTURE = AccessLayer(
     "structure",
     (*_UNKNOWN, ACTION_UNKNOWN, TOOL_DISABLED),
     _compile,
-    of_names=True,
+    applies_to_undeclared=True,
     unchanged=_explain_declared,
 )
