@@ -11,7 +11,7 @@ from benchmarks.timing import NotMeasured
 from benchmarks.worlds import IN_FILE_SCOPE
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 
 try:
     import cedarpy
@@ -28,7 +28,7 @@ _TOLD = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 class Cedar:
     """An organization as Cedar has it. Raises `NotMeasured` where cedarpy is not installed."""
 
-    def __init__(self, export: Export) -> None:
+    def __init__(self, export: ConvertedFiles) -> None:
         if cedarpy is None:
             raise NotMeasured("cedarpy is not installed")
         self.text = export.files[POLICIES_FILE]

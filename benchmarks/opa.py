@@ -9,7 +9,7 @@ from benchmarks.timing import NotMeasured
 from benchmarks.worlds import IN_FILE_SCOPE
 from orgkernel.decisions.access.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.opa.export import DATA_FILE, POLICY_FILE
 
 try:
@@ -27,7 +27,7 @@ _ENGINES: list[Any] = []
 class Opa:
     """An organization as OPA has it. Raises `NotMeasured` where regorus is not installed."""
 
-    def __init__(self, export: Export) -> None:
+    def __init__(self, export: ConvertedFiles) -> None:
         if regorus is None:
             raise NotMeasured("regorus (celine-regorus) is not installed")
         self._engine = regorus.Engine()

@@ -35,7 +35,7 @@ from benchmarks.governed import (
 from benchmarks.timing import NotMeasured, microseconds
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, export_cedar
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 
 _REGO = """\
 package access
@@ -196,7 +196,7 @@ def _open_cedar(folder: Path) -> tuple[Cedar, float]:
         place.mkdir()
         for name, text in files.items():
             (place / name).write_text(text, encoding="utf-8")
-    export = Export({name: (place / name).read_text(encoding="utf-8") for name in names}, (), ())
+    export = ConvertedFiles({name: (place / name).read_text(encoding="utf-8") for name in names}, (), ())
     start = time.perf_counter()
     cedar = Cedar(export)
     return cedar, time.perf_counter() - start

@@ -19,7 +19,7 @@ from orgkernel.exchange.a2a.cards import (
     build_role_card,
 )
 from orgkernel.exchange.a2a.export import export_a2a
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.exported import ConvertedFiles, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 
@@ -30,7 +30,7 @@ CARD_TYPE = "application/a2a-agent-card+json"
 NOWHERE = "agents.invalid"
 
 
-def export_ai_catalog(view: OrgView, endpoint: Endpoint | None = None) -> Export:
+def export_ai_catalog(view: OrgView, endpoint: Endpoint | None = None) -> ConvertedFiles:
     """Export the catalog of an organization, with complete cards."""
     where = build_placeholder(view.org_id) if endpoint is None else endpoint
     entries = list(build_entries(view, where, NOWHERE, lambda role_id, card: {"data": card}))
@@ -42,7 +42,9 @@ def export_ai_catalog(view: OrgView, endpoint: Endpoint | None = None) -> Export
         Loss("publisher", f"no document names a domain, so identifiers have `{NOWHERE}`"),
         *export_a2a(view, endpoint).lost,
     )
-    return Export({CATALOG_FILE: f"{text}\n"}, ("cards of the organization and of its roles",), losses)
+    return ConvertedFiles(
+        {CATALOG_FILE: f"{text}\n"}, ("cards of the organization and of its roles",), losses
+    )
 
 
 def build_catalog(name: str, domain: str, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.documents.records import PREFIX, Document, StandingOrder
 from orgkernel.exchange.agents.names import map_names
 from orgkernel.exchange.agents.pages import At, Line, page, quote_text, render_text_lines, render_yaml_lines
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.exported import ConvertedFiles, Loss
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.skill_files import list_files
@@ -31,7 +31,7 @@ _NO_AUDIENCE = "no agent with a post has its name"
 _ALWAYS = frozenset({"kind", "version", "suppressions"})
 
 
-def export_documents(records: OrgRecords, source: str) -> Export:
+def export_documents(records: OrgRecords, source: str) -> ConvertedFiles:
     """Export the documents of an organization. `source` names the folder that it comes from."""
     files: dict[str, tuple[str, tuple[Place | None, ...]]] = {}
     files["org.yaml"] = _render_file(records.document, source)
@@ -60,7 +60,7 @@ def export_documents(records: OrgRecords, source: str) -> Export:
     skills = [each for each in records.cognitive_skills.values() if each.document.format]
     for skill, name in zip(skills, map_names(each.id for each in skills).values(), strict=True):
         files[f"skills/{name}/SKILL.md"] = page(_render_skill(skill, name))
-    return Export(
+    return ConvertedFiles(
         {name: text for name, (text, _) in files.items()},
         ("roles", "hierarchy", "tools", "standing orders", "skills"),
         tuple(_list_losses([records.document, *(post.document for post in records.posts.values()), *theirs])),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from orgkernel.diagnostics import Place
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import Mark, find_mark
 
 _MAX_LINES = 5_000
@@ -47,7 +47,9 @@ class ExportComparison:
     """Files with names of the format that were not exported from this organization."""
 
 
-def compare_export(export: Export, current_files: Mapping[str, str | None], mark: Mark) -> ExportComparison:
+def compare_export(
+    export: ConvertedFiles, current_files: Mapping[str, str | None], mark: Mark
+) -> ExportComparison:
     """Compare an export with files. None stands for a file that cannot be read as text."""
     drifted = []
     for path, text in export.files.items():

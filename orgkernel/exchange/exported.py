@@ -26,7 +26,7 @@ STORED_STATE = Loss(
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
+class ConvertedFiles:
     """An organization in another format."""
 
     files: Mapping[str, str]

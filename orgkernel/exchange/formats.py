@@ -11,7 +11,7 @@ from orgkernel.exchange.agents import agent_framework, agent_spec, claude_code, 
 from orgkernel.exchange.ai_catalog import export_ai_catalog
 from orgkernel.exchange.backstage import export_backstage
 from orgkernel.exchange.cedar.export import export_cedar
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.mcp_registry import PLACES as REGISTRY_PLACES
 from orgkernel.exchange.mcp_registry import export_mcp_registry
 from orgkernel.exchange.opa.export import export_opa
@@ -22,7 +22,7 @@ from orgkernel.graph.questions import OrgView
 class Exporter:
     """How an organization gets to one format."""
 
-    export: Callable[[OrgView], Export]
+    export: Callable[[OrgView], ConvertedFiles]
     """Export the organization to this format. A pure function that always returns the same bytes."""
     places: tuple[str, ...] = ()
     """Locations of files of this format in the folder, as `fnmatch` patterns by segment (`.claude/agents/*.md`).

@@ -16,8 +16,8 @@ import msgspec
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.confined_folder import ConfinedFolder
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.merging import merge
 from orgkernel.exchange.staging import build_unwritable_error, open_folder, settle, stage_files
 from orgkernel.loading.documents import parse_source
@@ -76,7 +76,7 @@ def has_import(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, STATE))
 
 
-def plan_import(export: Export, folder: str, format: str, source: str) -> ImportPlan:
+def plan_import(export: ConvertedFiles, folder: str, format: str, source: str) -> ImportPlan:
     """Plan the changes of an import in a folder.
 
     Raises `UsageError` if the folder cannot be read or contains another import.
@@ -88,7 +88,7 @@ def plan_import(export: Export, folder: str, format: str, source: str) -> Import
 
 
 def write_import(
-    export: Export, folder: str, format: str, source: str, *, keep_mine: bool = False
+    export: ConvertedFiles, folder: str, format: str, source: str, *, keep_mine: bool = False
 ) -> ImportPlan:
     """Write the import, unless there are clashes. With `keep_mine`, documents that clash stay as they are, and the rest is written.
 
@@ -106,7 +106,7 @@ def write_import(
         raise build_unwritable_error(quote(folder), error, "free some space or fix the permissions") from None
 
 
-def _find_state(tree: GuestTree, format: str, source: str) -> _State:
+def _find_state(tree: ConfinedFolder, format: str, source: str) -> _State:
     content = tree.read(STATE) if tree.exists(STATE) else None
     if content is None:
         return _State(format=format, source=source, files={})
@@ -124,7 +124,7 @@ def _find_state(tree: GuestTree, format: str, source: str) -> _State:
     return state
 
 
-def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
+def _plan(tree: ConfinedFolder, export: ConvertedFiles, state: _State) -> ImportPlan:
     written: dict[str, str] = {}
     merged: set[str] = set()
     removed: list[str] = []
@@ -191,12 +191,12 @@ def _place(places: tuple[Place | None, ...], line: int) -> Place | None:
     return next((each for each in (*before, *places[line:]) if each is not None), None)
 
 
-def _read_text(tree: GuestTree, path: str) -> str | None:
+def _read_text(tree: ConfinedFolder, path: str) -> str | None:
     content = tree.read(path) if tree.exists(path) else None
     return None if content is None else content.decode("utf-8", "surrogateescape")
 
 
-def _write(tree: GuestTree, plan: ImportPlan, state: _State) -> None:
+def _write(tree: ConfinedFolder, plan: ImportPlan, state: _State) -> None:
     """Write all new contents next to their files before the first file is replaced; the state is written last."""
     wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
     wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"

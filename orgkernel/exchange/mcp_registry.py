@@ -14,7 +14,7 @@ from typing import Any
 
 from orgkernel.documents.records import Tool
 from orgkernel.exchange.a2a.cards import is_address
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.exported import ConvertedFiles, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9][A-Za-z0-9._-]*")
 _MAX_NAME_LENGTH, _MAX_TEXT_LENGTH = 200, 100
 
 
-def export_mcp_registry(view: OrgView) -> Export:
+def export_mcp_registry(view: OrgView) -> ConvertedFiles:
     """The servers in the order of their first tools. The same documents always give the same bytes."""
     servers: dict[str, list[tuple[str, Tool]]] = {}
     lacking: list[str] = []
@@ -42,7 +42,7 @@ def export_mcp_registry(view: OrgView) -> Export:
                 lacking.append(tool_id)
     files = {f"{name}/server.json": _render_server(view, name, tools) for name, tools in servers.items()}
     lost = tuple(_list_losses(view, lacking, servers))
-    return Export(files, ("MCP servers with a name of the registry and an address",), lost)
+    return ConvertedFiles(files, ("MCP servers with a name of the registry and an address",), lost)
 
 
 def _fits(name: str, tool: Tool) -> bool:

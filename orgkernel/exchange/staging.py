@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from orgkernel.errors import UsageError
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.confined_folder import ConfinedFolder
 
 STAGED: Final = ".orgkernel-new"
 """Suffix of a new content next to its file."""
 
 
-def open_folder(folder: str, shown: str) -> GuestTree:
+def open_folder(folder: str, shown: str) -> ConfinedFolder:
     """A folder that is there. Raises `UsageError`."""
     try:
-        return GuestTree(folder)
+        return ConfinedFolder(folder)
     except OSError as error:
         raise UsageError(f"{shown} cannot be opened: {_describe_reason(error)}", "pass a folder") from None
 
@@ -25,7 +25,7 @@ def build_unwritable_error(shown: str, error: OSError, help: str) -> UsageError:
     return UsageError(f"{shown} cannot be written: {_describe_reason(error)}", help)
 
 
-def stage_files(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
+def stage_files(tree: ConfinedFolder, contents: Mapping[str, bytes]) -> None:
     """Write each content next to its file. If one cannot be written, all are removed again. Raises OSError."""
     staged: list[str] = []
     try:
@@ -38,7 +38,7 @@ def stage_files(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
         raise
 
 
-def settle(tree: GuestTree, paths: Iterable[str]) -> None:
+def settle(tree: ConfinedFolder, paths: Iterable[str]) -> None:
     """Replace the files by their staged contents, in this order. Raises OSError."""
     for path in paths:
         tree.rename(f"{path}{STAGED}", path.rpartition("/")[2])

@@ -15,9 +15,9 @@ from fnmatch import fnmatchcase
 
 from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import UsageError
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.confined_folder import ConfinedFolder
 from orgkernel.exchange.drift import ExportComparison, compare_export
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.formats import Exporter
 from orgkernel.exchange.marks import Mark, find_mark
 from orgkernel.exchange.staging import STAGED, build_unwritable_error, open_folder, settle, stage_files
@@ -41,7 +41,7 @@ class WrittenFiles:
     """Files that already were as exported."""
 
 
-def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) -> ExportComparison:
+def check_export(export: ConvertedFiles, exporter: Exporter, folder: str, mark: Mark) -> ExportComparison:
     """Compare an export with a folder. Raises `UsageError` if it cannot be read."""
     if not os.path.lexists(folder):
         return compare_export(export, {}, mark)
@@ -49,7 +49,9 @@ def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) ->
         return compare_export(export, _read_existing_files(tree, export, exporter), mark)
 
 
-def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> WrittenFiles:
+def write_export(
+    export: ConvertedFiles, exporter: Exporter, folder: str, mark: Mark, *, force: bool
+) -> WrittenFiles:
     """Write the files that differ and remove files that are no longer exported.
 
     Raises `NotOurs` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be
@@ -67,7 +69,7 @@ def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *,
             raise _build_unwritable_error(folder, error) from None
 
 
-def _open(folder: str) -> GuestTree:
+def _open(folder: str) -> ConfinedFolder:
     if os.open not in os.supports_dir_fd:
         raise UsageError(
             "files are written and checked on Linux and macOS only", "print them: leave out `-o`"
@@ -81,7 +83,9 @@ def _build_unwritable_error(folder: str, error: OSError) -> UsageError:
     )
 
 
-def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> WrittenFiles:
+def _write(
+    tree: ConfinedFolder, export: ConvertedFiles, exporter: Exporter, mark: Mark, *, force: bool
+) -> WrittenFiles:
     current_files = _read_existing_files(tree, export, exporter)
     ours = {path for path, text in current_files.items() if find_mark(text or "") == mark}
     if ours & set(export.files):
@@ -112,13 +116,15 @@ def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, f
     return WrittenFiles(tuple(wanted), tuple(surplus), kept)
 
 
-def _remove_empty(tree: GuestTree, path: str) -> None:
+def _remove_empty(tree: ConfinedFolder, path: str) -> None:
     folder = path.rpartition("/")[0]
     while folder and tree.remove_folder(folder):
         folder = folder.rpartition("/")[0]
 
 
-def _read_existing_files(tree: GuestTree, export: Export, exporter: Exporter) -> dict[str, str | None]:
+def _read_existing_files(
+    tree: ConfinedFolder, export: ConvertedFiles, exporter: Exporter
+) -> dict[str, str | None]:
     """The files with exported names and at the locations of the format. None for a file that is not text."""
     paths = dict.fromkeys(path for path in export.files if tree.exists(path))
     for pattern in exporter.places:
@@ -126,7 +132,7 @@ def _read_existing_files(tree: GuestTree, export: Export, exporter: Exporter) ->
     return {path: _read_text(tree.read(path)) for path in paths}
 
 
-def _list_matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
+def _list_matching(tree: ConfinedFolder, folder: str, steps: list[str]) -> Iterator[str]:
     step, rest = steps[0], steps[1:]
     names = [step] if "*" not in step else tree.names(folder)[:_MAX_FOLDERS]
     for name in names:

@@ -17,7 +17,7 @@ from benchmarks.worlds import ORG, World
 from orgkernel.decisions.access.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.opa.export import DATA_FILE, POLICY_FILE, export_opa
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import build_request, build_state
@@ -36,7 +36,7 @@ _CODES = {
 }  # fmt: skip
 
 
-def exported(folder: Path) -> Export:
+def exported(folder: Path) -> ConvertedFiles:
     return export_opa(Kernel.open(folder).latest(ORG).index)
 
 
@@ -92,7 +92,7 @@ def test_a_wrong_policy_is_found(tmp_path: Path) -> None:
     view = Kernel.open(tmp_path).latest(ORG).index
     files = dict(export_opa(view).files)
     files[POLICY_FILE] = files[POLICY_FILE].replace("\tresource.restricted_to\n", "\tfalse\n", 1)
-    opa = Opa(Export(files, (), ()))
+    opa = Opa(ConvertedFiles(files, (), ()))
     found = 0
     for _ in range(60):
         asked, holds_lock = made.ask()
@@ -212,7 +212,7 @@ def test_the_files_alone_decide(tmp_path: Path) -> None:
     files = {name: (tmp_path / "out" / name).read_text(encoding="utf-8") for name in (POLICY_FILE, DATA_FILE)}
     assert "Made by orgkernel from organization software_dev for opa" in files[POLICY_FILE]
     assert list(json.loads(files[DATA_FILE])) == ["$comment", "organization"]
-    opa = Opa(Export(files, (), ()))
+    opa = Opa(ConvertedFiles(files, (), ()))
     for role, allowed in (("codegen_specialist", True), ("research_xo", False)):
         question = {
             "subject": f"role:{role}",

@@ -17,7 +17,7 @@ import yaml
 from orgkernel import Kernel
 from orgkernel.exchange.agents.equivalents import list_host_names
 from orgkernel.exchange.agents.names import map_names
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats import read_built_in_tools
@@ -231,7 +231,7 @@ def test_there_and_back_loses_only_what_is_named(tmp_path: Path, target: str, se
         assert tools - after.get(role, set()) <= lost
 
 
-def _export(folder: Path, target: str) -> tuple[OrgView, Export]:
+def _export(folder: Path, target: str) -> tuple[OrgView, ConvertedFiles]:
     view = Kernel.open(folder).organization("active").snapshot.index
     return view, EXPORTS[target].export(view)
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from orgkernel.exchange.agents.names import MAX_NAME_LENGTH, map_names
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.marks import Mark, find_mark
 from orgkernel.graph.questions import OrgView
@@ -47,7 +47,7 @@ def front_of(text: str) -> dict:
     return yaml.safe_load(front)
 
 
-def lost(export: Export) -> dict[str, int | None]:
+def lost(export: ConvertedFiles) -> dict[str, int | None]:
     return {each.what: each.count for each in export.lost}
 
 

@@ -13,7 +13,7 @@ import yaml
 from orgkernel.exchange.ai_catalog import CATALOG_FILE, export_ai_catalog
 from orgkernel.exchange.backstage import CATALOG_FILE as CATALOG_INFO
 from orgkernel.exchange.backstage import export_backstage, map_names
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.mcp_registry import export_mcp_registry
 from orgkernel.graph.questions import OrgView
@@ -53,7 +53,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> OrgView:
     return Kernel.open(write_tree(tmp_path_factory.mktemp("shop") / "shop", SHOP)).latest("shop").index
 
 
-def losses_of(export: Export) -> dict[str, int | None]:
+def losses_of(export: ConvertedFiles) -> dict[str, int | None]:
     return {loss.what: loss.count for loss in export.lost}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orgkernel.errors import UsageError
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.confined_folder import ConfinedFolder
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.marks import Mark
 from orgkernel.exchange.writing import NotOurs, check_export, write_export
@@ -110,7 +110,7 @@ def test_a_full_disk_changes_nothing(view: OrgView, tmp_path: Path, monkeypatch)
     for path in (BOSS, WORKER):
         (tmp_path / path).write_text((tmp_path / path).read_text() + "\nolder\n")
     before = contents(tmp_path)
-    real, calls = GuestTree.write, []
+    real, calls = ConfinedFolder.write, []
 
     def no_room(self, path: str, content: bytes) -> None:
         calls.append(path)
@@ -118,7 +118,7 @@ def test_a_full_disk_changes_nothing(view: OrgView, tmp_path: Path, monkeypatch)
             raise OSError(errno.ENOSPC, "No space left on device")
         real(self, path, content)
 
-    monkeypatch.setattr(GuestTree, "write", no_room)
+    monkeypatch.setattr(ConfinedFolder, "write", no_room)
     with pytest.raises(UsageError, match="no space left"):
         write(view, tmp_path)
     assert contents(tmp_path) == before
@@ -130,7 +130,7 @@ def test_a_killed_run_leaves_old_or_new_files_and_the_next_one_mends(
     """Killed at each replacement: whoever reads sees a whole file."""
     new = EXPORTER.export(view).files
     old = {path: f"{text}\nolder\n" for path, text in new.items()}
-    real = GuestTree.rename
+    real = ConfinedFolder.rename
 
     class Killed(BaseException):
         pass
@@ -149,7 +149,7 @@ def test_a_killed_run_leaves_old_or_new_files_and_the_next_one_mends(
             real(self, path, name)
 
         with monkeypatch.context() as patch:
-            patch.setattr(GuestTree, "rename", rename)
+            patch.setattr(ConfinedFolder, "rename", rename)
             with pytest.raises(Killed):
                 write(view, folder)
         assert all((folder / path).read_text() in (old[path], new[path]) for path in new)

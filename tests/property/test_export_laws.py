@@ -22,7 +22,7 @@ from orgkernel.exchange import backstage
 from orgkernel.exchange.a2a import export as a2a
 from orgkernel.exchange.agents import claude_code, copilot, crewai
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, build_roster
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -116,7 +116,7 @@ CONTEXTS = tuple(
 )
 
 
-def read_again(export: Export, target: str) -> OrgView:
+def read_again(export: ConvertedFiles, target: str) -> OrgView:
     """The organization that the exported files are, to whoever knows nothing of ours."""
     with tempfile.TemporaryDirectory() as folder:
         write_tree(Path(folder), export.files)
@@ -191,7 +191,7 @@ def check_given(view: OrgView, role: str, held: HeldTool, *, may_ask: bool) -> N
             assert decide_access(view, request).outcome in allowed, (role, held.id, action)
 
 
-def asked_in(export: Export, target: str) -> set[str]:
+def asked_in(export: ConvertedFiles, target: str) -> set[str]:
     """The tools that the format asks for before they are used."""
     if target == "agent-spec":
         components = (
@@ -205,7 +205,7 @@ def asked_in(export: Export, target: str) -> set[str]:
     return set(json.loads(export.files[claude_code.SETTINGS])["permissions"].get("ask", ()))
 
 
-def calls_others(export: Export, target: str, role: ExportedRole) -> bool:
+def calls_others(export: ConvertedFiles, target: str, role: ExportedRole) -> bool:
     """Whether the format says, without a tool of ours, that a role calls just its subordinates."""
     if target == "crewai":
         crew = json.loads(export.files["crew.jsonc"].split("\n", 1)[1])
@@ -332,6 +332,6 @@ def test_what_a_target_says_is_a_field() -> None:
     assert {*a2a.SAYS, *backstage.SAYS} - routes == set()
 
 
-def _said(export: Export, org_id: str) -> tuple[object, ...]:
+def _said(export: ConvertedFiles, org_id: str) -> tuple[object, ...]:
     files = {path: text.replace(org_id, "") for path, text in export.files.items()}
     return files, [(each.what, each.count) for each in export.lost]

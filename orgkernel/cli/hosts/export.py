@@ -20,7 +20,7 @@ from orgkernel.exchange.a2a.export import export_a2a
 from orgkernel.exchange.a2a.keys import CardKeys
 from orgkernel.exchange.ai_catalog import export_ai_catalog
 from orgkernel.exchange.drift import DriftedFile, ExportComparison, LineDifference
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.formats import EXPORTS, Exporter
 from orgkernel.exchange.marks import Mark
 from orgkernel.exchange.writing import check_export, write_export
@@ -126,7 +126,7 @@ def command(
             raise click.exceptions.Exit(1)
 
 
-def _name_agents(view: OrgView, export: Export) -> Export:
+def _name_agents(view: OrgView, export: ConvertedFiles) -> ConvertedFiles:
     """The export whose reports have agents of other hosts by the names that people gave them, if no two have the same."""
     times = Counter(post.profile.name for post in view.records.posts.values())
 
@@ -145,7 +145,7 @@ def _name_agents(view: OrgView, export: Export) -> Export:
     )
 
 
-def _refuse_losses(export: Export, target: str) -> NoReturn:
+def _refuse_losses(export: ConvertedFiles, target: str) -> NoReturn:
     """Name each tool that agents would lose, and raise `UsageError`."""
     _list_missing(export.withheld)
     name = target.replace("-", "_")
@@ -194,7 +194,7 @@ def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Expor
     return exporter
 
 
-def _write(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> None:
+def _write(export: ConvertedFiles, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> None:
     done = write_export(export, exporter, folder, mark, force=force)
     for path in export.files:
         click.echo(printable(f"{_render_files(folder, path)}{' (unchanged)' * (path in done.kept)}"))
@@ -203,7 +203,7 @@ def _write(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force
     _report(export)
 
 
-def _check(export: Export, exporter: Exporter, folder: str, mark: Mark) -> None:
+def _check(export: ConvertedFiles, exporter: Exporter, folder: str, mark: Mark) -> None:
     comparison = check_export(export, exporter, folder, mark)
     for line in _render_losses(comparison, folder):
         click.echo(printable(line))
@@ -257,7 +257,7 @@ def _render_files(folder: str, path: str) -> str:
     return f"{folder.rstrip('/')}/{path}"
 
 
-def _report(export: Export) -> None:
+def _report(export: ConvertedFiles) -> None:
     """Print covered and lost facts to stderr."""
     click.echo(f"covered: {', '.join(export.covers)}", err=True)
     click.echo("lost or expressed differently:", err=True)

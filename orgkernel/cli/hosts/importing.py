@@ -13,7 +13,7 @@ from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import clean, did_you_mean, listing, printable, quote
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.exchange.documents import export_documents
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.importing import Clash, ImportPlan, has_import, plan_import, write_import
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.formats import FORMATS
@@ -126,7 +126,7 @@ def _render_files(folder: str, path: str) -> str:
     return f"{folder.rstrip('/')}/{path}"
 
 
-def _say_losses(export: Export) -> None:
+def _say_losses(export: ConvertedFiles) -> None:
     if export.lost:
         click.echo("not in the documents:", err=True)
     for loss in export.lost:

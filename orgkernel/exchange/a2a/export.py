@@ -13,7 +13,7 @@ from orgkernel.exchange.a2a.cards import (
     build_role_card,
     has_card,
 )
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.exported import ConvertedFiles, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.role_losses import find_role_losses
 from orgkernel.graph.questions import OrgView
@@ -44,7 +44,7 @@ def export_a2a(
     view: OrgView,
     endpoint: Endpoint | None = None,
     sign: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
-) -> Export:
+) -> ConvertedFiles:
     """Export the cards of an organization.
 
     `endpoint` is the address of its agents; `sign` adds a signature to a card.
@@ -60,7 +60,7 @@ def export_a2a(
     mark = {"$comment": mark_of(view.org_id, TARGET), "cards": list(cards)}
     lost = tuple(_list_losses(view, endpoint is None, sign is None))
     left_out = tuple(each for each in view.roles if get_role_file(each) not in cards)
-    return Export(
+    return ConvertedFiles(
         {MARK_FILE: render_card(mark), **cards}, COVERS, lost, left_out=left_out, unmarked=frozenset(cards)
     )
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.exchange.agent_zero.compiling import render_bundle
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.agent_zero.host import (
     ActivationSettings,
     Generation,
@@ -25,6 +24,7 @@ from orgkernel.exchange.agent_zero.host import (
 )
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
 from orgkernel.exchange.agent_zero.profiles import build_profile_files, find_tool_ids
+from orgkernel.exchange.confined_folder import ConfinedFolder
 from orgkernel.runtime.bundle import Bundle, read_bundle
 
 FOLDER = "usr/organizations"
@@ -63,7 +63,7 @@ def activate(
 
 
 def _activate(
-    tree: GuestTree, compiled: Mapping[str, Any], chosen: Mapping[str, str | None], source: str | None
+    tree: ConfinedFolder, compiled: Mapping[str, Any], chosen: Mapping[str, str | None], source: str | None
 ) -> ActivationReport:
     generation = find_generation(tree)
     owned = open_journal(tree)
@@ -96,7 +96,7 @@ def deactivate(root: str) -> ActivationReport:
         return _deactivate(tree)
 
 
-def _deactivate(tree: GuestTree) -> ActivationReport:
+def _deactivate(tree: ConfinedFolder) -> ActivationReport:
     find_generation(tree)
     owned = open_journal(tree)
     set_aside = None
@@ -113,7 +113,7 @@ def _deactivate(tree: GuestTree) -> ActivationReport:
     return ActivationReport((), tuple(sorted([*first, *removed])), tuple(sorted(changed)), set_aside)
 
 
-def _drop_switched_off(tree: GuestTree, owned: OwnedFiles) -> list[str]:
+def _drop_switched_off(tree: ConfinedFolder, owned: OwnedFiles) -> list[str]:
     """Remove an activation that was switched off in the host: its bundle goes too. A foreign file is kept."""
     if not owned.is_ours(SWITCHED_OFF, written_as=ACTIVE):
         return []
@@ -121,7 +121,7 @@ def _drop_switched_off(tree: GuestTree, owned: OwnedFiles) -> list[str]:
     return [SWITCHED_OFF]
 
 
-def open_journal(tree: GuestTree) -> OwnedFiles:
+def open_journal(tree: ConfinedFolder) -> OwnedFiles:
     """The files that activations wrote."""
     return OwnedFiles(tree, JOURNAL, SCHEMA, _may_own)
 
@@ -132,7 +132,7 @@ def _may_own(path: str) -> bool:
     return profile or path == ACTIVE or path.startswith((f"{BUNDLES}/", f"{FOLDER}/roles/"))
 
 
-def read_settings(tree: GuestTree) -> ActivationSettings:
+def read_settings(tree: ConfinedFolder) -> ActivationSettings:
     """The settings of `active.json`; the defaults if it is missing or cannot be read."""
     data = read_json(tree, ACTIVE)
     given = data.get(SETTINGS_KEY) if isinstance(data, dict) else None
@@ -152,7 +152,7 @@ class _Group:
 
 
 def _plan_groups(
-    tree: GuestTree,
+    tree: ConfinedFolder,
     generation: Generation,
     compiled: Mapping[str, Any],
     bundle: Bundle,
@@ -186,7 +186,7 @@ def _plan_groups(
 
 
 def _choose(
-    tree: GuestTree, owned: OwnedFiles, groups: Iterator[_Group]
+    tree: ConfinedFolder, owned: OwnedFiles, groups: Iterator[_Group]
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """The files to write, and the paths in the way of the others."""
     texts: dict[str, bytes] = {}
@@ -199,7 +199,7 @@ def _choose(
     return texts, tuple(kept)
 
 
-def _is_taken(tree: GuestTree, owned: OwnedFiles, group: _Group) -> bool:
+def _is_taken(tree: ConfinedFolder, owned: OwnedFiles, group: _Group) -> bool:
     """Whether a file of the group is foreign, its folder contains another file, or its folder is a link."""
     if group.name in group.contents:
         return not owned.is_free(group.name)
@@ -208,7 +208,7 @@ def _is_taken(tree: GuestTree, owned: OwnedFiles, group: _Group) -> bool:
     return any(not owned.is_ours(path) for path in tree.walk(group.name, 9))
 
 
-def _name_aside(tree: GuestTree) -> str:
+def _name_aside(tree: ConfinedFolder) -> str:
     """A free name next to `active.json`."""
     number = 1
     while tree.exists(name := f"{ACTIVE}.kept{'' if number == 1 else number}"):

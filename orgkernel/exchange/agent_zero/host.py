@@ -13,7 +13,7 @@ from typing import Any
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.confined_folder import ConfinedFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ SECOND = Generation("G2", "0.9.8", "usr/agents", "agent.system.main.role.md")
 THIRD = Generation("G3", "0.9.9, 1.0 and later", "usr/agents", "agent.system.main.specifics.md")
 
 
-def open_host(root: str) -> GuestTree:
+def open_host(root: str) -> ConfinedFolder:
     """Open the folder of a host. Raises `UsageError` if it is not a folder or cannot be opened."""
     try:
-        return GuestTree(root)
+        return ConfinedFolder(root)
     except OSError as error:
         raise UsageError(
             f"{quote(root)} cannot be opened as a folder: {error.strerror}",
@@ -44,7 +44,7 @@ def open_host(root: str) -> GuestTree:
         ) from None
 
 
-def find_generation(tree: GuestTree) -> Generation:
+def find_generation(tree: ConfinedFolder) -> Generation:
     """The generation of the host in a folder. Raises `UsageError` if the folder is not a host."""
     if tree.is_file("helpers/extension.py"):
         return THIRD
@@ -94,7 +94,7 @@ class ActivationSettings:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def read_json(tree: GuestTree, path: str) -> Any:
+def read_json(tree: ConfinedFolder, path: str) -> Any:
     """The content of a JSON file in a host. None if it is missing or cannot be read."""
     try:
         return json.loads((tree.read(path) or b"").decode("utf-8-sig"))

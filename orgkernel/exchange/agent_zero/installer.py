@@ -2,7 +2,7 @@
 
 A journal, `usr/organizations/lib/orgkernel_agent_zero/installed.json`, lists every file that was written. Paths in it that
 the installer could not have written are ignored. Agents can change the host's files, and plant links among them, so they are reached through
-`GuestTree`. Only the standard library is needed: `extension/install_org_kernel.sh` runs this module on machines without
+`ConfinedFolder`. Only the standard library is needed: `extension/install_org_kernel.sh` runs this module on machines without
 orgkernel's dependencies.
 """
 
@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from orgkernel.errors import UsageError
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.agent_zero.host import FIRST, THIRD, Generation, find_generation, open_host
 from orgkernel.exchange.agent_zero.owned_files import OwnedFiles
+from orgkernel.exchange.confined_folder import ConfinedFolder
 from orgkernel.version import __version__
 
 ORGANIZATIONS = "usr/organizations"
@@ -120,7 +120,7 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
             say(f"note: {ORGANIZATIONS}/reports contains reports and is kept")
 
 
-def _find_plugin_settings(tree: GuestTree) -> Iterator[str]:
+def _find_plugin_settings(tree: ConfinedFolder) -> Iterator[str]:
     """The folders in which a host keeps whether this plugin is on for a profile or a project."""
     projects = [f"usr/projects/{name}/.a0proj" for name in tree.names("usr/projects")]
     for folder in ("agents", "usr/agents", *(f"{project}/agents" for project in projects)):
@@ -130,7 +130,7 @@ def _find_plugin_settings(tree: GuestTree) -> Iterator[str]:
         yield f"{project}/plugins/orgkernel"
 
 
-def _find_toggles(tree: GuestTree) -> Iterator[str]:
+def _find_toggles(tree: ConfinedFolder) -> Iterator[str]:
     """The files by which a host remembers that a user switched the plugin on or off."""
     for place in (PLUGIN, *_find_plugin_settings(tree)):
         for name in (".toggle-0", ".toggle-1"):
@@ -139,7 +139,7 @@ def _find_toggles(tree: GuestTree) -> Iterator[str]:
 
 
 @contextmanager
-def _open_for_change(root: str) -> Iterator[GuestTree]:
+def _open_for_change(root: str) -> Iterator[ConfinedFolder]:
     """Open the folder of a host for one installer at a time. Raises `UsageError` if a file cannot be written."""
     try:
         with open_host(root) as tree, tree.locked():
@@ -152,7 +152,7 @@ def _open_for_change(root: str) -> Iterator[GuestTree]:
         ) from error
 
 
-def open_installed(tree: GuestTree) -> OwnedFiles:
+def open_installed(tree: ConfinedFolder) -> OwnedFiles:
     """The files that were installed."""
     return OwnedFiles(tree, INSTALLED, SCHEMA, _may_own)
 
@@ -209,7 +209,7 @@ def _list_files_below(folder: str) -> Iterator[tuple[str, str]]:
             yield file, os.path.relpath(file, folder).replace(os.sep, "/")
 
 
-def _may_write(tree: GuestTree, owned: OwnedFiles, path: str, content: bytes, say: Say) -> bool:
+def _may_write(tree: ConfinedFolder, owned: OwnedFiles, path: str, content: bytes, say: Say) -> bool:
     """Whether a file can be written. Raises `UsageError` if a foreign file has its name."""
     current_content = tree.read(path)
     if not tree.exists(path) or current_content == content or owned.is_ours(path):
@@ -225,7 +225,9 @@ def _may_write(tree: GuestTree, owned: OwnedFiles, path: str, content: bytes, sa
     return True
 
 
-def _write(tree: GuestTree, owned: OwnedFiles, plan: dict[str, bytes], stale: list[str], say: Say) -> None:
+def _write(
+    tree: ConfinedFolder, owned: OwnedFiles, plan: dict[str, bytes], stale: list[str], say: Say
+) -> None:
     for folder in dict.fromkeys(path.rpartition("/")[0] for path in (INSTALLED, *plan)):
         if not tree.is_writable(folder):
             raise UsageError(
@@ -243,7 +245,7 @@ def _write(tree: GuestTree, owned: OwnedFiles, plan: dict[str, bytes], stale: li
     owned.settle(plan, kept)
 
 
-def _remove(tree: GuestTree, owned: OwnedFiles, path: str, say: Say, *, dry_run: bool) -> bool:
+def _remove(tree: ConfinedFolder, owned: OwnedFiles, path: str, say: Say, *, dry_run: bool) -> bool:
     """Remove an installed file, unless it is a document that was changed. Whether it is gone."""
     if not tree.exists(path):
         if not dry_run:
@@ -259,7 +261,7 @@ def _remove(tree: GuestTree, owned: OwnedFiles, path: str, say: Say, *, dry_run:
     return True
 
 
-def _clear_compiled(tree: GuestTree, path: str) -> None:
+def _clear_compiled(tree: ConfinedFolder, path: str) -> None:
     """Remove the compiled Python files of a file, or of a folder (`FOLDER/*.py`), because Python could run them
     instead.
     """
@@ -274,7 +276,7 @@ def _clear_compiled(tree: GuestTree, path: str) -> None:
     tree.remove_folder(compiled)
 
 
-def _say_what_is_next(tree: GuestTree, say: Say) -> None:
+def _say_what_is_next(tree: ConfinedFolder, say: Say) -> None:
     say("")
     if tree.exists(f"{ORGANIZATIONS}/active.json"):
         say(
@@ -298,14 +300,14 @@ def _quote_path(path: str) -> str:
 # -- the plan filter ---------------------------------------------------------------------------------------------------
 
 
-def _list_selectors(tree: GuestTree) -> Iterator[tuple[str, str]]:
+def _list_selectors(tree: ConfinedFolder) -> Iterator[tuple[str, str]]:
     """The files of a host that choose a plan for a message, with their contents. They belong to a layer of the host that plans tasks."""
     for path in tree.walk("", _SEARCHED_DEPTH):
         if path.endswith(f"/before_main_llm_call/{SELECTOR}") and (content := tree.read(path)) is not None:
             yield path, content.decode("utf-8", "surrogateescape")
 
 
-def _filter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
+def _filter_plans(tree: ConfinedFolder, say: Say, *, dry_run: bool) -> None:
     """Add a line after a selector reads its library of plans: it keeps only the plans of the active role, or all without one."""
     for path, text in _list_selectors(tree):
         if _ALLOWED in text:
@@ -321,7 +323,7 @@ def _filter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
             _clear_compiled(tree, path)
 
 
-def _unfilter_plans(tree: GuestTree, say: Say, *, dry_run: bool) -> None:
+def _unfilter_plans(tree: ConfinedFolder, say: Say, *, dry_run: bool) -> None:
     for path, text in _list_selectors(tree):
         if _MARK not in text:
             continue

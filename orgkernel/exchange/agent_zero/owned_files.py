@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.confined_folder import ConfinedFolder
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class OwnedFiles:
 
     def __init__(
         self,
-        tree: GuestTree,
+        tree: ConfinedFolder,
         journal_path: str,
         schema: str,
         may_own: Callable[[str], bool],
@@ -127,11 +127,13 @@ def _read_journal(content: bytes | None, schema: str, may_own: Callable[[str], b
         folders = [str(each) for each in data["folders"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Journal()
-    safe = {name: digests for name, digests in files.items() if GuestTree.is_below(name) and may_own(name)}
+    safe = {
+        name: digests for name, digests in files.items() if ConfinedFolder.is_below(name) and may_own(name)
+    }
     about = {
         name: value for name, value in data.items() if name not in ("files", "folders") and name[:1] != "_"
     }
-    return Journal(safe, [each for each in folders if GuestTree.is_below(each)], about)
+    return Journal(safe, [each for each in folders if ConfinedFolder.is_below(each)], about)
 
 
 def _list_folders(path: str) -> list[str]:

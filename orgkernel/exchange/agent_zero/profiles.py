@@ -14,14 +14,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.agent_zero.host import FIRST, THIRD, ActivationSettings, Generation
+from orgkernel.exchange.confined_folder import ConfinedFolder
 from orgkernel.runtime.bundle import Bundle, BundleRole
 
 ToolIds = Mapping[str, tuple[str, ...]]
 
 
-def find_tool_ids(tree: GuestTree) -> ToolIds:
+def find_tool_ids(tree: ConfinedFolder) -> ToolIds:
     """The tools in a third-generation host: the name of each in calls, and its id in the host."""
     ids_by_name: dict[str, list[str]] = {}
     for name in _list_modules(tree, "tools"):
@@ -90,6 +90,6 @@ def _list_ids(name: str, tool_ids: ToolIds) -> tuple[str, ...]:
     return (f"mcp:{server}:{tool}",) if dot else tool_ids.get(name, (f"local:{name}",))
 
 
-def _list_modules(tree: GuestTree, folder: str) -> Iterator[str]:
+def _list_modules(tree: ConfinedFolder, folder: str) -> Iterator[str]:
     names = tree.names(folder) if tree.is_below(folder) else ()
     return (name[:-3] for name in names if name.endswith(".py") and not name.startswith("_"))

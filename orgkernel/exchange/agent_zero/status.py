@@ -15,9 +15,9 @@ from orgkernel.exchange.agent_zero.activation import (
     open_journal,
     read_settings,
 )
-from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.agent_zero.host import ActivationSettings, find_generation, open_host, read_json
 from orgkernel.exchange.agent_zero.installer import open_installed
+from orgkernel.exchange.confined_folder import ConfinedFolder
 from orgkernel.runtime import written
 from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
 from orgkernel.runtime.effect_counts import read_effect
@@ -71,7 +71,7 @@ def read_status(root: str) -> HostStatus:
         return _read_status(tree)
 
 
-def _read_status(tree: GuestTree) -> HostStatus:
+def _read_status(tree: ConfinedFolder) -> HostStatus:
     generation = find_generation(tree)
     version, files = _read_installed(tree)
     # The installed files that the host calls at its hooks.
@@ -147,7 +147,7 @@ def _judge(
     return True, "an organization is active"
 
 
-def _read_active(tree: GuestTree) -> tuple[dict[str, Any] | None, str]:
+def _read_active(tree: ConfinedFolder) -> tuple[dict[str, Any] | None, str]:
     """The active organization, or the problem with its file. A missing file is not a problem."""
     if not tree.exists(ACTIVE):
         return None, ""
@@ -159,7 +159,9 @@ def _read_active(tree: GuestTree) -> tuple[dict[str, Any] | None, str]:
     return document, ""
 
 
-def _read_named_bundle(tree: GuestTree, document: dict[str, Any]) -> tuple[Bundle | None, str | None, str]:
+def _read_named_bundle(
+    tree: ConfinedFolder, document: dict[str, Any]
+) -> tuple[Bundle | None, str | None, str]:
     """The bundle that the host reads for an `active.json`, its name, and why it is not in force."""
     given = document.get(SETTINGS_KEY)
     named = given.get("bundle") if isinstance(given, dict) else None
@@ -184,7 +186,7 @@ def _read_named_bundle(tree: GuestTree, document: dict[str, Any]) -> tuple[Bundl
     return bundle, name, f"{listing(changed)} changed since the bundle was compiled" if changed else ""
 
 
-def _has_roles(tree: GuestTree, document: dict[str, Any], bundle: Bundle | None) -> bool:
+def _has_roles(tree: ConfinedFolder, document: dict[str, Any], bundle: Bundle | None) -> bool:
     """Whether the organization has a role with a profile."""
     roles = written.list_written_roles(document)
     return any(
@@ -193,7 +195,7 @@ def _has_roles(tree: GuestTree, document: dict[str, Any], bundle: Bundle | None)
     )
 
 
-def _read_installed(tree: GuestTree) -> tuple[str | None, tuple[str, ...]]:
+def _read_installed(tree: ConfinedFolder) -> tuple[str | None, tuple[str, ...]]:
     """Version and files of the extension, as its installer recorded them."""
     journal = open_installed(tree).journal
     if not journal.files:
@@ -201,7 +203,7 @@ def _read_installed(tree: GuestTree) -> tuple[str | None, tuple[str, ...]]:
     return _read_text(journal.about, "version") or "unknown", tuple(journal.files)
 
 
-def _read_effect(tree: GuestTree) -> tuple[dict[str, Any] | None, str | None]:
+def _read_effect(tree: ConfinedFolder) -> tuple[dict[str, Any] | None, str | None]:
     """The effect that the host counted, and the problem if its file cannot be read."""
     if not tree.exists(HOST_EFFECT):
         return None, None

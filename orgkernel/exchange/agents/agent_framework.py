@@ -17,7 +17,7 @@ from orgkernel.exchange.agents.losses import (
 )
 from orgkernel.exchange.agents.pages import At, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, build_roster
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 
@@ -35,7 +35,7 @@ def escape_text(text: str) -> str:
     return f" {text}" if text.startswith("=") else text
 
 
-def export_agent_framework(view: OrgView) -> Export:
+def export_agent_framework(view: OrgView) -> ConvertedFiles:
     """An agent for each role. The same documents always give the same bytes."""
     roster = build_roster(view)
     mark = mark_of(view.org_id, TARGET)
@@ -60,7 +60,7 @@ def export_agent_framework(view: OrgView) -> Export:
         roster=roster,
         withheld=(*withheld, *count_dropped(roster, HOST)),
     )
-    return Export(
+    return ConvertedFiles(
         files,
         ("roles", "descriptions", "instructions", "tools that a role may use without limits", "models"),
         tuple(lost),

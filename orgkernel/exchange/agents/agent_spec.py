@@ -17,7 +17,7 @@ from orgkernel.exchange.agents.losses import (
 )
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 
@@ -27,7 +27,7 @@ HOST = "agent_spec"
 VERSION = "25.4.2"
 
 
-def export_agent_spec(view: OrgView) -> Export:
+def export_agent_spec(view: OrgView) -> ConvertedFiles:
     """A file for each role at the top. The same documents always give the same bytes."""
     roster = build_roster(view)
     files: dict[str, str] = {}
@@ -69,7 +69,7 @@ def export_agent_spec(view: OrgView) -> Export:
         role.id: {each.id for each in role.held("given", "asked") if role.subordinates or not each.delegates}
         for role in roster.roles.values()
     }
-    return Export(
+    return ConvertedFiles(
         files, covers, tuple(lost), places, list_withheld(roster, given), list_dropped(roster, HOST)
     )
 

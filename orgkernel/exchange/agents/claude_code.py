@@ -31,7 +31,7 @@ from orgkernel.exchange.agents.roster import (
     has_all,
     without_policies,
 )
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats import read_built_in_tools
@@ -71,7 +71,7 @@ def find_host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
     return tool_id if tool_id in _list_lowest_levels() or tool_id.startswith(_MCP) else None
 
 
-def export_claude_code(view: OrgView) -> Export:
+def export_claude_code(view: OrgView) -> ConvertedFiles:
     """Agents and permissions. The same documents always give the same bytes."""
     named = {tool: find_host_name(tool, names) for tool, names in list_host_names(view).items()}
     rules = tuple(list_file_rules(view, named))
@@ -145,7 +145,7 @@ def export_claude_code(view: OrgView) -> Export:
         *(["denied tools"] if denied else []),
         *(["policies about files"] if rules else []),
     ]
-    return Export(
+    return ConvertedFiles(
         files, tuple(covers), tuple(lost), places, list_withheld(roster, kept), list_dropped(roster, HOST)
     )
 

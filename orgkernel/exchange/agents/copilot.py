@@ -27,7 +27,7 @@ from orgkernel.exchange.agents.roster import (
     build_roster,
     has_all,
 )
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.copilot.words import SETS, STARTER, convert_tool_id, get_tool_name, holds
@@ -54,7 +54,7 @@ def find_host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
     return tool_id if tool_id.partition(".")[0] in SETS else None
 
 
-def export_copilot(view: OrgView) -> Export:
+def export_copilot(view: OrgView) -> ConvertedFiles:
     """An agent for each role. The same documents always give the same bytes."""
     roster = build_roster(view)
     mark = mark_of(view.org_id, TARGET)
@@ -101,7 +101,7 @@ def export_copilot(view: OrgView) -> Export:
         roster=roster,
         withheld=(*withheld, *count_dropped(roster, HOST)),
     )
-    return Export(
+    return ConvertedFiles(
         files,
         ("roles", "descriptions", "instructions", "tools that a role may use without limits", "models"),
         tuple(lost),

@@ -20,7 +20,7 @@ from orgkernel.exchange.agents.losses import (
 )
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_json_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster, has_all
-from orgkernel.exchange.exported import Export
+from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 
@@ -51,7 +51,7 @@ def find_host_name(held: HeldTool) -> str | None:
     return f"custom:{held.written}" if _OWN_TOOL.match(held.written) else None
 
 
-def export_crewai(view: OrgView) -> Export:
+def export_crewai(view: OrgView) -> ConvertedFiles:
     """The crew and its agents. The same documents always give the same bytes."""
     roster = build_roster(view)
     mark = mark_of(view.org_id, TARGET)
@@ -111,7 +111,7 @@ def export_crewai(view: OrgView) -> Export:
         "models",
         "mission",
     )
-    return Export(
+    return ConvertedFiles(
         files,
         (*covers, *(("the top of the chain of command",) if manager else ())),
         tuple(lost),

@@ -13,7 +13,7 @@ from orgkernel.documents.records import Plan, PlanStep, Procedure
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.names import MAX_NAME_LENGTH, map_names
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_markdown_lines, render_text_lines
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.exported import ConvertedFiles, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
@@ -24,7 +24,7 @@ PLACES = ("skills/*/SKILL.md",)
 MAX_DESCRIPTION_LENGTH, MAX_COMPATIBILITY_LENGTH = 1024, 500
 
 
-def export_skills(view: OrgView) -> Export:
+def export_skills(view: OrgView) -> ConvertedFiles:
     """The folders. The same documents always give the same bytes."""
     mark = mark_of(view.org_id, TARGET)
     files: dict[str, str] = {}
@@ -58,7 +58,7 @@ def export_skills(view: OrgView) -> Export:
         *find_losses(view, roles=False),
         Loss("files next to skills", "only the text of a skill is read; copy its other files"),
     )
-    return Export(files, ("cognitive skills", "plans in use", "procedures in use"), lost, places)
+    return ConvertedFiles(files, ("cognitive skills", "plans in use", "procedures in use"), lost, places)
 
 
 def _is_too_long(front: Mapping[str, object]) -> bool:

@@ -20,7 +20,7 @@ from orgkernel.exchange.engine_losses import (
     SCOPES,
     list_engine_losses,
 )
-from orgkernel.exchange.exported import STORED_STATE, Export, Loss
+from orgkernel.exchange.exported import STORED_STATE, ConvertedFiles, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
@@ -177,7 +177,7 @@ def find_losses(records: OrgRecords) -> Iterator[Loss]:
 SCHEMA_FILE, POLICIES_FILE, ENTITIES_FILE = "schema.cedarschema", "policies.cedar", "entities.json"
 
 
-def export_cedar(view: OrgView) -> Export:
+def export_cedar(view: OrgView) -> ConvertedFiles:
     """Export the access rules of an organization. The same documents always produce the same bytes."""
     entities = ",\n".join(
         json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in build_entities(view)
@@ -185,4 +185,6 @@ def export_cedar(view: OrgView) -> Export:
     policies = "\n".join((LAYERS, *render_statements(view.records.policies.values())))
     mark = f"// {mark_of(view.org_id, TARGET)}\n"
     files = {SCHEMA_FILE: mark + SCHEMA, POLICIES_FILE: mark + policies, ENTITIES_FILE: f"[\n{entities}\n]\n"}
-    return Export(files, COVERS, tuple(find_losses(view.records)), unmarked=frozenset({ENTITIES_FILE}))
+    return ConvertedFiles(
+        files, COVERS, tuple(find_losses(view.records)), unmarked=frozenset({ENTITIES_FILE})
+    )

@@ -16,7 +16,7 @@ from orgkernel.exchange.engine_losses import (
     SCOPES,
     list_engine_losses,
 )
-from orgkernel.exchange.exported import STORED_STATE, Export, Loss
+from orgkernel.exchange.exported import STORED_STATE, ConvertedFiles, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
 from orgkernel.graph.questions import OrgView
@@ -56,12 +56,12 @@ _WHY = {
 }
 
 
-def export_opa(view: OrgView) -> Export:
+def export_opa(view: OrgView) -> ConvertedFiles:
     """Export the access rules of an organization. The same documents always produce the same bytes."""
     mark = mark_of(view.org_id, TARGET)
     data = json.dumps({"$comment": mark, "organization": build_data(view)}, ensure_ascii=False, indent=1)
     policy = POLICY.read_text(encoding="utf-8")
-    return Export(
+    return ConvertedFiles(
         {POLICY_FILE: f"# {mark}\n{policy}", DATA_FILE: f"{data}\n"},
         COVERS,
         (*list_engine_losses(view.records, _WHY), *_ALWAYS),

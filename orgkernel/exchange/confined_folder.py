@@ -39,17 +39,17 @@ _WAIT = 60.0
 """Seconds to wait for another run."""
 
 
-class GuestTree:
+class ConfinedFolder:
     """A folder whose files are named by paths relative to it, with slashes. Methods raise OSError.
 
-    >>> GuestTree.is_below("usr/organizations/active.json"), GuestTree.is_below("usr/../../etc/passwd")
+    >>> ConfinedFolder.is_below("usr/organizations/active.json"), GuestTree.is_below("usr/../../etc/passwd")
     (True, False)
     """
 
     def __init__(self, root: str) -> None:
         """Open the folder, through links if the operator's path has any; raises OSError, and `UsageError` on Windows."""
         if fcntl is None or os.open not in os.supports_dir_fd:
-            raise UsageError("this works on Linux and macOS only", "run it where Agent-Zero runs")
+            raise UsageError("this works on Linux and macOS only", "run it on Linux or macOS")
         self.root = root
         self._descriptor = os.open(root, os.O_RDONLY | _DIRECTORY | _CLOSED)
 
