@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from orgkernel.cli.operate.checkup import check_everything
-from orgkernel.cli.operate.checkup_report import Asked
+from orgkernel.cli.operate.checkup_report import CheckupOptions
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import parse_location
@@ -320,7 +320,7 @@ def test_functions_of_a_toolbox_are_not_imported(shop: Path) -> None:
     """Importing them would run them."""
     (shop / "tools.py").write_text("raise SystemExit(9)\n")
     settings('[toolbox.x]\npython = "tools:x"\n')(shop)
-    asked = Asked(str(shop), {"HOME": str(shop)}, ("roles",))
+    asked = CheckupOptions(str(shop), {"HOME": str(shop)}, ("roles",))
     found = {each.check: each for each in check_everything(asked)}
     assert found["toolbox"].message == "1 tool in the settings; 1 function not imported"
 

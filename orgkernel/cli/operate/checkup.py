@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from orgkernel.cli.opening import build_request
-from orgkernel.cli.operate.checkup_report import Asked, Checked, Lines, run_check
+from orgkernel.cli.operate.checkup_report import CheckResult, CheckupOptions, Lines, run_check
 from orgkernel.cli.operate.checkup_store import check_store
 from orgkernel.cli.output import format_count
 from orgkernel.cli.stores import show_time
@@ -23,15 +23,15 @@ from orgkernel.kernel.cache_folder import find_cache_folder, open_cache
 from orgkernel.kernel.settings import Project, find_ignored, find_project, is_own
 
 
-def check_everything(options: Asked) -> Iterator[Checked]:
+def check_everything(options: CheckupOptions) -> Iterator[CheckResult]:
     """Run all checks, in the order in which a reader should fix the problems."""
     yield from run_check("python", check_python)
     yield from run_check("packages", check_packages)
     try:
         project = find_project(options.folder)
     except OrgkernelError as error:
-        yield Checked("settings", "problem", error.message, error.help)
-        yield Checked("settings", "warning", "nothing that depends on the settings was checked")
+        yield CheckResult("settings", "problem", error.message, error.help)
+        yield CheckResult("settings", "warning", "nothing that depends on the settings was checked")
         return
     yield from run_check("settings", lambda: check_settings(project))
     yield from run_check("documents", lambda: check_documents(options, project))
@@ -123,7 +123,7 @@ def check_settings(project: Project) -> Lines:
         yield "warning", f"the settings in `{ignored}` are ignored", "keep one of the two"
 
 
-def check_documents(options: Asked, project: Project) -> Lines:
+def check_documents(options: CheckupOptions, project: Project) -> Lines:
     """Check the documents, and report their findings."""
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.names import ACTIVE
@@ -163,7 +163,7 @@ def check_documents(options: Asked, project: Project) -> Lines:
         )
 
 
-def check_cache(options: Asked, project: Project) -> Lines:
+def check_cache(options: CheckupOptions, project: Project) -> Lines:
     """Whether the cache is used."""
     folder = find_cache_folder(project, options.environment)
     if folder is None:
@@ -199,7 +199,7 @@ def _refuse_calls(*_: Any) -> Any:
     raise AssertionError("nothing is called")
 
 
-def check_tokens(options: Asked, project: Project) -> Lines:
+def check_tokens(options: CheckupOptions, project: Project) -> Lines:
     """Whether tokens of the identity provider can be verified."""
     if project.oidc is None:
         return
@@ -230,7 +230,7 @@ def check_tokens(options: Asked, project: Project) -> Lines:
     yield "ok", f"{quote(host)} has {format_count(len(keys.keys), 'key')} of {quote(settings.issuer)}", ""
 
 
-def check_certificate(options: Asked) -> Lines:
+def check_certificate(options: CheckupOptions) -> Lines:
     """Whether clients would accept the certificate."""
     if options.tls is None:
         return
@@ -248,7 +248,7 @@ def check_certificate(options: Asked) -> Lines:
         yield "ok", f"the certificate is valid until {show_time(expires_at)}", ""
 
 
-def check_address(options: Asked, has_keys: bool) -> Lines:
+def check_address(options: CheckupOptions, has_keys: bool) -> Lines:
     """Whether `serve` would listen there, and what protects the keys on their way."""
     from manifest_api.guards.loopback import is_loopback
     from manifest_api.server import resolve_address

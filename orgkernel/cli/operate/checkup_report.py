@@ -18,7 +18,7 @@ Lines = Iterator[tuple[CheckStatus, str, str]]
 """The result of a check, with its help."""
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """The result of one check."""
 
     check: str
@@ -28,7 +28,7 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckupOptions:
     """The options of a checkup, with the same meaning as those of `orgkernel serve`."""
 
     folder: str
@@ -42,14 +42,14 @@ class Asked:
     offline: bool = False
 
 
-def run_check(name: str, check: Callable[[], Lines]) -> Iterator[Checked]:
+def run_check(name: str, check: Callable[[], Lines]) -> Iterator[CheckResult]:
     """Run a check. An exception becomes a problem, and the other checks continue."""
     try:
         for status, message, help in check():
-            yield Checked(name, status, message, help)
+            yield CheckResult(name, status, message, help)
     except OrgkernelError as error:
-        yield Checked(name, "problem", error.message, error.help)
+        yield CheckResult(name, "problem", error.message, error.help)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         where = f"`{error.filename}`: " if error.filename else ""
-        yield Checked(name, "problem", f"{where}{reason}", "allow this user to read it")
+        yield CheckResult(name, "problem", f"{where}{reason}", "allow this user to read it")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orgkernel.cli.operate.checkup_report import Asked, Checked, Lines, run_check
+from orgkernel.cli.operate.checkup_report import CheckResult, CheckupOptions, Lines, run_check
 from orgkernel.cli.output import format_count
 from orgkernel.cli.stores import show_time
 from orgkernel.diagnostics.wording import quote
@@ -27,7 +27,7 @@ _MAX_ROWS = 200_000
 """Maximum number of audit rows that are verified here. Larger audits take long."""
 
 
-def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Iterator[Checked]:
+def check_store(options: CheckupOptions, project: Project, has_keys: list[bool]) -> Iterator[CheckResult]:
     """Whether the store can be read, has room, and proves its audit. It adds to `has_keys` whether a key is valid."""
     try:
         location = locate_store(project, options.folder, options.store, options.environment)
@@ -36,7 +36,7 @@ def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Itera
             return
         store = open_store(location, read_only=True)
     except OrgkernelError as error:
-        yield Checked("store", "problem", error.message, error.help)
+        yield CheckResult("store", "problem", error.message, error.help)
         return
     with store:
         yield from run_check("store", lambda: _describe(store, options.budget))
@@ -47,13 +47,15 @@ def check_store(options: Asked, project: Project, has_keys: list[bool]) -> Itera
         yield from run_check("certificates", lambda: _check_certificates(store))
 
 
-def _check_missing(location: StoreLocation, options: Asked) -> Checked:
+def _check_missing(location: StoreLocation, options: CheckupOptions) -> CheckResult:
     from orgkernel.operations.upkeep import find_lost_store
 
     for lost in find_lost_store(location):
-        return Checked("store", "problem", lost.message, "restore a backup with `orgkernel store restore`")
+        return CheckResult(
+            "store", "problem", lost.message, "restore a backup with `orgkernel store restore`"
+        )
     shown = _shorten_path(location.shown, options.folder)
-    return Checked("store", "ok", f"there is none yet; the first change creates `{shown}`")
+    return CheckResult("store", "ok", f"there is none yet; the first change creates `{shown}`")
 
 
 def _describe(store: Store, budget: int) -> Lines:

@@ -45,9 +45,9 @@ def command(
     there are warnings only, 1 with a problem, 2 if it cannot check.
     """
     from orgkernel.cli.operate.checkup import check_everything
-    from orgkernel.cli.operate.checkup_report import Asked
+    from orgkernel.cli.operate.checkup_report import CheckupOptions
 
-    options = Asked(
+    options = CheckupOptions(
         os.getcwd(), os.environ, paths, store, host, require_key, build_tls_files(tls_certificate, tls_key),
         store_budget * 1024 * 1024, offline,
     )  # fmt: skip
