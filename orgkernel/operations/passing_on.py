@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decide import ask
-from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
+from orgkernel.decisions.access.evaluation import Assumptions, Evaluation, evaluate
 from orgkernel.decisions.access.layers.file_scope import is_in_file_scope
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
@@ -195,7 +195,7 @@ def _ask_part(
     evaluation = ask(tables, request, held_state)
     evaluation.required = evaluation.resource.required.get(request.action, FULL)
     if part is not None and is_in_file_scope(evaluation, part):
-        evaluation.assumed = Assumed(in_file_scope=True)
+        evaluation.assumed = Assumptions(in_file_scope=True)
     return evaluation
 
 
@@ -216,7 +216,7 @@ def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Gr
         bound = 0
         if receiver is not None:
             request = replace(there.request, subject=receiver.subject)
-            assumed = Assumed(grants=(given,))
+            assumed = Assumptions(grants=(given,))
             received = Evaluation(
                 evaluation.tables,
                 evaluation.state,

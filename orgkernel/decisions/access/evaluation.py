@@ -43,7 +43,7 @@ from orgkernel.graph.questions import OrgView
 # -- the evaluation ----------------------------------------------------------------------------------------------------
 
 
-class Assumed(NamedTuple):
+class Assumptions(NamedTuple):
     """Assumptions about a subject while a remedy or a condition is tried."""
 
     rank: int | None = None
@@ -63,7 +63,7 @@ class Assumed(NamedTuple):
     """Whether the request is assumed to state no arguments, and so no commands."""
 
 
-_NOTHING_ASSUMED = Assumed()
+_NOTHING_ASSUMED = Assumptions()
 
 
 class TraceNote(NamedTuple):
@@ -86,7 +86,7 @@ class Evaluation(Struct, eq=False):
     resource: Resource
     path: StatedPaths | None = None
     """The paths that the request states."""
-    assumed: Assumed | None = None
+    assumed: Assumptions | None = None
     required: int = 0
     """The level that the action requires; the full level for an action that the resource does not have."""
     essential: bool = False
@@ -219,7 +219,7 @@ class Evaluation(Struct, eq=False):
         state: StateView | None = None,
         tables: AccessTables | None = None,
         subject: Subject | None = None,
-        assumed: Assumed | None = None,
+        assumed: Assumptions | None = None,
         request: AccessRequest | None = None,
         treats_unstated_as_unmet: bool = False,
     ) -> Evaluation:

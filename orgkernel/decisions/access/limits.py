@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
-from orgkernel.decisions.access.policies import Names
+from orgkernel.decisions.access.policies import NamePatterns
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.evidence.limit_usage import MAX_AMOUNT, MILLIONTHS, Charge
 from orgkernel.documents.records import CallLimit
@@ -141,7 +141,9 @@ def read_window(text: str) -> float:
 def find_limits_of(limits: Mapping[str, Definition[CallLimit]], tool_id: str) -> tuple[CompiledLimit, ...]:
     """The limits that count calls of a tool, by name."""
     return tuple(
-        CompiledLimit(limits[name]) for name in sorted(limits) if tool_id in Names(limits[name].record.tools)
+        CompiledLimit(limits[name])
+        for name in sorted(limits)
+        if tool_id in NamePatterns(limits[name].record.tools)
     )
 
 

@@ -33,7 +33,7 @@ class PartEffect(NamedTuple):
     asks: bool
 
 
-class Names:
+class NamePatterns:
     """Names and name prefixes with a star, as policies write them."""
 
     __slots__ = ("_beginnings", "_exact")
@@ -67,14 +67,14 @@ class AccessPolicy:
         self.fallback = record.fallback
         self.conditions: tuple[Circumstance, ...] = read_circumstances(record.match)
         self.ceiling = record.is_ceiling
-        self.tools = None if named is None else Names(named)
-        self.spared = Names(record.spared_tools)
-        self.denied = Names(record.denied_tools)
+        self.tools = None if named is None else NamePatterns(named)
+        self.spared = NamePatterns(record.spared_tools)
+        self.denied = NamePatterns(record.denied_tools)
         # Paths or commands without tools would apply to everything, so such a policy covers whole tools.
         self.paths = () if named is None else permissions.paths
         self.commands = () if named is None else permissions.commands
         self.input: ArgumentTests = () if named is None else tuple(permissions.input.items())
-        self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
+        self.credentials = None if permissions.credentials is None else NamePatterns(permissions.credentials)
         self.data = None if permissions.data is None else DATA_TIERS.index(permissions.data)
         self.everything = record.is_everything
 

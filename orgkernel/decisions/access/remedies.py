@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.candidates import find_helpful_roles
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import MAX_CHANGES, ChangeKind, Remedy, RemedyChange
-from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
+from orgkernel.decisions.access.evaluation import Assumptions, Evaluation, evaluate
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
 from orgkernel.decisions.access.layers.chain_of_command import MAY_HAND_OFF, TARGET_NOT_ALLOWED
 from orgkernel.decisions.access.layers.delegation import PARENT_CAP
@@ -57,7 +57,7 @@ def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...
             return ()
         stranger = RemedyChange("declare", evaluation.request.subject, subject=evaluation.request.subject)
         return (render_remedy(evaluation, (stranger,)),)
-    search = Search(evaluation)
+    search = RemedySearch(evaluation)
     search.run()
     change_sets = (search.add_circumstances(changes) for changes in search.select_minimal())
     ordered = sorted(
@@ -82,7 +82,7 @@ def _sort_key_widest_first(changes: tuple[RemedyChange, ...]) -> tuple[object, .
     return sorted((_WEIGHT[change.kind] for change in changes), reverse=True), len(changes), changes
 
 
-class Search:
+class RemedySearch:
     """A search over sets of changes. The first failure must be removed by one of the changes that can remove it."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -276,7 +276,7 @@ class Search:
         ranks = [
             change for change in values.get("rank", ()) if change.subject == f"role:{subject.identity.id}"
         ]
-        assumed = Assumed(get_rank_number(evaluation.view, ranks[0].value)) if ranks else None
+        assumed = Assumptions(get_rank_number(evaluation.view, ranks[0].value)) if ranks else None
         state = apply_state_changes(evaluation, values) if values else evaluation.state
         passed = {change.value: change.level for change in values.get("envelope", ())}
         request = evaluation.request
@@ -296,7 +296,7 @@ class Search:
         flags = (kind in values and values[kind][0] in find[kind](again) for kind in STATED)
         in_file_scope, off_paths, off_commands, off_input = flags
         if any((in_file_scope, off_paths, off_commands, off_input)):
-            stated = (assumed or Assumed())._replace(
+            stated = (assumed or Assumptions())._replace(
                 in_file_scope=in_file_scope,
                 off_paths=off_paths,
                 off_commands=off_commands,

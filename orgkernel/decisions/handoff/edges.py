@@ -13,7 +13,7 @@ from orgkernel.graph.governance import read_governance
 from orgkernel.graph.records import OrgRecords
 
 
-class EdgeFound(msgspec.Struct, frozen=True):
+class FoundEdge(msgspec.Struct, frozen=True):
     """An edge from one layer to another, with the entry in the governance document."""
 
     source: str
@@ -37,7 +37,7 @@ def list_roles_of_layer(records: OrgRecords, layer: str) -> tuple[str, ...]:
     return tuple(role_id for role_id in records.posts if get_layer(records, role_id) == layer)
 
 
-def find_edge(records: OrgRecords, sender: str, receiver: str) -> EdgeFound | None:
+def find_edge(records: OrgRecords, sender: str, receiver: str) -> FoundEdge | None:
     """The edge from the layer of one role to that of another."""
     wanted = get_layer(records, sender), get_layer(records, receiver)
     for number, edge in enumerate(records.organization.dispatch_edges):
@@ -57,7 +57,7 @@ def do_edges_forbid(records: OrgRecords, sender: str, receiver: str) -> bool:
     return in_layers or records.get_declaring_document("dispatch_edges") is records.governance
 
 
-def _get_edge(records: OrgRecords, number: int) -> EdgeFound:
+def _get_edge(records: OrgRecords, number: int) -> FoundEdge:
     plain = records.organization.dispatch_edges[number]
     document = records.get_declaring_document("dispatch_edges")
     governance = read_governance(records.governance)
@@ -70,7 +70,7 @@ def _get_edge(records: OrgRecords, number: int) -> EdgeFound:
         else GovernedEdge(source=plain.source, target=plain.target)
     )
     why = cite_place(f"a hand-off edge leads from layer {plain.source} to layer {plain.target}", place)
-    return EdgeFound(plain.source, plain.target, edge, why)
+    return FoundEdge(plain.source, plain.target, edge, why)
 
 
 def find_next_hop(records: OrgRecords, sender: str, receiver: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
-from orgkernel.decisions.handoff.edges import EdgeFound
+from orgkernel.decisions.handoff.edges import FoundEdge
 from orgkernel.decisions.handoff.permission import HandoffFinding
 from orgkernel.decisions.ownership.claim_terms import explain_broad_path, get_claim_terms
 from orgkernel.decisions.ownership.glob_intersection import do_globs_intersect, read_simple_glob
@@ -28,7 +28,7 @@ _WILD: Final = frozenset("*?[")
 
 
 def find_gate_failures(
-    records: OrgRecords, briefs: HandoffBriefs, edge_match: EdgeFound | None
+    records: OrgRecords, briefs: HandoffBriefs, edge_match: FoundEdge | None
 ) -> Iterator[HandoffFinding]:
     """Undeclared gates in the brief, and gates that the edge requires and the brief lacks."""
     governance, brief = read_governance(records.governance), get_brief(briefs.brief)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.handoff.edges import (
-    EdgeFound,
+    FoundEdge,
     do_edges_forbid,
     find_edge,
     find_next_hop,
@@ -38,7 +38,7 @@ class HandoffPair:
         self.sender = sender
         self.receiver = receiver
         edges = (find_edge(records, role_id, receiver) for role_id in sender.roles)
-        self.found: EdgeFound | None = next((each for each in edges if each is not None), None)
+        self.found: FoundEdge | None = next((each for each in edges if each is not None), None)
         self.readers = tuple(_read_only_layers(records, sender))
         """The sender's read-only layers, with their lines."""
         failures = (
@@ -91,7 +91,7 @@ def list_words_for(sender: SubjectIdentity) -> frozenset[str]:
     return frozenset((sender.subject, *sender.keys))
 
 
-def _explain_edge(records: OrgRecords, edge_match: EdgeFound | None) -> Reason | None:
+def _explain_edge(records: OrgRecords, edge_match: FoundEdge | None) -> Reason | None:
     if edge_match is not None:
         return Reason("DISPATCH_EDGE", edge_match.why.text, (edge_match.why,))
     if has_edges(records):
@@ -119,7 +119,7 @@ def _find_readers_without_edge(readers: tuple[tuple[str, Why], ...]) -> Iterator
 
 
 def _find_edge_failures(
-    records: OrgRecords, sender: SubjectIdentity, receiver: str, edge_match: EdgeFound | None
+    records: OrgRecords, sender: SubjectIdentity, receiver: str, edge_match: FoundEdge | None
 ) -> Iterator[HandoffFinding]:
     """The failure if no edge leads from a layer of the sender to the receiver's. People and systems are not in layers."""
     if edge_match is not None or not sender.roles:
@@ -155,7 +155,7 @@ def _find_position_failures(records: OrgRecords, sender: SubjectIdentity) -> Ite
 
 
 def _find_missing_delegation_right(
-    records: OrgRecords, sender: SubjectIdentity, edge_match: EdgeFound | None
+    records: OrgRecords, sender: SubjectIdentity, edge_match: FoundEdge | None
 ) -> Iterator[HandoffFinding]:
     """The failure if the edge requires the right to delegate. A declared right over the receiver is not enough."""
     if edge_match is None or "right_to_delegate" not in edge_match.edge.requires:

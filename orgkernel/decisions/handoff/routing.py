@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from orgkernel.decisions.access.identity import SubjectKind
-from orgkernel.decisions.handoff.edges import EdgeFound
+from orgkernel.decisions.handoff.edges import FoundEdge
 from orgkernel.decisions.handoff.permission import HandoffRouting
 from orgkernel.documents.records import RoleProfile
 
@@ -22,7 +22,7 @@ def route_handoff(
     sender_kind: SubjectKind,
     sender_profile: RoleProfile | None,
     receiver: RoleProfile,
-    edge_match: EdgeFound | None,
+    edge_match: FoundEdge | None,
     principal: str | None,
 ) -> HandoffRouting:
     """The queue mode and the session key of a hand-off."""

@@ -32,7 +32,7 @@ ORDERS: Final = 14_000
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedTurn:
     """One turn in one order: the message of each layer, and the store afterwards."""
 
     turn: int
@@ -47,13 +47,13 @@ class Played:
 class Rehearsal:
     """All turns that were played, and the faults in words. A good rehearsal has none."""
 
-    turns: tuple[Played, ...]
+    turns: tuple[PlayedTurn, ...]
     faults: tuple[str, ...]
     complete: bool
     """Whether every order was played. There are too many for more than seven layers."""
 
 
-def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Sequence[str]) -> Played:
+def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Sequence[str]) -> PlayedTurn:
     """Begin a turn and let the layers act in this order."""
     begin_turn(store, turn)
     spoken: dict[str, str] = {}
@@ -67,7 +67,7 @@ def play_turn(store: Store, turn: int, players: Mapping[str, Player], order: Seq
             if text:
                 spoken[name] = text
     events = tuple(event for event in read_events(store) if event.turn == turn)
-    return Played(turn, tuple(order), spoken, raised, events)
+    return PlayedTurn(turn, tuple(order), spoken, raised, events)
 
 
 def rehearse(
@@ -105,7 +105,7 @@ def _build_fresh_store(prepare: Callable[[Store], None] | None) -> Store:
     return store
 
 
-def _find_faults(played: Played) -> Iterator[str]:
+def _find_faults(played: PlayedTurn) -> Iterator[str]:
     where = f"turn {played.turn}, {' → '.join(played.order)}"
     if len(played.spoken) > 1:
         *others, last = played.spoken
@@ -114,7 +114,7 @@ def _find_faults(played: Played) -> Iterator[str]:
         yield f"{where}: {name} raised {error}"
 
 
-def _find_needs(played: Sequence[Played]) -> Iterator[str]:
+def _find_needs(played: Sequence[PlayedTurn]) -> Iterator[str]:
     """Find layers that others need, from first turns, where all plays start alike."""
     first = {each.order: each for each in played if each.turn == 1}
     for order, each in first.items():

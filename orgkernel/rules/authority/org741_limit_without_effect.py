@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.access.policies import Names
+from orgkernel.decisions.access.policies import NamePatterns
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CallLimit
@@ -86,7 +86,7 @@ def _find_missing_argument(
 ) -> Iterator[Finding]:
     tools = view.records.tools
     missing, known = [], dict[str, None]()
-    for tool in (tools[each] for each in tools if each in Names(definition.record.tools)):
+    for tool in (tools[each] for each in tools if each in NamePatterns(definition.record.tools)):
         arguments = list_arguments(tool.record.input_schema)
         if arguments is not None and argument not in arguments:
             missing.append(tool)
@@ -106,7 +106,7 @@ def _find_missing_argument(
 def _find_undeclared(view: OrgView, name: str, definition: Definition[CallLimit]) -> Iterator[Finding]:
     records, limit = view.records, definition.record
     for number, word in enumerate(limit.tools):
-        if not any(each in Names((word,)) for each in records.tools):
+        if not any(each in NamePatterns((word,)) for each in records.tools):
             yield _build_finding(definition, name, ("tools", number), f"tool {quote(word)}")
     for kind, field, named, declared in (
         ("role", "roles", limit.subjects.roles, records.posts),

@@ -47,7 +47,7 @@ _STARTS = tuple(_STARTING)
 _FIELDS = ("tools", "disallowedTools")
 
 
-class Delegates(NamedTuple):
+class AgentDelegates(NamedTuple):
     """The agents to which an agent may hand tasks, according to the fields of its file."""
 
     named: tuple[tuple[str, int, str], ...]
@@ -63,7 +63,7 @@ class Delegates(NamedTuple):
         return bool(self.named) and not self.anyone
 
 
-_NOBODY = Delegates((), False, ())
+_NOBODY = AgentDelegates((), False, ())
 
 
 def iterate_agents(view: OrgView, *formats: str) -> Iterator[RolePost]:
@@ -167,7 +167,7 @@ def has_tool(post: RolePost, tool: str) -> bool:
     return bool(plain & {tool, other}) or tool in post.profile.capabilities.tools_primary
 
 
-def get_delegates(post: RolePost) -> Delegates:
+def get_delegates(post: RolePost) -> AgentDelegates:
     """The agents to which an agent may hand tasks, according to its `agents` and to `Agent(NAME)` among its tools."""
     words = get_written_words(post)
     if "agents" not in words and not any(
@@ -191,7 +191,7 @@ def get_delegates(post: RolePost) -> Delegates:
         if word.partition("(")[0].strip() in _STARTING
         for name in _split(word.partition("(")[2])
     ]
-    return Delegates(tuple(named), anyone, tuple(taken))
+    return AgentDelegates(tuple(named), anyone, tuple(taken))
 
 
 def _split(names: str) -> list[str]:

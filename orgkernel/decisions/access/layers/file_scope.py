@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
-from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.access.resource import LEVEL, LOCK
@@ -102,7 +102,7 @@ def _list_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
     """Favorable: the request states a path in the scope. Unfavorable: it states none."""
     if evaluation.has_open_path and is_favorable:
-        evaluation.assumed = (evaluation.assumed or Assumed())._replace(in_file_scope=True)
+        evaluation.assumed = (evaluation.assumed or Assumptions())._replace(in_file_scope=True)
     elif evaluation.has_open_path:
         evaluation.path = None
 

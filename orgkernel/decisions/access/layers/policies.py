@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.circumstances import find_unstated, list_condition_words
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
-from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import (
     AccessLayer,
     Move,
@@ -333,13 +333,13 @@ def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
     depending, resource = _find_conditional_policies(evaluation), evaluation.resource
     if resource.is_divided and evaluation.has_open_path:
         if is_favorable:
-            evaluation.assumed = (evaluation.assumed or Assumed())._replace(off_paths=True)
+            evaluation.assumed = (evaluation.assumed or Assumptions())._replace(off_paths=True)
         else:
             evaluation.path = None
     if resource.is_divided:
         # Commands are never part of the resource name. A tool without `command_arguments` cannot state them.
         off = is_favorable and bool(resource.command_arguments)
-        assumed = evaluation.assumed or Assumed()
+        assumed = evaluation.assumed or Assumptions()
         evaluation.assumed = assumed._replace(
             off_commands=off, off_input=is_favorable, no_input=not is_favorable
         )
@@ -361,7 +361,7 @@ def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
         and (policy in always or _does_only_give(policy, resource))
     )
     supposed = evaluation.tables.policies.set_of(_sort_by_number(deciding), _sort_by_number(giving))
-    evaluation.assumed = (evaluation.assumed or Assumed())._replace(policies=supposed)
+    evaluation.assumed = (evaluation.assumed or Assumptions())._replace(policies=supposed)
 
 
 def _sort_by_number(policies: Iterable[AccessPolicy]) -> tuple[AccessPolicy, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgkernel.decisions.access.decision import RemedyChange
-from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_edges
 from orgkernel.decisions.access.waivers import describe_lift
@@ -16,11 +16,11 @@ from orgkernel.decisions.evidence.qualifications import decide_standing, has_pas
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.schema import EdgeKind
 
-_NONE_ASSUMED = Assumed()
+_NONE_ASSUMED = Assumptions()
 _SPOKEN_OF = ("ALL_INVALID", "SAMPLE_TOO_SMALL", "DIGEST_DIFFERS", "EXPIRED")
 
 
-def _find_missing_tests(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
+def _find_missing_tests(evaluation: Evaluation, assumed: Assumptions | None) -> tuple[str, ...]:
     """The tests that the resource requires and that the subject has not passed, or whose result has expired."""
     subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()

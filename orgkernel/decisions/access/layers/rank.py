@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgkernel.decisions.access.decision import RemedyChange
-from orgkernel.decisions.access.evaluation import Assumed, Evaluation
+from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.waivers import describe_lift
@@ -18,7 +18,7 @@ from orgkernel.graph.questions import OrgView
 
 
 def get_current_rank(
-    view: OrgView, state: StateView, subject: Subject, assumed: Assumed | None = None
+    view: OrgView, state: StateView, subject: Subject, assumed: Assumptions | None = None
 ) -> int:
     """The position of a subject's rank on the ladder: as assumed, stored, or reached by stored trust; else the initial one."""
     if assumed is not None and assumed.rank is not None:

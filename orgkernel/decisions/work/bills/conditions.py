@@ -54,14 +54,14 @@ class OutputComparison(NamedTuple):
     value: Value
 
 
-class Joined(NamedTuple):
+class JoinedConditions(NamedTuple):
     """Conditions joined by `and`, `or` or `not`."""
 
     word: str
-    parts: tuple[OutputComparison | Joined, ...]
+    parts: tuple[OutputComparison | JoinedConditions, ...]
 
 
-Condition: TypeAlias = OutputComparison | Joined
+Condition: TypeAlias = OutputComparison | JoinedConditions
 
 
 class ConditionProblem(NamedTuple):
@@ -139,7 +139,7 @@ class _Reader:
         while self._kind == kind:
             self._advance()
             parts.append(read())
-        return parts[0] if len(parts) == 1 else Joined(kind.lower(), tuple(parts))
+        return parts[0] if len(parts) == 1 else JoinedConditions(kind.lower(), tuple(parts))
 
     def _read_negation(self, depth: int) -> Condition:
         # Two negations cancel out. A loop instead of recursion keeps long chains of `not` within the depth limit.
@@ -153,7 +153,7 @@ class _Reader:
             self.take("CLOSE", "add `)`")
         else:
             condition = self._read_comparison()
-        return Joined("not", (condition,)) if negated else condition
+        return JoinedConditions("not", (condition,)) if negated else condition
 
     def _read_comparison(self) -> Condition:
         step, _, output = self.take("NAME", "write an output as STEP.OUTPUT").partition(".")

@@ -20,7 +20,7 @@ CHIEF = "department_chief"
 """The word for the head of a bill's department, in place of a role."""
 
 
-class Way(NamedTuple):
+class StepLink(NamedTuple):
     """A way from one step to another."""
 
     source: str
@@ -42,9 +42,9 @@ class Flow:
             step_id: bill.steps[number] for step_id, number in self.numbers.items()
         }
         self.start = bill.steps[0].id if bill.steps else None
-        self.ways: dict[str, tuple[Way, ...]] = {}
-        self.into: dict[str, list[Way]] = {step_id: [] for step_id in self.steps}
-        self.unknown: list[Way] = []
+        self.ways: dict[str, tuple[StepLink, ...]] = {}
+        self.into: dict[str, list[StepLink]] = {step_id: [] for step_id in self.steps}
+        self.unknown: list[StepLink] = []
         """Ways to an unknown step."""
         for step_id, number in self.numbers.items():
             ways = tuple(_find_ways(bill, number))
@@ -92,18 +92,18 @@ def _walk(first: Iterable[str], onward: Callable[[str], Iterable[str]]) -> froze
     return frozenset(step_ids)
 
 
-def _find_ways(bill: Bill, number: int) -> Iterator[Way]:
+def _find_ways(bill: Bill, number: int) -> Iterator[StepLink]:
     step = bill.steps[number]
     if step.branches:
         for branch, entry in enumerate(step.branches):
             written = Branch(to=entry) if isinstance(entry, str) else entry
-            yield Way(step.id, written.to, written.condition, branch)
+            yield StepLink(step.id, written.to, written.condition, branch)
         return
     following = step.next
     if following is None:
         following = bill.steps[number + 1].id if number + 1 < len(bill.steps) else END
     if following != END:
-        yield Way(step.id, following, None, None)
+        yield StepLink(step.id, following, None, None)
 
 
 def get_bill_roles(step: BillStep) -> tuple[str, ...]:

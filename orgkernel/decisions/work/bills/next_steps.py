@@ -27,7 +27,14 @@ from orgkernel.decisions.work.bills.fitness import (
     may_activate,
     read_bill,
 )
-from orgkernel.decisions.work.bills.flow import ACTIVATION, APPROVAL, Flow, Way, get_bill_roles, read_count
+from orgkernel.decisions.work.bills.flow import (
+    ACTIVATION,
+    APPROVAL,
+    Flow,
+    StepLink,
+    get_bill_roles,
+    read_count,
+)
 from orgkernel.decisions.work.bills.instance import (
     BillInstance,
     BlockedStep,
@@ -404,7 +411,7 @@ class _Situation:
         elif True not in taken:
             self._find("NO_BRANCH_TAKEN", f"no branch after step {quote(step_id)} is taken", step_id)
 
-    def _evaluate_branch(self, way: Way, *, last: bool) -> bool | None:
+    def _evaluate_branch(self, way: StepLink, *, last: bool) -> bool | None:
         return (
             True
             if last and self._is_else(way)
@@ -413,7 +420,7 @@ class _Situation:
             else is_true(way.condition, self.outputs)
         )
 
-    def _is_else(self, way: Way) -> bool:
+    def _is_else(self, way: StepLink) -> bool:
         return way.condition is None
 
     # -- a step that could start --------------------------------------------------------------------------------------
