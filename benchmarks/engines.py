@@ -103,9 +103,9 @@ def engine_row_inserts(folder: Path) -> dict[str, Any]:
             for turn in range(5 * _TURNS):
                 for name, store in stores.items():
                     start = time.process_time()
-                    tickets = [store.audit.submit(entry()) for _ in range(rows)]
-                    for ticket in tickets:
-                        ticket.result()
+                    pending_writes = [store.audit.submit(entry()) for _ in range(rows)]
+                    for pending in pending_writes:
+                        pending.result()
                     if turn:  # the first row resumes the chain
                         taken[name].append((time.process_time() - start) / rows * 1e6)
             found[kind] = {name: median(times) for name, times in taken.items()}

@@ -21,14 +21,14 @@ from typing import Any
 from sqlalchemy import insert
 
 from orgkernel.decisions.evidence.state_records import AuditEntry
-from orgkernel.operations.waiting import await_ticket
+from orgkernel.operations.waiting import await_write
 from orgkernel.state.chain import GENESIS, encode_entry, link
 from orgkernel.state.database import make_engine, open_for_writing, translate_error
 from orgkernel.state.location import parse_location
 from orgkernel.state.migrating import prepare
 from orgkernel.state.store import Store
 from orgkernel.state.tables import audit
-from orgkernel.state.writer import Ticket
+from orgkernel.state.writer import PendingWrite
 
 CALLERS = 64
 
@@ -73,7 +73,7 @@ def group_commit_of_tasks(folder: str | Path, seconds: float = 3.0, callers: int
         async def call() -> None:
             nonlocal count
             while not is_over:
-                await await_ticket(store.audit.submit(entry()))
+                await await_write(store.audit.submit(entry()))
                 count += 1
 
         tasks = [asyncio.create_task(call()) for _ in range(callers)]
@@ -91,16 +91,16 @@ def group_commit_of_tasks(folder: str | Path, seconds: float = 3.0, callers: int
 
 def nothing_written(seconds: float = 3.0, callers: int = CALLERS) -> dict[str, Any]:
     """What waiting alone costs: the same callers, answered by a thread that writes nothing at all."""
-    queue: SimpleQueue[Ticket | None] = SimpleQueue()
+    queue: SimpleQueue[PendingWrite | None] = SimpleQueue()
 
     def answer() -> None:
-        while (ticket := queue.get()) is not None:
-            ticket.resolve("")
+        while (pending := queue.get()) is not None:
+            pending.resolve("")
 
     def ask() -> None:
-        ticket = Ticket(None)
-        queue.put(ticket)
-        ticket.result()
+        pending = PendingWrite(None)
+        queue.put(pending)
+        pending.result()
 
     thread = threading.Thread(target=answer)
     thread.start()
@@ -189,16 +189,16 @@ def deferred(folder: str | Path, rows: int = 20_000, rounds: int = 5) -> dict[st
             bare = time.perf_counter() - begun
             begun = time.perf_counter()
             for _ in range(rows):
-                ticket = defer(said)
+                pending = defer(said)
             handed_in = time.perf_counter() - begun
-            ticket.result()
+            pending.result()
             speed.append(rows / (time.perf_counter() - begun))
             added.append((handed_in - bare) / rows * 1e6)
             for _ in range(2_000):
                 begun = time.perf_counter()
-                ticket = defer(said)
+                pending = defer(said)
                 taken.append((time.perf_counter() - begun) * 1e6)
-            ticket.result()
+            pending.result()
     taken.sort()
     return {
         "caller_us": {"median": median(taken), "p99": taken[int(len(taken) * 0.99)]},

@@ -16,8 +16,8 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import Conflict
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Actor
-from orgkernel.operations.decisions import TRIES, Answered, Decided, decide
-from orgkernel.operations.waiting import await_ticket
+from orgkernel.operations.decisions import TRIES, Answered, DecidedRequest, decide
+from orgkernel.operations.waiting import await_write
 
 AUDITED_PER_SECOND = 100
 """Audited questions per second of all callers without a key together, because each is a row on the disk."""
@@ -45,7 +45,7 @@ class Auditor:
         """Whether a decision made now is audited. Raises `StoreError`."""
         return self._store_access.held() is not None
 
-    async def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
+    async def begin(self, org: str, request: AccessRequest, caller: Caller) -> DecidedRequest:
         """Decide, and submit the audit row.
 
         Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a caller without a key asks too much, or a credential
@@ -57,7 +57,7 @@ class Auditor:
             self._refuse_filling(caller)
         return await self._decide(org, request, caller.actor)
 
-    async def _decide(self, org: str, request: AccessRequest, actor: Actor) -> Decided:
+    async def _decide(self, org: str, request: AccessRequest, actor: Actor) -> DecidedRequest:
         """Decide with the state in memory, and in a thread if the usage of limits has to be read from the store."""
         if self._store_access.held() is not None and self._kernel.access(org).list_charges(request):
             decided = await self._store_access.work(
@@ -79,14 +79,14 @@ class Auditor:
                 headers={"Retry-After": str(max(1, round(wait + 0.5)))},
             )
 
-    async def finish(self, decided: Decided) -> Answered:
+    async def finish(self, decided: DecidedRequest) -> Answered:
         """The answer, after its row is on disk. Raises `StoreError` if the row could not be written."""
         for _ in range(TRIES):
-            if decided.ticket is None:
+            if decided.pending is None:
                 return decided.answer()
             try:
                 with span("audit"):
-                    row = await await_ticket(decided.ticket)
+                    row = await await_write(decided.pending)
                 return decided.answer(row)
             except Conflict:
                 # Another caller used the grant up, so the answer is different now.
@@ -95,10 +95,10 @@ class Auditor:
         return decided.answer_used_up()
 
     async def find_offer(
-        self, decided: Decided, answered: Answered, caller: Caller
+        self, decided: DecidedRequest, answered: Answered, caller: Caller
     ) -> AccessRequestOffer | None:
         """The request for a refused permission, if one can be made. Raises `StoreError`."""
-        if decided.ticket is None:
+        if decided.pending is None:
             return None  # without a store there are no requests
         return await find_offer(
             self._store_access, self._kernel, decided.org, decided.asked, answered[0], caller

@@ -59,7 +59,7 @@ from orgkernel.decisions.access.listing import SUBJECT_KINDS
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
-from orgkernel.operations.decisions import Decided, list_rows_as_decided
+from orgkernel.operations.decisions import DecidedRequest, list_rows_as_decided
 from orgkernel.prepared_types import prepared
 
 router = APIRouter(tags=["access"], default_response_class=Response)
@@ -115,7 +115,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
         question.options.evaluations_semantic
     )
-    started: list[EvaluationAnswer | tuple[AskedAccess, Decided]] = []
+    started: list[EvaluationAnswer | tuple[AskedAccess, DecidedRequest]] = []
     for each in question.evaluations:
         begun = await _begin(auditor, each, question, caller)
         started.append(begun)
@@ -138,7 +138,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
 
 async def _begin(
     auditor: Auditor, written: msgspec.Raw, above: EvaluationsQuestion, caller: Caller
-) -> EvaluationAnswer | tuple[AskedAccess, Decided]:
+) -> EvaluationAnswer | tuple[AskedAccess, DecidedRequest]:
     """Decide one of several questions. An unreadable question is denied, with an error in its context."""
     try:
         try:

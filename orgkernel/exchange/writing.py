@@ -25,7 +25,7 @@ from orgkernel.exchange.staging import STAGED, build_unwritable_error, open_fold
 _MAX_FOLDERS = 10_000
 
 
-class NotOurs(UsageError):
+class ForeignFile(UsageError):
     """A file that would be replaced was not exported from this organization."""
 
     code = "NOT_OURS"
@@ -54,7 +54,7 @@ def write_export(
 ) -> WrittenFiles:
     """Write the files that differ and remove files that are no longer exported.
 
-    Raises `NotOurs` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be
+    Raises `ForeignFile` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be
     written.
     """
     try:
@@ -97,7 +97,7 @@ def _write(
         if path not in ours and tree.exists(path) and not (force and tree.is_file(path))
     ]
     if others:
-        raise NotOurs(
+        raise ForeignFile(
             f"not exported from this organization: {listing(others)}",
             "export into another folder, move the files away, or replace them with `--force`",
         )

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from orgkernel.decisions.evidence.crew_records import RankMove
     from orgkernel.decisions.evidence.limit_usage import Charge, LimitUsage
     from orgkernel.state.store import Store
-    from orgkernel.state.writer import Ticket
+    from orgkernel.state.writer import PendingWrite
 
 __all__ = [
     "CHECKPOINTS",
     "VARIABLE",
+    "PendingWrite",
     "StateAt",
     "Store",
     "StoreLocation",
-    "Ticket",
     "is_there",
     "locate_store",
     "open_store",

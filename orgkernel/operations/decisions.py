@@ -30,7 +30,7 @@ from orgkernel.operations.context import Actor
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
-    from orgkernel.state.writer import Ticket
+    from orgkernel.state.writer import PendingWrite
 
 TRIES = 3
 _NEEDS_REPORT = Reason(
@@ -51,7 +51,7 @@ Answered = tuple[AccessDecision, tuple[Reason, ...], str]
 """A decision, its reasons, and the name of its audit row; empty if it was not stored."""
 
 
-class Decided(Struct, frozen=True):
+class DecidedRequest(Struct, frozen=True):
     """A decided request, whose audit row is being written."""
 
     org: str
@@ -59,8 +59,8 @@ class Decided(Struct, frozen=True):
     actor: Actor
     decision: AccessDecision
     reasons: tuple[Reason, ...]
-    ticket: Ticket | None
-    """The ticket of the row; None if there is no store."""
+    pending: PendingWrite | None
+    """The row that is being written; None if there is no store."""
 
     def answer(self, row: str = "") -> Answered:
         """The answer after its row was written, without the obligations that this has met."""
@@ -79,7 +79,9 @@ class Decided(Struct, frozen=True):
         return denied, (_USED_UP,), ""
 
 
-def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest, actor: Actor) -> Decided:
+def decide(
+    kernel: Kernel, store: Store | None, org: str, request: AccessRequest, actor: Actor
+) -> DecidedRequest:
     """Decide, and submit the audit row. Raises as `Kernel.can`, and `StoreError`."""
     began = time.perf_counter()
     desk = kernel.access(org)
@@ -89,22 +91,22 @@ def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest
     if withheld is not None:
         decision, reasons = _convert_to_ask(decision, withheld, request), (withheld,)
     if store is None:
-        return Decided(org, request, actor, decision, reasons, None)
+        return DecidedRequest(org, request, actor, decision, reasons, None)
     entry = build_entry(
         desk.view, request, decision, at=request.context.now, actor=actor.name,
         seconds=time.perf_counter() - began,
     )  # fmt: skip
-    ticket = store.audit.submit(entry, decision.grants if actor.uses_grants else ())
-    return Decided(org, request, actor, decision, reasons, ticket)
+    pending = store.audit.submit(entry, decision.grants if actor.uses_grants else ())
+    return DecidedRequest(org, request, actor, decision, reasons, pending)
 
 
 def decide_and_wait(kernel: Kernel, store: Store, org: str, request: AccessRequest, actor: Actor) -> Answered:
     """Decide, and return the answer after the row is on disk. Raises as `decide`."""
     for _ in range(TRIES):
         decided = decide(kernel, store, org, request, actor)
-        assert decided.ticket is not None
+        assert decided.pending is not None
         try:
-            return decided.answer(decided.ticket.result())
+            return decided.answer(decided.pending.result())
         except Conflict:
             store.read_view()  # another caller used up the grant, so the answer has changed
     return decided.answer_used_up()

@@ -25,11 +25,11 @@ from orgkernel.decisions.evidence.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
 from orgkernel.operations.decisions import build_entry
-from orgkernel.operations.waiting import await_in_time, await_ticket, run_in_store_thread
+from orgkernel.operations.waiting import await_in_time, await_write, run_in_store_thread
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.kernel.stored import Store, Ticket
+    from orgkernel.kernel.stored import PendingWrite, Store
 
 SECONDS = 10.0
 """The default lifetime of a permit in seconds, from the decision to the start of the call."""
@@ -71,8 +71,8 @@ class Ruling:
     permit: Permit | None
     audit_id: str
     """The name of the audit row; empty while it is not on disk yet."""
-    row: Ticket | None = None
-    """The ticket of a row that is still being written. No answer may be sent before it has resolved."""
+    row: PendingWrite | None = None
+    """The row, if it is still being written. No answer may be sent before it has resolved."""
     call_id: str = ""
     """The id of the call in the limits that it is charged to; empty if it is charged to none. It must be settled."""
 
@@ -147,15 +147,15 @@ class Permits:
             )
             try:
                 charges = self._list_charges(call, decision)
-                ticket = self._submit(call, decision, charges)
+                pending = self._submit(call, decision, charges)
                 if (
                     may_overlap
                     and decision.outcome == "allow"
                     and not decision.grants
                     and not charges.charges
                 ):
-                    return self._rule(call, decision, "", ticket)
-                audit_id = "" if ticket is None else await await_ticket(ticket)
+                    return self._rule(call, decision, "", pending)
+                audit_id = "" if pending is None else await await_write(pending)
                 return self._rule(call, decision, audit_id, call_id=charges.call_id)
             except Conflict:
                 if is_last or self._store is None:
@@ -213,8 +213,10 @@ class Permits:
     def _write(self, call: _Call) -> Ruling:
         decision = self._decide(call, bool(self._find_charges(call)))
         charges = self._list_charges(call, decision)
-        ticket = self._submit(call, decision, charges)
-        return self._rule(call, decision, "" if ticket is None else ticket.result(), call_id=charges.call_id)
+        pending = self._submit(call, decision, charges)
+        return self._rule(
+            call, decision, "" if pending is None else pending.result(), call_id=charges.call_id
+        )
 
     def _decide(self, call: _Call, is_limited: bool) -> AccessDecision:
         if self._store is not None and is_limited:
@@ -234,7 +236,7 @@ class Permits:
         charges = self._find_charges(call)
         return _Charges(self._store.context.new_id("c"), charges) if charges else _NO_CHARGES
 
-    def _submit(self, call: _Call, decision: AccessDecision, charges: _Charges) -> Ticket | None:
+    def _submit(self, call: _Call, decision: AccessDecision, charges: _Charges) -> PendingWrite | None:
         """Submit the audit row. None if there is no store."""
         if self._store is None:
             return None
@@ -258,7 +260,7 @@ class Permits:
         call: _Call,
         decision: AccessDecision,
         audit_id: str,
-        row: Ticket | None = None,
+        row: PendingWrite | None = None,
         call_id: str = "",
     ) -> Ruling:
         allowed = call.permit and decision.outcome == "allow"
@@ -301,26 +303,26 @@ def settle_call(store: Store, org_id: str, call_id: str) -> None:
 def record_use(
     store: Store, org_id: str, subject: str, tool_id: str, action: str, *, code: str, seconds: float, decision: str,
     is_urgent: bool = True,
-) -> Ticket:  # fmt: skip
-    """Record a call and its result. It counts once the ticket has resolved, which can take a moment if it is not
+) -> PendingWrite:  # fmt: skip
+    """Record a call and its result. It counts once the pending write has resolved, which can take a moment if it is not
     urgent.
 
     Raises `StoreError`. Uses are counted only for agents; for a role or a person there is only the audit row.
     """
     if subject.startswith(_AGENT):
-        ticket = store.usage.record(
+        pending = store.usage.record(
             subject.removeprefix(_AGENT), tool_id, action=action, ok=not code, code=code, seconds=seconds,
             org_id=org_id, decision=decision, is_urgent=is_urgent,
         )  # fmt: skip
     else:
-        ticket = store.audit.submit(
+        pending = store.audit.submit(
             AuditEntry(
                 "usage", time.time(), "failed" if code else "succeeded", subject=subject, action=action,
                 resource=f"tool:{tool_id}", code=code, org_id=org_id, record_id=decision, seconds=seconds,
             ),
             is_urgent=is_urgent,
         )  # fmt: skip
-    return ticket
+    return pending
 
 
 def note_found_expired(store: Store) -> None:

@@ -33,7 +33,7 @@ from orgkernel.state.checkpoints import Checkpoints
 from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
 from orgkernel.state.migrating import KeyToBind, is_older_store, upgrade_store
 from orgkernel.state.migrating import list_keys_to_bind as find_keys_to_bind
-from orgkernel.state.restore import Restored, restore
+from orgkernel.state.restore import RestoreReport, restore
 from orgkernel.state.verify import Verification, verify_audit
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def copy_store(location: StoreLocation, target: str) -> str:
     return back_up(location, target, os.urandom, time.time)
 
 
-def restore_store(location: StoreLocation, backup: str, actor: str, reason: str = "") -> Restored:
+def restore_store(location: StoreLocation, backup: str, actor: str, reason: str = "") -> RestoreReport:
     """Replace a store with a backup. Raises `BadStore`, `StoreBusy` if another process has it open, and `StoreError`."""
     return restore(location, backup, actor=actor, reason=reason, clock=time.time, tokens=os.urandom)
 

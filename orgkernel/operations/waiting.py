@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from orgkernel.errors import NOT_IN_TIME, StoreBusy
 
 if TYPE_CHECKING:
-    from orgkernel.kernel.stored import Ticket
+    from orgkernel.kernel.stored import PendingWrite
 
 T = TypeVar("T")
 WORK_SECONDS = 10.0
@@ -21,9 +21,9 @@ WORK_SECONDS = 10.0
 _MAX_THREADS = 16
 
 
-async def await_ticket(ticket: Ticket) -> Any:
-    """The result of a ticket, without blocking the event loop. Raises its error, and `StoreBusy` after a timeout."""
-    if not ticket.is_done:
+async def await_write(pending: PendingWrite) -> Any:
+    """The result of a pending write, without blocking the event loop. Raises its error, and `StoreBusy` after a timeout."""
+    if not pending.is_done:
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
 
@@ -31,17 +31,17 @@ async def await_ticket(ticket: Ticket) -> Any:
             if not done.done():
                 done.set_result(None)
 
-        def wake(_: Ticket) -> None:
+        def wake(_: PendingWrite) -> None:
             with suppress(RuntimeError):  # the loop was closed, so no caller waits any more
                 loop.call_soon_threadsafe(end)
 
-        ticket.call_when_done(wake)
+        pending.call_when_done(wake)
         late = loop.call_later(WORK_SECONDS, end)
         try:
             await done
         finally:
             late.cancel()
-    return ticket.result(timeout=0)
+    return pending.result(timeout=0)
 
 
 async def await_in_time(work: Awaitable[T]) -> T:

@@ -31,7 +31,7 @@ from orgkernel.project.replacing import replace_file
 from orgkernel.project.upgrade_steps import (
     STEPS,
     Draft,
-    Left,
+    ManualChange,
     TextChange,
     UpgradeStep,
     ValueRoute,
@@ -109,7 +109,7 @@ def upgrade_source(
         outcomes = list(_plan_round(parsed, places, steps, current))
         changes = tuple(each for each in outcomes if isinstance(each, TextChange))
         if not changes:
-            left = [each for each in outcomes if isinstance(each, Left)]
+            left = [each for each in outcomes if isinstance(each, ManualChange)]
             return _build_result(source, rounds, places, [*left, *_list_deprecated(source, places)])
         edits = tuple(sorted({change.edit for change in changes}))
         try:
@@ -140,25 +140,25 @@ def _build_drafts(parsed: ParsedText, places: TextPlaces) -> Iterator[tuple[int,
 
 def _plan_round(
     parsed: ParsedText, places: TextPlaces, steps: Steps, current: FormatVersion
-) -> Iterator[TextChange | Left]:
+) -> Iterator[TextChange | ManualChange]:
     """The edits of the next round, and what is left to a person."""
     for number, draft in _build_drafts(parsed, places):
         for each in _build_edits(draft, steps, current):
             yield replace(each, route=(number, *each.route)) if isinstance(each, TextChange) else each
 
 
-def _build_edits(draft: Draft, steps: Steps, current: FormatVersion) -> list[TextChange | Left]:
+def _build_edits(draft: Draft, steps: Steps, current: FormatVersion) -> list[TextChange | ManualChange]:
     match = _VERSION.fullmatch(draft.version)
     version = (int(match[1]), int(match[2])) if match else None
     if version is None or version[0] != current[0] or version > current:
         what = f"`_version` is {quote(draft.version)}, which this version cannot upgrade"
         help = f"it supports versions up to {current[0]}.{current[1]}"
-        return [Left(draft.places.offset_of(draft.mark("_version")), what, help)]
+        return [ManualChange(draft.places.offset_of(draft.mark("_version")), what, help)]
     outcomes = list(tidy(draft))
     if version not in steps or any(isinstance(each, TextChange) for each in outcomes):
         return outcomes
     step = list(steps[version](draft))
-    if by_hand := [each for each in step if isinstance(each, Left)]:
+    if by_hand := [each for each in step if isinstance(each, ManualChange)]:
         return [*outcomes, *by_hand]  # half a step would leave a document between two versions
     return [*outcomes, *step, *write_version(draft, f"{version[0]}.{version[1] + 1}")]
 
@@ -168,7 +168,7 @@ def _apply(
     parsed: ParsedText,
     text: str,
     edits: tuple[Edit, ...],
-    outcomes: Iterable[TextChange | Left],
+    outcomes: Iterable[TextChange | ManualChange],
 ) -> tuple[str, ParsedText]:
     """The text after the edits, parsed again. Raises `_LeaveAlone` if it differs from what was announced."""
     try:
@@ -215,7 +215,7 @@ def _list_complaints(source: SourceText) -> Counter[tuple[str, str]]:
     return Counter((each.code, each.message) for each in diagnostics)
 
 
-def _list_deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
+def _list_deprecated(source: SourceText, places: TextPlaces) -> Iterator[ManualChange]:
     """Deprecated fields that a person must replace (ORG706)."""
     read = read_documents(structs.replace(source, text=places.text), named=True, has_orgkernel_siblings=True)
     for document in read.documents:
@@ -223,16 +223,16 @@ def _list_deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
         for diagnostic in DEPRECATED.check(document):
             if not any(each.subject in (None, diagnostic.subject) for each in accepted):
                 offset = places.offset_at(diagnostic.place.line, diagnostic.place.column)
-                yield Left(offset, diagnostic.message, diagnostic.help)
+                yield ManualChange(offset, diagnostic.message, diagnostic.help)
 
 
 def _build_result(
-    source: SourceText, rounds: list[_Round], last: TextPlaces, left: list[Left]
+    source: SourceText, rounds: list[_Round], last: TextPlaces, left: list[ManualChange]
 ) -> FileUpgrade:
     first = rounds[0].places if rounds else last
 
-    def note(each: TextChange | Left, number: int) -> UpgradeNote:
-        if isinstance(each, Left):
+    def note(each: TextChange | ManualChange, number: int) -> UpgradeNote:
+        if isinstance(each, ManualChange):
             return UpgradeNote(
                 first.position(before(each.offset, number)), last.position(each.offset), each.what, each.help
             )

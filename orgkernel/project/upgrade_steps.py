@@ -65,7 +65,7 @@ class TextChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class ManualChange:
     """Something that a person must rewrite: its place, what it is and what to do."""
 
     offset: int
@@ -73,20 +73,20 @@ class Left:
     help: str
 
 
-UpgradeStep: TypeAlias = Callable[[Draft], Iterator[TextChange | Left]]
+UpgradeStep: TypeAlias = Callable[[Draft], Iterator[TextChange | ManualChange]]
 
 STEPS: Final[Mapping[tuple[int, int], UpgradeStep]] = MappingProxyType({})
 """Steps from a version to the next minor one. There are none before 1.0."""
 
 
-def tidy(draft: Draft) -> Iterator[TextChange | Left]:
+def tidy(draft: Draft) -> Iterator[TextChange | ManualChange]:
     """Fields that are written in an outdated form."""
     yield from write_version(draft)
     yield from name_trigger_words(draft)
     yield from rename_fields(draft)
 
 
-def write_version(draft: Draft, version: str | None = None) -> Iterator[TextChange | Left]:
+def write_version(draft: Draft, version: str | None = None) -> Iterator[TextChange | ManualChange]:
     """Make `_version` a text, and set it to `version` if given."""
     written = draft.value.get("_version")
     if "_version" not in draft.value:
@@ -100,27 +100,27 @@ def write_version(draft: Draft, version: str | None = None) -> Iterator[TextChan
         yield (
             TextChange(Edit(*span, f'"{version}"'), what, ("_version",), version)
             if span
-            else Left(
+            else ManualChange(
                 draft.places.offset_of(mark), "`_version` is written with escapes", f'write `"{version}"`'
             )
         )
 
 
-def _quote_version(draft: Draft, version: str) -> TextChange | Left:
+def _quote_version(draft: Draft, version: str) -> TextChange | ManualChange:
     start = draft.places.offset_of(draft.mark("_version"))
     match = _NUMBER.match(draft.places.text, start)
     if match is None:
-        return Left(start, "`_version` is a number", f'write `_version: "{version}"`')
+        return ManualChange(start, "`_version` is a number", f'write `_version: "{version}"`')
     edit = Edit(start, match.end(), f'"{version}"')
     return TextChange(edit, f"puts `_version` {quote(match[0])} in quotes", ("_version",), version)
 
 
-def _add_version(draft: Draft, version: str) -> TextChange | Left:
+def _add_version(draft: Draft, version: str) -> TextChange | ManualChange:
     """Add it after `_schema` in the style of the mapping: on its own line or after a comma."""
     text, places = draft.places.text, draft.places
     mark = draft.mark("_schema")
     span = places.span_with_quotes(mark, draft.value["_schema"])
-    by_hand = Left(places.offset_of(mark), "`_version` is missing", f'add `_version: "{version}"`')
+    by_hand = ManualChange(places.offset_of(mark), "`_version` is missing", f'add `_version: "{version}"`')
     if span is None:
         return by_hand
     key, end = places.offset_of(draft.mark("_schema", key=True)), span[1]
@@ -150,7 +150,7 @@ def _add_version(draft: Draft, version: str) -> TextChange | Left:
     return TextChange(Edit(end, end, inserted), f"adds `_version` {quote(version)}", ("_version",), version)
 
 
-def name_trigger_words(draft: Draft) -> Iterator[TextChange | Left]:
+def name_trigger_words(draft: Draft) -> Iterator[TextChange | ManualChange]:
     """Replace published words in triggers by the names of the trigger language (ORG503)."""
     for route, role_id in _list_trigger_routes(draft):
         trigger = _get_value(draft.value, route)
@@ -171,7 +171,7 @@ def name_trigger_words(draft: Draft) -> Iterator[TextChange | Left]:
             )
             words = ", ".join(dict.fromkeys(f"{quote(use.name)}" for use in aliases))
             names = ", ".join(dict.fromkeys(f"{quote(use.target)}" for use in aliases))
-            yield Left(
+            yield ManualChange(
                 draft.places.offset_of(mark),
                 f"the trigger uses {words}, and {why}",
                 f"write {names} instead",
@@ -193,7 +193,7 @@ def _list_trigger_routes(draft: Draft) -> Iterator[tuple[ValueRoute, str]]:
                 yield ("overrides", role_id, "pace_plan", tier, "trigger"), role_id
 
 
-def rename_fields(draft: Draft) -> Iterator[TextChange | Left]:
+def rename_fields(draft: Draft) -> Iterator[TextChange | ManualChange]:
     """Write the new names of renamed fields. A comment, the order and the value stay."""
     for pattern, new_name in RENAMED_FIELDS.get(draft.kind, ()):
         for route in _list_matching_routes(draft.value, pattern):
@@ -204,7 +204,9 @@ def rename_fields(draft: Draft) -> Iterator[TextChange | Left]:
             siblings = _get_value(draft.value, route[:-1])
             if span is None or new_name in siblings:
                 offset = draft.places.offset_of(mark)
-                yield Left(offset, f"the field {quote(old_name)} is renamed", f"write {quote(new_name)}")
+                yield ManualChange(
+                    offset, f"the field {quote(old_name)} is renamed", f"write {quote(new_name)}"
+                )
             else:
                 yield TextChange(Edit(*span, new_name), what, route, siblings[old_name], new_name)
 

@@ -45,7 +45,7 @@ class TreeVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionsRead:
+class ComparedTrees:
     """Both sides of a comparison."""
 
     old: TreeVersion
@@ -75,7 +75,7 @@ def read_versions(
     folder: str,
     read_as: str | None = None,
     cache: Cache | None = None,
-) -> VersionsRead:
+) -> ComparedTrees:
     """Read both sides; what is on disk, with the cache of the project.
 
     A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
@@ -91,14 +91,14 @@ def read_versions(
     if first.revision is not None and second.revision is not None:
         reader.prepare(first, second)
     if first.revision is None or second.revision is not None:
-        return VersionsRead(reader.read(first, second), reader.read(second, first), reader.save)
+        return ComparedTrees(reader.read(first, second), reader.read(second, first), reader.save)
     # The work tree is read first, so the revision can share its documents. If neither can be read, the first is reported.
     try:
         newer = reader.read(second, first)
     except UsageError:
         reader.read(first, second)
         raise
-    return VersionsRead(reader.read(first, second), newer, reader.save)
+    return ComparedTrees(reader.read(first, second), newer, reader.save)
 
 
 def _parse(side: str, text: str | None) -> _Tree:

@@ -19,7 +19,7 @@ from .lazy_patterns import lazy_pattern
 from .token_shapes import find_masked
 
 
-class Likely(NamedTuple):
+class LikelySecret(NamedTuple):
     """A probable secret: its place, its kind, and the number of its first characters that may be shown."""
 
     start: int
@@ -294,18 +294,18 @@ def is_secret_name(name: str) -> bool:
     return match is not None
 
 
-def find_likely(text: str) -> Iterator[Likely]:
+def find_likely(text: str) -> Iterator[LikelySecret]:
     """All probable secrets, in no particular order."""
     if _LONG.search(text):
         for start, end, what in find_masked(text):
-            yield Likely(start, end, what, _SHOWN)
+            yield LikelySecret(start, end, what, _SHOWN)
         for other in _OTHER.finditer(text):
             if _is_token(other[1]):
-                yield Likely(other.start(), other.end(), "a token", _SHOWN)
+                yield LikelySecret(other.start(), other.end(), "a token", _SHOWN)
     yield from find_likely_values(text, ((0, len(text)),))
 
 
-def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Likely]:
+def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[LikelySecret]:
     """The probable secrets that are recognized by the text before them. Those whose name is directly before them are
     looked for in the spans only.
     """
@@ -333,11 +333,11 @@ def find_likely_values(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[
     if "authorization" in lower:
         for match in _HEADER.finditer(text):
             if not _is_plain(match[2]) and (match[1] or _is_mixed(match[2])):
-                yield Likely(match.start(2), match.end(2))
+                yield LikelySecret(match.start(2), match.end(2))
     if "bearer" in lower:
         for match in _BEARER.finditer(text):
             if _is_mixed(match[1]):
-                yield Likely(match.start(1), match.end(1))
+                yield LikelySecret(match.start(1), match.end(1))
 
 
 def ends_in(text: str, words: tuple[str, ...]) -> bool:
@@ -357,10 +357,12 @@ def _is_token(value: str) -> bool:
     return len(set(kinds)) == 3 and 3 * changes > len(kinds)
 
 
-def _find_in_group(pattern: re.Pattern[str], text: str, start: int = 0, end: int = _END) -> Iterator[Likely]:
+def _find_in_group(
+    pattern: re.Pattern[str], text: str, start: int = 0, end: int = _END
+) -> Iterator[LikelySecret]:
     for match in pattern.finditer(text, start, end):
         if not _is_plain(match[1]):
-            yield Likely(match.start(1), match.end(1))
+            yield LikelySecret(match.start(1), match.end(1))
 
 
 def _is_plain(value: str) -> bool:
@@ -372,7 +374,7 @@ def _is_plain(value: str) -> bool:
     )
 
 
-def _find_named(text: str, start: int, end: int) -> Iterator[Likely]:
+def _find_named(text: str, start: int, end: int) -> Iterator[LikelySecret]:
     """The values that follow a name in a span."""
     for name in _NAMES.finditer(text, start, end):
         match = _ASSIGNED.match(text, name.end())
@@ -389,7 +391,7 @@ def _find_named(text: str, start: int, end: int) -> Iterator[Likely]:
             # `password=…&user=…`, `Password=…;Database=…`
             value = _NEXT.split(value, maxsplit=1)[0]
         if value and _is_secret(way, name, match, text, value):
-            yield Likely(at, at + len(value))
+            yield LikelySecret(at, at + len(value))
 
 
 def _is_secret(way: str, name: re.Match[str], match: re.Match[str], text: str, value: str) -> bool:

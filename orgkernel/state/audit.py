@@ -25,7 +25,7 @@ from orgkernel.state.grants import use_grants
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.tables import audit
 from orgkernel.state.verify import select_proven
-from orgkernel.state.writer import Ticket, Transaction
+from orgkernel.state.writer import PendingWrite, Transaction
 
 _AT_ONCE = 1_000
 _CHAIN = (audit.c.writer, audit.c.stream)
@@ -43,7 +43,7 @@ class AuditLog:
     def __init__(self, context: StoreContext) -> None:
         self._context = context
         self.defer = context.writer.submit
-        """Submit an entry without waiting. It is acknowledged when the ticket resolves."""
+        """Submit an entry without waiting. It is acknowledged when the pending write resolves."""
 
     def write(self, entry: AuditEntry, uses: Sequence[str] = ()) -> str:
         """Write an entry and wait until it is on the disk; the name of its row.
@@ -61,7 +61,7 @@ class AuditLog:
         *,
         is_urgent: bool = True,
         reserve: Callable[[Transaction], object] | None = None,
-    ) -> Ticket:
+    ) -> PendingWrite:
         """Like `write`, for callers that wait on their own. Raises `StoreBusy` if too many wait.
 
         Rows that are not urgent are written a little later, together with other rows. `reserve` charges the limits of the call in

@@ -38,7 +38,7 @@ SUBJECTS = ("agent", "person", "role", "system", "webhook", "relationship", "tag
 RESOURCES = ("tool", "credential", "data")
 
 
-class Issued(Generic[IssuedRecord]):
+class IssuedRecords(Generic[IssuedRecord]):
     """The grants, or the restrictions, of a store."""
 
     KIND: ClassVar[Literal["grant", "restriction"]]
@@ -174,7 +174,7 @@ def note(
     )  # fmt: skip
 
 
-class Grants(Issued[Grant]):
+class Grants(IssuedRecords[Grant]):
     """The grants of a store."""
 
     KIND, ENDED, TABLE, record = "grant", "revoked", grants, Grant
@@ -299,7 +299,7 @@ def use_grants(transaction: Transaction, grant_ids: Sequence[str], decision: str
         note(transaction, grant, "used", detail={"decision": decision})
 
 
-class Restrictions(Issued[Restriction]):
+class Restrictions(IssuedRecords[Restriction]):
     """The restrictions of a store."""
 
     KIND, ENDED, TABLE, record = "restriction", "lifted", restrictions, Restriction

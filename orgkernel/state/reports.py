@@ -21,7 +21,7 @@ from orgkernel.state.chain import clean_value
 from orgkernel.state.clock_gap import measure_gap
 from orgkernel.state.rows import StoreContext, encode_row, require_id, require_word
 from orgkernel.state.tables import salute_latest, salute_reports
-from orgkernel.state.writer import Ticket, Transaction
+from orgkernel.state.writer import PendingWrite, Transaction
 
 KEPT_SECONDS = 7 * 86_400.0
 """How long reports are kept that are not the latest of their agent."""
@@ -44,8 +44,8 @@ class Reports:
         receipt: ReportReceipt = self.submit(body, actor=actor, agent_id=agent_id).result()
         return receipt
 
-    def submit(self, body: Mapping[str, Any], *, actor: str, agent_id: str = "") -> Ticket:
-        """Hand a report in; the ticket resolves with its receipt once it is on the disk. Raises `Refused`."""
+    def submit(self, body: Mapping[str, Any], *, actor: str, agent_id: str = "") -> PendingWrite:
+        """Hand a report in; the pending write resolves with its receipt once it is on the disk. Raises `Refused`."""
         draft = _draft(body, agent_id)
         digest = hashlib.sha256(_canonical([agent_id, draft.body])).hexdigest()
         return self._context.writer.submit(lambda transaction: self._store(transaction, draft, digest, actor))

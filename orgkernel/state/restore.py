@@ -33,7 +33,7 @@ from orgkernel.state.store import Store
 from orgkernel.state.store_lock import StoreLocked, hold_lock
 
 
-class Restored(msgspec.Struct, frozen=True):
+class RestoreReport(msgspec.Struct, frozen=True):
     """The result of a restoration."""
 
     version: str
@@ -54,7 +54,7 @@ def restore(
     reason: str,
     clock: Callable[[], float],
     tokens: Tokens,
-) -> Restored:
+) -> RestoreReport:
     """Replace a store by a backup.
 
     Raises `BadStore`, `StoreBusy` if another process has the store open, and `StoreError`.
@@ -90,7 +90,7 @@ def restore(
                     os.unlink(f"{beside}{suffix}")
     try:
         with Store(location, clock=clock, tokens=tokens) as store:
-            done = Restored(version, replaced, copied, _find_lost(store))
+            done = RestoreReport(version, replaced, copied, _find_lost(store))
             _note(store, done, os.path.basename(backup), actor, reason, at)
     except OrgkernelError as error:
         text = f"the store was restored, but that could not be written into its audit: {error.message}"
@@ -212,7 +212,7 @@ def _find_lost(store: Store) -> dict[str, tuple[int, int]]:
     return dict(sorted(lost.items()))
 
 
-def _note(store: Store, done: Restored, backup: str, actor: str, reason: str, at: str) -> None:
+def _note(store: Store, done: RestoreReport, backup: str, actor: str, reason: str, at: str) -> None:
     detail = {
         "at": at,
         "backup": backup,

@@ -8,7 +8,7 @@ from orgkernel.decisions.evidence.state_records import AuditEntry, ToolUsage
 from orgkernel.state.rows import StoreContext, require_id, require_time
 from orgkernel.state.tables import tool_usage
 from orgkernel.state.use_counts import CountedCall
-from orgkernel.state.writer import Ticket
+from orgkernel.state.writer import PendingWrite
 
 
 class Usage:
@@ -29,7 +29,7 @@ class Usage:
         org_id: str = "",
         decision: str = "",
         is_urgent: bool = True,
-    ) -> Ticket:
+    ) -> PendingWrite:
         """Store one call with its outcome. `decision` is the audit row that allowed it.
 
         Resolves with the name of the row, which is written a little later if it is not urgent.

@@ -2,8 +2,8 @@
 
 A commit waits for the disk. While it does, the next rows gather, so all who wait share the cost of the disk. Changes
 (grants, ranks, locks …) run in the same thread, each in a savepoint of its own: a refused change takes nothing with it,
-and its audit rows are in the same transaction as the change. When a transaction fails, each of its tickets gets the
-error; no ticket is ever left without an answer.
+and its audit rows are in the same transaction as the change. When a transaction fails, each of its pending writes gets the
+error; no pending write is ever left without an answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ T = TypeVar("T")
 _Prepared = tuple[AuditEntry, str] | Exception
 """An entry and its JSON, or the error if it cannot be encoded."""
 _Answer = tuple[Any, Exception | None]
-"""The result of a ticket."""
+"""The result of a pending write."""
 _MAX_BATCH = 2_000
 _PAUSE = 0.0002
 """Seconds between two callers after which no more are waited for; a caller alone never waits."""
@@ -46,7 +46,7 @@ _MAX_WAITING = 100_000
 """Beyond this a deferred caller waits for its row: memory is not a store."""
 
 
-class Ticket:
+class PendingWrite:
     """One row or change on its way to the disk. It resolves exactly once, with a value or with an error."""
 
     __slots__ = ("_callbacks", "_error", "_gate", "_value", "is_urgent", "work")
@@ -54,7 +54,7 @@ class Ticket:
     def __init__(self, work: Any, is_urgent: bool = True) -> None:
         self.work = work
         self.is_urgent = is_urgent
-        self._callbacks: list[Callable[[Ticket], None]] | None = None
+        self._callbacks: list[Callable[[PendingWrite], None]] | None = None
         self._error: Exception | None = None
         self._value: Any = None
         self._gate = gate = Lock()
@@ -75,7 +75,7 @@ class Ticket:
             raise copy.copy(self._error) if isinstance(self._error, OrgkernelError) else self._error
         return self._value
 
-    def call_when_done(self, callback: Callable[[Ticket], None]) -> None:
+    def call_when_done(self, callback: Callable[[PendingWrite], None]) -> None:
         """Call back once it has resolved, in the writer's thread or, when it already has, in this one."""
         if self._callbacks is None:
             self._callbacks = []
@@ -84,7 +84,7 @@ class Ticket:
             self._call_back()
 
     def resolve(self, value: Any, error: Exception | None = None) -> None:
-        """Resolve the ticket. Only the writer calls it."""
+        """Resolve the pending write. Only the writer calls it."""
         self._value = value
         self._error = error
         self.work = None
@@ -131,7 +131,7 @@ class Writer:
         self._shown = shown
         self._clock = clock
         self._chains = Chains(engine, folder)
-        self._queue: SimpleQueue[Ticket | None] = SimpleQueue()
+        self._queue: SimpleQueue[PendingWrite | None] = SimpleQueue()
         self._starting = Lock()
         self._thread: Thread | None = None
         self._is_closed = False
@@ -148,7 +148,7 @@ class Writer:
         *,
         may_wait: bool = True,
         is_urgent: bool = True,
-    ) -> Ticket:
+    ) -> PendingWrite:
         """Submit a row, a call of a tool or a change.
 
         If the queue is full, the caller waits, or `StoreBusy` is raised.
@@ -157,15 +157,15 @@ class Writer:
             self._start()
         if not may_wait and self._queue.qsize() > _MAX_WAITING:
             raise StoreBusy(f"the store {quote(self._shown)} has too many waiting writes", "try again later")
-        ticket = Ticket(work, is_urgent)
-        self._queue.put(ticket)
-        # The thread can have ended between the check and the queue. Then no one else would answer this ticket.
+        pending = PendingWrite(work, is_urgent)
+        self._queue.put(pending)
+        # The thread can have ended between the check and the queue. Then no one else would answer this pending write.
         if self._has_ended:
             self._refuse_rest()
         elif may_wait and self._queue.qsize() > _MAX_WAITING:
-            with contextlib.suppress(Exception):  # the caller finds it in the ticket
-                ticket.result()
-        return ticket
+            with contextlib.suppress(Exception):  # the caller finds it in the pending write
+                pending.result()
+        return pending
 
     def close(self) -> None:
         """Write what is waiting, then end."""
@@ -206,7 +206,7 @@ class Writer:
         queue, is_open = self._queue, True
         expected = 1
         while is_open:
-            batch: list[Ticket] = []
+            batch: list[PendingWrite] = []
             item = queue.get()
             while item is not None:
                 batch.append(item)
@@ -219,7 +219,7 @@ class Writer:
                     item = queue.get(timeout=wait) if wait else queue.get_nowait()
                 except Empty:
                     break
-            # None is put by `close` behind all tickets, so what was submitted before it is still written.
+            # None is put by `close` behind all pending writes, so what was submitted before it is still written.
             is_open = item is not None
             if batch:
                 self._write(batch)
@@ -236,28 +236,28 @@ class Writer:
     def _refuse_rest(self) -> None:
         with contextlib.suppress(Empty):
             while True:
-                ticket = self._queue.get_nowait()
-                if ticket is not None:
-                    ticket.resolve(None, StoreError(f"the store `{self._shown}` is closed"))
+                pending = self._queue.get_nowait()
+                if pending is not None:
+                    pending.resolve(None, StoreError(f"the store `{self._shown}` is closed"))
 
-    def _write(self, batch: list[Ticket]) -> None:
+    def _write(self, batch: list[PendingWrite]) -> None:
         try:
-            prepared = [self._prepare(ticket) for ticket in batch]
+            prepared = [self._prepare(pending) for pending in batch]
             answers, links = self._commit(batch, prepared)
         except Exception as error:
             self._links = {}  # a commit whose answer was lost may have happened: look again
             failure = translate_error(error, self._shown)
-            for ticket in batch:
-                ticket.resolve(None, failure)
+            for pending in batch:
+                pending.resolve(None, failure)
             return
         # After the commit, because a checkpoint must never sign a row that does not exist.
         self._chains.checkpoint(links)
-        for ticket, (value, refusal) in zip(batch, answers, strict=True):
-            ticket.resolve(value, refusal)
+        for pending, (value, refusal) in zip(batch, answers, strict=True):
+            pending.resolve(value, refusal)
 
-    def _prepare(self, ticket: Ticket) -> _Prepared | None:
+    def _prepare(self, pending: PendingWrite) -> _Prepared | None:
         """Prepare an entry before the transaction, to keep the transaction short."""
-        entry = ticket.work.entry if isinstance(ticket.work, CountedCall) else ticket.work
+        entry = pending.work.entry if isinstance(pending.work, CountedCall) else pending.work
         if not isinstance(entry, AuditEntry):
             return None
         try:
@@ -266,7 +266,7 @@ class Writer:
             return StoreError(f"an audit entry cannot be written: {type(error).__name__}: {error}")
 
     def _commit(
-        self, batch: list[Ticket], prepared: list[_Prepared | None]
+        self, batch: list[PendingWrite], prepared: list[_Prepared | None]
     ) -> tuple[list[_Answer], dict[Stream, Link]]:
         if self._links:
             self._chains.read_key()
@@ -281,9 +281,9 @@ class Writer:
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
             uses: list[CountedCall] = []
-            for ticket, ready in zip(batch, prepared, strict=True):
+            for pending, ready in zip(batch, prepared, strict=True):
                 if ready is not None:
-                    answers.append(self._append(ticket, ready, links, rows, uses))
+                    answers.append(self._append(pending, ready, links, rows, uses))
                 else:
                     # Links and rows are in memory, where no savepoint restores them: a refused change must not leave a gap.
                     before, written = dict(links), len(rows)
@@ -295,7 +295,7 @@ class Writer:
                         lambda entry: self._chains.append(*encode_entry(entry), links, rows),
                     )
                     try:
-                        answers.append((ticket.work(transaction), None))
+                        answers.append((pending.work(transaction), None))
                         savepoint.commit()
                         is_changed = is_changed or transaction.is_changed
                     except Exception as error:
@@ -316,7 +316,7 @@ class Writer:
         return answers, links
 
     def _commit_rows(
-        self, row_inserts: RowInserts, batch: list[Ticket], prepared: list[_Prepared]
+        self, row_inserts: RowInserts, batch: list[PendingWrite], prepared: list[_Prepared]
     ) -> tuple[list[_Answer], dict[Stream, Link]]:
         """Commit rows without changes. Only the version of the tables is read before."""
         # A copy: if the write fails, the chains continue from the last row that is surely written.
@@ -324,8 +324,8 @@ class Writer:
         rows: list[AuditValues] = []
         uses: list[CountedCall] = []
         answers = [
-            self._append(ticket, ready, links, rows, uses)
-            for ticket, ready in zip(batch, prepared, strict=True)
+            self._append(pending, ready, links, rows, uses)
+            for pending, ready in zip(batch, prepared, strict=True)
         ]
         if rows:
             row_inserts.write(rows, uses)
@@ -334,7 +334,7 @@ class Writer:
 
     def _append(
         self,
-        ticket: Ticket,
+        pending: PendingWrite,
         ready: _Prepared,
         links: dict[Stream, Link],
         rows: list[AuditValues],
@@ -342,8 +342,8 @@ class Writer:
     ) -> _Answer:
         if isinstance(ready, Exception):
             return None, ready
-        if isinstance(ticket.work, CountedCall):
-            uses.append(ticket.work)
+        if isinstance(pending.work, CountedCall):
+            uses.append(pending.work)
         return self._chains.append(*ready, links, rows), None
 
     def _begin(self, connection: Connection) -> tuple[dict[Stream, Link], list[AuditValues]]:

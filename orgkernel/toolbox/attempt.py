@@ -24,7 +24,7 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.documents.records import Tool
 from orgkernel.errors import Conflict, OrgkernelError, StoreBusy, StoreError
 from orgkernel.operations.permits import Ruling, note_found_expired, record_use, settle_call
-from orgkernel.operations.waiting import await_in_time, await_ticket, run_in_store_thread
+from orgkernel.operations.waiting import await_in_time, await_write, run_in_store_thread
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
 from orgkernel.toolbox.masking import TooDeep, mask_values
@@ -32,7 +32,7 @@ from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import Step, StepKind, StepOutcome
 
 if TYPE_CHECKING:
-    from orgkernel.kernel.stored import Store, Ticket
+    from orgkernel.kernel.stored import PendingWrite, Store
 
 logger = logging.getLogger("orgkernel.toolbox")
 _HANDED_OUT = "credential:"
@@ -109,7 +109,7 @@ async def _attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
     )
     step, reply = await call_permitted(
         parts,
-        Planned(
+        PlannedCall(
             tool_request.org,
             request,
             tool_request.tool_id,
@@ -128,7 +128,7 @@ async def _attempt(parts: Parts, tool_request: ToolRequest) -> Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCall:
     """An undecided call."""
 
     org: str
@@ -151,7 +151,7 @@ class Planned:
         return Step("tool", f"tool:{self.tool_id}", outcome, code, text, self.request.action, **details)
 
 
-async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | None]:
+async def call_permitted(parts: Parts, planned: PlannedCall) -> tuple[Step, Reply | None]:
     """Decide, and call the tool if it is allowed. Returns the reply of the tool. Raises `StoreError`."""
     try:
         lock = await _find_lock(parts, planned)
@@ -192,7 +192,7 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
 
 
 async def _call(
-    parts: Parts, planned: Planned, adapter: Adapter, call: Call, ruling: Ruling,
+    parts: Parts, planned: PlannedCall, adapter: Adapter, call: Call, ruling: Ruling,
     tasks: list[asyncio.Task[Reply]] | None,
 ) -> tuple[Step, Reply | None]:  # fmt: skip
     started = time.perf_counter()
@@ -208,7 +208,7 @@ async def _call(
         )  # fmt: skip
     if ruling.row is not None:
         # INVARIANT: nothing is answered before the row of its decision is on the disk.
-        step = msgspec.structs.replace(step, audit_id=await await_ticket(ruling.row))
+        step = msgspec.structs.replace(step, audit_id=await await_write(ruling.row))
     if parts.store is not None:
         ended = partial(
             record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
@@ -220,13 +220,13 @@ async def _call(
             asyncio.get_running_loop().call_soon(_record_after, parts, ended)
             return step, reply
         try:
-            await await_ticket(ended())
+            await await_write(ended())
         except OrgkernelError as error:  # the tool has run all the same
             step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": error.message})
     return step, reply
 
 
-def _record_after(parts: Parts, ended: Callable[[], Ticket]) -> None:
+def _record_after(parts: Parts, ended: Callable[[], PendingWrite]) -> None:
     try:
         ended().call_when_done(partial(_tell_unrecorded, parts))
     except OrgkernelError as error:
@@ -234,15 +234,15 @@ def _record_after(parts: Parts, ended: Callable[[], Ticket]) -> None:
             parts.unrecorded(error.message)
 
 
-def _tell_unrecorded(parts: Parts, ticket: Ticket) -> None:
+def _tell_unrecorded(parts: Parts, pending: PendingWrite) -> None:
     try:
-        ticket.result()
+        pending.result()
     except OrgkernelError as error:
         if parts.unrecorded is not None:
             parts.unrecorded(error.message)
 
 
-async def _decide(parts: Parts, planned: Planned, *, permit: bool) -> Ruling:
+async def _decide(parts: Parts, planned: PlannedCall, *, permit: bool) -> Ruling:
     """Decide, without holding up the event loop."""
     options: dict[str, Any] = {"permit": permit, "actor": planned.actor, "about": planned.about}
     arguments = planned.org, planned.request, planned.tool_input
@@ -263,7 +263,7 @@ def _mask_reply(reply: Reply, credentials: Mapping[str, str]) -> Reply:
     return Reply(reply.outcome, output, text, metadata, reply.is_uncertain)
 
 
-def _build_refusal_step(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
+def _build_refusal_step(parts: Parts, planned: PlannedCall, ruling: Ruling) -> Step:
     """The step of a decision that does not allow the call, with the missing permissions and who has them."""
     decision = ruling.decision
     if parts.store is not None:
@@ -296,7 +296,7 @@ def _hand_out(parts: Parts, decision: AccessDecision) -> dict[str, str]:
     return credential_values
 
 
-async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
+async def _find_lock(parts: Parts, planned: PlannedCall) -> ToolLock | None:
     """Take the lock of an exclusive tool, if only the lock is missing. Raises `Conflict` (`TOOL_LOCKED`).
 
     Without a store there are no locks, and the decision reports that.
@@ -333,7 +333,7 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
     return True
 
 
-async def _settle(parts: Parts, planned: Planned, call_id: str, running: list[Any]) -> None:
+async def _settle(parts: Parts, planned: PlannedCall, call_id: str, running: list[Any]) -> None:
     """Settle a call in its limits, at once or when the work has ended. If the store fails, the lease ends its slot."""
     assert parts.store is not None
     settle = partial(_settle_now, parts.store, parts.view(planned.org).org_id, call_id)

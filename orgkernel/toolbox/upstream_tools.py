@@ -18,7 +18,7 @@ from orgkernel.operations.permits import Permits, settle_call
 from orgkernel.toolbox.adapters.progress import OnProgress
 from orgkernel.toolbox.adapters.upstream import CallsTools, UpstreamAdapter
 from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply
-from orgkernel.toolbox.attempt import Planned, call_permitted
+from orgkernel.toolbox.attempt import PlannedCall, call_permitted
 from orgkernel.toolbox.parts import Exclusive, Handover, Parts
 from orgkernel.toolbox.result import Step
 from orgkernel.toolbox.server_files import read_server_files
@@ -88,7 +88,7 @@ class UpstreamTools:
         )
         tool = self._parts.tool(org, call.tool_id)
         is_sole = tool is not None and len(tool.required_levels) == 1
-        planned = Planned(
+        planned = PlannedCall(
             org, call.request, call.tool_id, tool, call.tool_input, is_sole, adapter, None, call.actor, call.about,
         )  # fmt: skip
         step, reply = await call_permitted(self._parts, planned)

@@ -13,7 +13,7 @@ from orgkernel.errors import UsageError
 from orgkernel.exchange.confined_folder import ConfinedFolder
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.marks import Mark
-from orgkernel.exchange.writing import NotOurs, check_export, write_export
+from orgkernel.exchange.writing import ForeignFile, check_export, write_export
 from orgkernel.graph.questions import OrgView
 from tests.exchange.organizations import guarded_documents, view_of
 from tests.support.in_process import run_here as run
@@ -57,7 +57,7 @@ def test_files_of_others_are_never_replaced(view: OrgView, tmp_path: Path) -> No
     for path, text in theirs.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
-    with pytest.raises(NotOurs, match="boss"):
+    with pytest.raises(ForeignFile, match="boss"):
         write(view, tmp_path)
     assert contents(tmp_path) == theirs
     assert check(view, tmp_path).foreign == (".claude/agents/own.md",)
@@ -72,7 +72,7 @@ def test_files_of_another_organization_or_format_are_of_others(view: OrgView, tm
     for mark in (Mark("other", "claude-code"), Mark("guarded", "copilot")):
         changed = EXPORTER.export(view)
         files = {path: f"{text} " for path, text in changed.files.items()}
-        with pytest.raises(NotOurs):
+        with pytest.raises(ForeignFile):
             write_export(type(changed)(files, (), ()), EXPORTER, str(tmp_path), mark, force=False)
 
 
@@ -169,7 +169,7 @@ def test_no_link_is_followed(view: OrgView, tmp_path: Path) -> None:
     (tmp_path / "two/.claude/agents").mkdir(parents=True)
     (outside / "secret").write_text("secret")
     (tmp_path / "two" / BOSS).symlink_to(outside / "secret")
-    with pytest.raises(NotOurs):
+    with pytest.raises(ForeignFile):
         write(view, tmp_path / "two", force=True)
     assert contents(outside) == {"secret": "secret"}
 

@@ -26,7 +26,7 @@ from orgkernel.documents.records import Brief
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.operations.context import Actor
-from orgkernel.operations.decisions import Decided, decide, decide_and_wait
+from orgkernel.operations.decisions import DecidedRequest, decide, decide_and_wait
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
 from tests.decisions.test_agent_corpus import FILE as OF_AGENTS
@@ -140,7 +140,7 @@ def of_counted_grants(folder: Path) -> Iterator[str]:
         kernel = Kernel.open().with_store(store)
         for actor in (Actor("reader"), Actor("caller:k", "person:partner", uses_grants=True)):
             yield decide(kernel, None, "household", asked, actor).decision.code
-        taken: Decided = decide(kernel, None, "household", asked, Actor("caller:k", uses_grants=True))
+        taken: DecidedRequest = decide(kernel, None, "household", asked, Actor("caller:k", uses_grants=True))
         yield taken.answer_used_up()[0].code
         yield decide_and_wait(kernel, store, "household", asked, Actor("caller:k", uses_grants=True))[0].code
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.evidence.state_view import StoredReport
     from orgkernel.kernel.stored import Store
     from orgkernel.operations.reports.board import BoardLine, Intervals, ReportDetail
-    from orgkernel.operations.reports.collecting import Collected
+    from orgkernel.operations.reports.collecting import CollectedFile
 
 _LOOK_SECONDS = 0.5
 _HEADINGS = ("role", "tier", "health", "state", "progress", "age", "marks", "task")
@@ -234,7 +234,7 @@ def _read_intervals(paths: tuple[str, ...]) -> Intervals:
         return get_intervals(None)
 
 
-def _echo_collected(form: str, each: Collected, *, follow: bool) -> None:
+def _echo_collected(form: str, each: CollectedFile, *, follow: bool) -> None:
     if form == "json":
         echo_json(msgspec.json.encode(each).decode())
     if each.outcome == "rejected":

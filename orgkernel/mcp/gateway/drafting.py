@@ -26,7 +26,7 @@ from orgkernel.project.edits.yaml_lists import CannotEdit
 _NEW_FILES = ("policies.yaml", "asking.yaml")
 
 
-class Drafted(NamedTuple):
+class DraftedProposals(NamedTuple):
     """The draft of the proposals."""
 
     diff: str
@@ -63,7 +63,9 @@ class _Texts:
         }
 
 
-def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[UseProposal], folder: str) -> Drafted:
+def draft_diff(
+    kernel: Kernel, org_id: str, proposals: Sequence[UseProposal], folder: str
+) -> DraftedProposals:
     """Make the edits of the proposals that have none of `by_hand`, as far as they cause no error."""
     drafting = _Drafting(kernel, kernel.organization(org_id).snapshot.index)
     wanted = [number for number, each in enumerate(proposals) if not each.by_hand]
@@ -78,7 +80,7 @@ def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[UseProposal], fo
     changed = texts.changed()
     findings = [each for each in drafting.find_new_findings(changed) if each.severity is not Severity.ERROR]
     base = _find_common_folder([*changed], folder)
-    return Drafted(
+    return DraftedProposals(
         "".join(_render_diff(texts, path, base) for path in sorted(changed)),
         drafted_proposals,
         tuple(f"{each.place}: {each.severity.value}[{each.code}] {each.message}" for each in findings),

@@ -27,7 +27,7 @@ class CallTarget(NamedTuple):
     bindings: tuple[ToolBinding, ...]
 
 
-class Offered(NamedTuple):
+class OfferedTool(NamedTuple):
     """A tool of a server that is declared, with its definition as a host sees it."""
 
     exposed: str
@@ -39,7 +39,7 @@ class Offered(NamedTuple):
 class Offers(NamedTuple):
     """Tools of servers, and the servers that did not answer."""
 
-    tools: Sequence[Offered]
+    tools: Sequence[OfferedTool]
     missing: Sequence[MissingServer]
 
 
@@ -65,7 +65,7 @@ class McpGateway:
         self._say = say
         self._fronts = {build_prefix(name): name for name in self.servers}
         self._offers: dict[
-            tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]
+            tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[OfferedTool, ...]]
         ] = {}
         """Bindings, keyed by organization and server, for the last version of each."""
 
@@ -121,7 +121,7 @@ class McpGateway:
         server: ReviewedServer,
         definitions: Mapping[str, ToolDefinition],
         declared: Mapping[str, Tool],
-    ) -> Sequence[Offered]:
+    ) -> Sequence[OfferedTool]:
         known = self._offers.get((view.org_id, server.name))
         if known is not None and known[0] is view and known[1] is definitions:
             return known[2]
@@ -137,21 +137,21 @@ class McpGateway:
 
 def match_offers(
     server: str, definitions: Mapping[str, ToolDefinition], declared: Mapping[str, Tool]
-) -> tuple[list[Offered], dict[str, tuple[ToolBinding, ...]]]:
+) -> tuple[list[OfferedTool], dict[str, tuple[ToolBinding, ...]]]:
     """The declared tools of a server, and those that are declared several times, which no role gets."""
-    offers: list[Offered] = []
+    offers: list[OfferedTool] = []
     several: dict[str, tuple[ToolBinding, ...]] = {}
     for exposed, name in map_tool_names(server, definitions).items():
         bindings = bind(declared, server, name)
         if len(bindings) == 1:
             shown = {**make_visible(definitions[name]), "name": exposed}
-            offers.append(Offered(exposed, server, shown, bindings[0]))
+            offers.append(OfferedTool(exposed, server, shown, bindings[0]))
         elif bindings:
             several[name] = bindings
     return offers, several
 
 
-def build_shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
+def build_shown_definition(offer: OfferedTool, asks: bool) -> dict[str, Any]:
     """The definition that the host of a caller sees. It tells whether each call needs an approval."""
     shown = dict(offer.shown)
     if asks:

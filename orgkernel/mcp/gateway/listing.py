@@ -10,7 +10,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.gateway.gateway import McpGateway, Offered, build_shown_definition
+from orgkernel.mcp.gateway.gateway import McpGateway, OfferedTool, build_shown_definition
 from orgkernel.mcp.gateway.server_lists import MissingServer
 
 Usable = dict[str, dict[str, bool]]
@@ -34,7 +34,7 @@ async def list_tools(gateway: McpGateway, caller: GatewayCaller) -> GatewayList:
     return GatewayList(list_shown_tools(usable, offers.tools), tuple(offers.missing))
 
 
-def list_shown_tools(usable: Usable, offers: Iterable[Offered]) -> list[dict[str, Any]]:
+def list_shown_tools(usable: Usable, offers: Iterable[OfferedTool]) -> list[dict[str, Any]]:
     """The tools among these that a caller sees, in their order."""
     return [
         build_shown_definition(offer, asks)
@@ -64,7 +64,7 @@ def select_usable(rows: Iterable[AccessRow], desk: OrganizationAccess, base: Acc
     return actions_by_tool
 
 
-def does_ask_first(usable: Usable, offer: Offered) -> bool | None:
+def does_ask_first(usable: Usable, offer: OfferedTool) -> bool | None:
     """Whether every use of a tool needs an approval. None if the caller cannot use it at all."""
     actions = usable.get(offer.binding.tool_id, {})
     asking = [actions[each] for each in offer.binding.actions if each in actions]

@@ -21,7 +21,7 @@ Announce = Callable[[str], None]
 """Sends a message to the operator."""
 
 
-class Withheld(NamedTuple):
+class WithheldTool(NamedTuple):
     """A tool that is neither shown nor called before it is accepted."""
 
     name: str
@@ -44,7 +44,7 @@ class _Live(NamedTuple):
     listed: tuple[dict[str, Any], ...]
     """The list from the server. The object changes only when the list changes."""
     accepted: Mapping[str, ToolDefinition]
-    withheld: Mapping[str, Withheld]
+    withheld: Mapping[str, WithheldTool]
     generation: int
     """Digest of the accepted tools that the list was compared with."""
 
@@ -218,7 +218,7 @@ class ReviewedServer:
                 f"accepted {len(by_name)} tools of server {quote(self.name)} at first sight; they are in {quote(self._pins.path)}"
             )
         accepted: dict[str, ToolDefinition] = {}
-        withheld: dict[str, Withheld] = {}
+        withheld: dict[str, WithheldTool] = {}
         known = self._pins.definitions(self.name)
         for name, definition in by_name.items():
             state = self._pins.review(self.name, name, compute_digest(definition))
@@ -226,7 +226,7 @@ class ReviewedServer:
                 accepted[name] = definition
             else:
                 fields = list_changed_fields(known[name], definition) if name in known else ()
-                withheld[name] = Withheld(name, state, fields)
+                withheld[name] = WithheldTool(name, state, fields)
                 self._tell(withheld[name].sentence(self.name))
         return _Live(listed, accepted, withheld, self._pins.generation)
 

@@ -13,7 +13,7 @@ from typing import Any
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.bindings import map_server_tools
-from orgkernel.mcp.gateway.gateway import Offered, make_visible, match_offers
+from orgkernel.mcp.gateway.gateway import OfferedTool, make_visible, match_offers
 from orgkernel.mcp.gateway.listing import list_shown_tools, list_usable
 from orgkernel.mcp.gateway.names import build_exposed_name
 from orgkernel.mcp.gateway.pins import Pins
@@ -28,7 +28,7 @@ def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) 
     sizes = _Sizes(estimate_tokens)
     view = kernel.organization(org_id).snapshot.index
     everything: list[Mapping[str, Any]] = []
-    offers: list[Offered] = []
+    offers: list[OfferedTool] = []
     for server in pins.servers:
         definitions = pins.definitions(server)
         everything += [

@@ -21,7 +21,7 @@ from orgkernel.operations.reports.report_folder import (
     set_aside,
 )
 from orgkernel.runtime.regular_files import FileIdentity
-from orgkernel.state.writer import Ticket
+from orgkernel.state.writer import PendingWrite
 
 if TYPE_CHECKING:
     from orgkernel.state.reports import Reports
@@ -32,7 +32,7 @@ SETTLE_SECONDS = 2.0
 _AT_ONCE = 500
 
 
-class Collected(msgspec.Struct, frozen=True):
+class CollectedFile(msgspec.Struct, frozen=True):
     """The result for one file."""
 
     file: str
@@ -75,7 +75,7 @@ class Collector:
         """Whether a file is not a report yet and could still become one."""
         return bool(self._unfit_since)
 
-    def collect(self) -> Iterator[Collected]:
+    def collect(self) -> Iterator[CollectedFile]:
         """Collect new files in the folder. Raises `NothingToRead`, and `StoreError`: the next call retries unstored files."""
         files = list_reports(self._folder)
         names = {file.name for file in files}
@@ -85,8 +85,8 @@ class Collector:
         for start in range(0, len(new), _AT_ONCE):
             yield from self._take(new[start : start + _AT_ONCE])
 
-    def _take(self, files: Iterable[ReportFile]) -> Iterator[Collected]:
-        handed_in: list[tuple[ReportFile, Ticket]] = []
+    def _take(self, files: Iterable[ReportFile]) -> Iterator[CollectedFile]:
+        handed_in: list[tuple[ReportFile, PendingWrite]] = []
         unfit: list[tuple[ReportFile, NotAReport]] = []
         for file in files:
             report = read_file(self._folder, file)
@@ -97,24 +97,24 @@ class Collector:
                     handed_in.append((file, self._hand_in(report)))
                 except Refused as error:
                     unfit.append((file, _build_refusal(error)))
-        for file, ticket in handed_in:
+        for file, pending in handed_in:
             try:
-                receipt: ReportReceipt = ticket.result()
+                receipt: ReportReceipt = pending.result()
             except Refused as error:
                 unfit.append((file, _build_refusal(error)))
             else:
                 self._done[file.name] = file.identity
                 self._unfit_since.pop(file.name, None)
-                yield Collected(file.name, receipt.outcome, receipt.number)
+                yield CollectedFile(file.name, receipt.outcome, receipt.number)
         for file, why in unfit:
             yield from self._reject(file, why)
 
-    def _hand_in(self, report: dict[str, Any]) -> Ticket:
+    def _hand_in(self, report: dict[str, Any]) -> PendingWrite:
         if not report["unit"]["organization"]:
             report = {**report, "unit": {**report["unit"], "organization": self._org_id}}
         return self._store.submit(report, actor=ACTOR, agent_id=self._agent_id)
 
-    def _reject(self, file: ReportFile, why: NotAReport) -> Iterator[Collected]:
+    def _reject(self, file: ReportFile, why: NotAReport) -> Iterator[CollectedFile]:
         identity, since = self._unfit_since.get(file.name, (None, 0.0))
         now = self._clock()
         if identity != file.identity:
@@ -129,7 +129,9 @@ class Collector:
             # The host replaced the file between the check and the move, so it is another file that could be a report.
             yield from self._take([moved])
             return
-        yield Collected(file.name, "rejected", None, why.code, why.text, "" if moved is None else moved.name)
+        yield CollectedFile(
+            file.name, "rejected", None, why.code, why.text, "" if moved is None else moved.name
+        )
 
 
 def _build_refusal(error: Refused) -> NotAReport:

@@ -10,7 +10,7 @@ import pytest
 from orgkernel.loading.files import decode
 from orgkernel.project.edits.spans import Edit, apply_edits, landing, move_back, move_forward
 from orgkernel.project.upgrade import FileUpgrade, render_diff, upgrade_source
-from orgkernel.project.upgrade_steps import Draft, Left, TextChange
+from orgkernel.project.upgrade_steps import Draft, ManualChange, TextChange
 from tests.support.trees import ONTOLOGY, TEMPLATES
 
 HEAD = '_schema: orgkernel:role_profile\n_version: "1.0"\nrole_id: dev\ndescription: d\n'
@@ -246,20 +246,20 @@ def test_what_ships_is_up_to_date() -> None:
         assert (found.is_changed, found.left, found.refusal) == (False, (), ""), path
 
 
-def rename_orders(draft: Draft) -> Iterator[TextChange | Left]:
+def rename_orders(draft: Draft) -> Iterator[TextChange | ManualChange]:
     """A step of a version to come, for the tests: orders end with a full stop."""
     for number, order in enumerate(draft.value.get("standing_orders", ())):
         route = ("standing_orders", number)
         span = draft.places.span_of(draft.mark(*route), order)
         if span is None:
-            yield Left(
+            yield ManualChange(
                 draft.places.offset_of(draft.mark(*route)), "the order has no end", "write a full stop"
             )
         elif not order.endswith("."):
             yield TextChange(Edit(span[1], span[1], "."), "ends an order", route, f"{order}.")
 
 
-def no_change(_: Draft) -> Iterator[TextChange | Left]:
+def no_change(_: Draft) -> Iterator[TextChange | ManualChange]:
     """A step that only the number knows of."""
     yield from ()
 

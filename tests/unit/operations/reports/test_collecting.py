@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from orgkernel.errors import NothingToRead, StoreError
-from orgkernel.operations.reports.collecting import Collected, Collector
+from orgkernel.operations.reports.collecting import CollectedFile, Collector
 from orgkernel.operations.reports.report_folder import list_reports, read_file, set_aside
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened, sqlite_at
@@ -73,7 +73,7 @@ def deliver(folder: Path, number: int, role: str = "co") -> None:
     write(folder / f"{role}_latest.json", body)
 
 
-def take(collector: Collector, clock: Waiting) -> list[Collected]:
+def take(collector: Collector, clock: Waiting) -> list[CollectedFile]:
     """Everything there is to take, files that needed a moment included."""
     first = list(collector.collect())
     clock.now += 3
