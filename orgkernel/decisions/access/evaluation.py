@@ -121,6 +121,8 @@ class Evaluation(Struct, eq=False):
     @property
     def left(self) -> int:
         """The effective level: zero if stopped, else the lower of granted and ceiling."""
+        # A denial leaves the other two values as they are, so an explanation can still show what the subject would
+        # have.
         return 0 if self.failing & self.tables.order.stopping else min(self.granted, self.ceiling)
 
     @property
@@ -129,6 +131,8 @@ class Evaluation(Struct, eq=False):
         if not self.failing:
             return "allow"
         order = self.tables.order
+        # Conditional only if nothing else fails: stating the circumstance would not help a request that is denied
+        # anyway.
         if self.failing == order.unstated:
             return "conditional"
         return "deny" if self.failing & ~order.asking else "ask"
@@ -191,6 +195,8 @@ class Evaluation(Struct, eq=False):
     @property
     def rests_on_grants(self) -> bool:
         """Whether something would fail without stored grants."""
+        # A grant is spent only by a decision that depends on it, so what would be allowed without it must not count as
+        # a use.
         if self.spared or self.supposed:
             return True
         return any(each.spared for each in self.parents) if self.parents else False
@@ -224,6 +230,7 @@ class Evaluation(Struct, eq=False):
         treats_unstated_as_unmet: bool = False,
     ) -> Evaluation:
         """A new, unevaluated copy with some values replaced."""
+        # Everything that layers write starts afresh. Copying it would let the outcome of one trial leak into the next.
         again = Evaluation(
             tables or self.tables, self.state if state is None else state, request or self.request,
             self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
@@ -238,6 +245,7 @@ def evaluate(evaluation: Evaluation) -> Evaluation:
     if evaluation.trace is not None:
         _note(evaluation, moves, about_run=True)
         return evaluation
+    # Most requests state no run, and then most of these layers could change nothing.
     for move in moves.in_run if is_of_run(evaluation.request, evaluation.state) else moves.outside_run:
         move(evaluation)
     return evaluation
@@ -252,6 +260,7 @@ def is_of_run(request: AccessRequest, state: StateView) -> bool:
         and request.envelope is None
         and not context.depth
         and context.pace is None
+        # The layers that read the input of a call are among those about the run.
         and context.input is None
         and not state.raised
     )
@@ -264,6 +273,7 @@ def evaluate_subject(evaluation: Evaluation) -> CompiledLayers:
         evaluation.action
     ) or evaluation.tables.order.compile_moves(resource, evaluation.action, subject.group)
     evaluation.required = moves.required
+    # A lookup for every request would cost time, and few tools are essential for anyone.
     if resource.is_essential:
         evaluation.essential = resource.resource in subject.essential
     assumed, steps = evaluation.assumed, moves.plain
@@ -280,6 +290,7 @@ def evaluate_subject(evaluation: Evaluation) -> CompiledLayers:
             move(evaluation)
     else:
         _note(evaluation, moves, about_run=False)
+    # Only after all layers is it known that nothing grants enough: which grant comes first must not matter.
     if evaluation.granted < moves.required:
         evaluation.failing |= evaluation.missing
     return moves
@@ -291,6 +302,8 @@ def _note(evaluation: Evaluation, moves: CompiledLayers, *, about_run: bool) -> 
         if layer.is_about_run is about_run:
             if move is not None and (evaluation.has_stored or not layer.needs_stored_rows):
                 move(evaluation)
+            # A layer without a move gets a note too: a trace lists every layer, so a reader sees which ones had no
+            # effect.
             note = TraceNote(layer, evaluation.granted, evaluation.ceiling, evaluation.failing)
             evaluation.trace.append(note)
 

@@ -129,14 +129,17 @@ class Resource:
         """
         if not self.action_argument or tool_input is None or action == LOCK or action not in self.required:
             return action
+        # The tool would choose its default action, which is unknown here, so the strictest level is required.
         if self.action_argument not in tool_input:
             return WHOLE[0]
         named = tool_input[self.action_argument]
         declared = () if self.tool is None else self.tool.required_levels
+        # An undeclared name becomes an action that the resource does not have, which requires the full level.
         if not isinstance(named, str) or named not in declared:
             return f"{self.action_argument}={named}"[:_LONGEST_ACTION]
         if action in WHOLE and action not in declared:
             return named
+        # A caller cannot lower what its own input requires by naming a milder action beside it.
         return max(named, action, key=self.required.__getitem__)
 
     @cached_property
@@ -167,6 +170,7 @@ class Resource:
         """The validator of its input; None if no schema is declared."""
         if self.tool is None or self.tool.input_schema is None:
             return None
+        # Imported here, because the library takes longer to load than most organizations take to answer.
         from jsonschema.validators import validator_for
         from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
@@ -207,9 +211,11 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
     if definition is None:
         return Resource("tool", tool_id, {}, "TOOL_UNKNOWN")
     tool = definition.record
+    # A declared level `none` would make an action free for subjects that have nothing.
     levels = {action: max(LEVEL[level], MIN_LEVEL) for action, level in tool.required_levels.items()}
     resource = Resource("tool", tool_id, levels)
     resource.tool = tool
+    # Using the tool as a whole can be any of its actions, so it requires the level of the strictest one.
     resource.required = {**dict.fromkeys(WHOLE, max(levels.values())), **levels}
     resource.enabled = tool.enabled
     resource.exclusive = tool.concurrency == "exclusive"
@@ -221,6 +227,7 @@ def _build_tool(view: OrgView, tool_id: str) -> Resource:
     resource.restricted_to = frozenset(tool.restricted_to) or None
     row = view.records.get_rank_levels(tool_id)
     if row is not None:
+        # Position -1, an agent without a rank, thus reads the last entry: no level at all.
         resource.rank_levels = (*(LEVEL[level] for level in row.values()), 0)
     needed = view.list_edges_from(EdgeKind.NEEDS_QUALIFICATION, tool_id)
     resource.qualifications = tuple(dict.fromkeys(edge.target for edge in needed))

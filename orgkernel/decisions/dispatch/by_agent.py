@@ -164,6 +164,7 @@ def list_peers(
     """The other agents who can use these tools now: of the same roles, of their deputies, and of the roles with the same
     superior, in this order. Each with the edge that assigns its role.
     """
+    # The nearest help first: those who do the same work, then those who are declared to stand in, then colleagues.
     near = [*roles]
     near += [each.role_id for role in roles for each in list_stand_ins(view, role) if each.is_deputy]
     near += [other for role in roles for other in _list_siblings(view, role)]
@@ -315,6 +316,7 @@ def _decide_use(
     A lock that another agent holds, and a path that is not stated yet, are such circumstances.
     """
     request = AccessRequest(member.name, "", f"tool:{tool}", context)
+    # A list also has what only other circumstances would allow, so an agent that waits for a lock stays available.
     rows = what_can(view, member.name, request=request, state=state)
     if rows:
         return "ask" if all(row.outcome == "ask" for row in rows) else "conditional"

@@ -63,12 +63,15 @@ def decide_by_text(
 ) -> DispatchDecision:
     """The role that takes the task in a sentence. Takes bounded time for any text and never raises."""
     index = get_text_index(view)
+    # The time for an answer must not grow with what a stranger sends.
     query = text[:MOST_CHARACTERS]
     shown = len(index.roles) if all_considered else SHOWN_CANDIDATES + 1
     similar = None if embedder is None else find_similar(view, query, embedder)
     lacking = find_lacking(view, index, needs)
     without = frozenset(number for number, role_id in enumerate(index.roles) if lacking.get(role_id))
     ranking = rank_roles(index, query, shown, without, similar)
+    # Roles without a needed tool are ranked a second time only to report them. They must not lower the margin of the
+    # others.
     passed = [
         index.roles[each.role]
         for each in (rank_roles(index, query, shown, similar=similar).ranked if without else ())
@@ -134,6 +137,7 @@ def _build_candidate(
     learned = [each for each in ranked.evidence if each.kind == "learned"]
     words = [each for each in ranked.evidence if each.kind != "learned"][:_WORDS_TOLD]
     reasons = [_explain(view, role_id, each) for each in (*words, *learned)]
+    # The reason is given even if it changed nothing: an operator who installed the model wants to see its part.
     if similar is not None:
         near = similar.get(ranked.role, 0.0)
         text = f"the embedding model rates the similarity in meaning of the text and role {quote(role_id)} at {near:.2f} of 1"
@@ -235,6 +239,8 @@ def _find_word(view: OrgView, role_id: str, stem: str) -> TextSource | None:
 
 
 def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
+    # The ranking knows that a word is related and not to which one, so the nearest word is looked for again, in the
+    # order of how close they are: synonyms, then titles of a trade, then other words of the trade.
     groups, of = set(map_groups_by_stem().get(stem, ())), map_trades_by_stem().get(stem, ())
     titles = {title[0] for key in of for title in list_trades()[key].titles}
     best: tuple[float, _Found] | None = None
@@ -305,10 +311,12 @@ def _explain_no_taker(
     unequipped_roles: Sequence[str],
     lacking: dict[str, list[str]],
 ) -> Reason:
+    # That a fitting role lacks the tool is the more useful answer, because the caller can drop the tool or grant it.
     if unequipped_roles and ranking.outcome != "close":
         return say_lacking("fits the text", {role_id: lacking[role_id] for role_id in unequipped_roles})
     if ranking.outcome == "close":
         best = candidates[0].score
+        # All roles within the margin, not only the first two: any of them could be meant.
         near = [each.role_id for each in candidates if each.score >= best * (1 - ranking.clear)]
         text = f"the text fits {listing(near)} about equally well (margin {ranking.margin}, needed {ranking.clear}): name the role, or say more about the task"
         return Reason(

@@ -41,6 +41,7 @@ def decide_follow_up(
 
     A previous role that the organization does not have is ignored, with a reason.
     """
+    # Always decided, even if the task stays: its candidates are shown, and it is the answer if the task moves.
     own = decide_by_text(view, text, needs=needs, all_considered=all_considered)
     if previous.role_id not in view.records.posts:
         unknown = f"the previous task is ignored: role {quote(previous.role_id)} is not declared"
@@ -58,6 +59,7 @@ def decide_follow_up(
     chain = view.list_chain_above(previous.role_id)
     reason = Reason(verdict.rule, verdict.reason, tuple(map(cite_edge, chain[:1])))
     task = _write_task(verdict, own)
+    # A task that begins or moves is decided by the sentence alone. Otherwise the role of before could win by habit.
     if verdict.effect in ("begin", "move"):
         return _follow(own, reason, task)
     if verdict.role_id is None:

@@ -24,6 +24,7 @@ WRITE, READ = LEVEL["write"], LEVEL["read"]
 
 
 def _compile(target: Target) -> Move | None:
+    # Taking a lock writes no file, whatever level it requires.
     writes = target.required >= WRITE and target.action != LOCK
     return _cap if target.resource.has_file_scope and target.is_crew and writes else None
 
@@ -40,6 +41,7 @@ def _cap(evaluation: Evaluation) -> None:
 def find_bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
     """The roles whose file scopes limit a write; empty if one of them may write anywhere."""
     resource, view = evaluation.resource, evaluation.view
+    # An essential tool that states no paths could never be used at all if a scope applied to it.
     if evaluation.essential and not resource.path_arguments:
         return ()
     giving = [
@@ -47,6 +49,7 @@ def find_bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
         for role in evaluation.roles
         if LEVEL[view.get_tool_levels(role).get(resource.id, "none")] >= evaluation.required
     ]
+    # Only roles that give the tool widen where it may write: another role of the agent must not lend its files.
     roles = tuple(giving or evaluation.roles)
     return roles if all(view.records.posts[role].profile.file_scope for role in roles) else ()
 
@@ -110,6 +113,7 @@ def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
 def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Propose a path in the scope if the request states none. A stated path is not changed."""
     roles = find_bounding_roles(evaluation)
+    # A path that the caller has stated is what it wants to write. Another one would be another request.
     if evaluation.path is None and evaluation.resource.kind == "tool" and roles:
         yield RemedyChange("path", listing(list_file_scope_globs(evaluation, roles)))
 

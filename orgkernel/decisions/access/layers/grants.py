@@ -45,6 +45,8 @@ _MAX_EXPIRED_TRIED = 20
 """The number of expired grants that are tried, latest first, so a subject with many of them gets a fast answer."""
 
 
+# Whether rows exist depends on the subject and the time, so the layer applies to every target; `needs_stored_rows`
+# skips it.
 def _compile(target: Target) -> Move | None:
     return _apply_stored
 
@@ -222,6 +224,8 @@ def _find_first_missed(evaluation: Evaluation, grants: Sequence[Grant], **lifted
         # Unstated circumstances must not hide the grant.
         revived = add_grant(evaluation.state, replace(grant, **lifted))
         again = evaluation.copy_with(state=revived, treats_unstated_as_unmet=True)
+        # The grant counts only if it removes a failure and adds none. One that would meet a new ceiling would not have
+        # helped.
         then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
             return grant
@@ -291,6 +295,8 @@ def _list_stored_words(evaluation: Evaluation) -> Iterator[str]:
     state, resource, pathless = evaluation.state, evaluation.resource, evaluation.has_open_path
     for key in evaluation.subject.keys:
         for grants in find_about(state.grants, (key,), resource):
+            # The key names only what this answer depends on, so subjects that ask in different ways share one cached
+            # answer.
             version = snapshot if grants.has_snapshots else ""
             about = (org_id, version, evaluation.action if grants.has_actions else "", pathless)
             words: tuple[str, ...] | None = grants.find_kept(about, now)
@@ -328,6 +334,7 @@ def _describe_end(ends: float | None) -> Iterator[str]:
 
 def _widen(grant: Grant, pathless: bool) -> Grant:
     """A grant as it would apply in the channel, session, path and input that it requires."""
+    # A question about the whole tool is asked "for some path", so a grant for a part is read as one for the whole.
     resources = tuple(map(get_root_resource, grant.resources)) if pathless else grant.resources
     return replace(grant, channel=None, session=None, input_digest=None, resources=resources)
 
@@ -335,6 +342,7 @@ def _widen(grant: Grant, pathless: bool) -> Grant:
 def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
     """Favorable: every grant applies, and no restriction with a path or an expiry. Unfavorable: the opposite."""
     state, keys, pathless = evaluation.state, evaluation.subject.keys, evaluation.has_open_path
+    # The worst case of a tool asked as a whole is a call whose path no grant covers and every restriction does.
     if pathless and not is_favorable:
         evaluation.path = None
     if not is_stored_for(state, keys):
@@ -354,6 +362,7 @@ def _suppose_grants(evaluation: Evaluation, key: str, is_favorable: bool) -> Ite
             loose = about.find_unconditional(parts=not pathless, snapshot=snapshot)
             yield from (_widen(row, pathless) for group in loose for row in group.select_at(now).one)
         else:
+            # Only what is bound to no channel, session or input, and never ends, is certain in the worst case.
             giving = about.find_giving(evaluation.path, NOWHERE, snapshot)
             free = (each for each in giving if each.terms.bond == FREE)
             grants = (group.select_at(now).lasting for group in free)
@@ -383,6 +392,7 @@ def _propose_lifting(evaluation: Evaluation) -> Iterable[RemedyChange]:
     restriction_groups = [
         rows for left, rows in _find_holding_restrictions(evaluation) if left < evaluation.required
     ]
+    # Lifting some of them changes nothing, because the strictest of the rest still applies.
     if sum(map(len, restriction_groups)) > MAX_CHANGES:
         return ()
     return [

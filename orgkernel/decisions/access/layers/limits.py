@@ -51,6 +51,7 @@ def _compile(target: Target) -> Move | None:
 
 
 def _check(evaluation: Evaluation) -> None:
+    # Without known usage this layer stays silent, and the layer of circumstances makes the answer conditional.
     if evaluation.state.usage is not None and any(True for _ in _find_reached(evaluation)):
         evaluation.ceiling = 0
         evaluation.failing |= LIMIT_REACHED.bit

@@ -32,6 +32,7 @@ def get_current_rank(
         rank = get_rank_of_trust(view, stored.trust)
     else:
         return subject.rank
+    # A row for all organizations can lower a rank here and never raise it: no organization promotes agents in another one.
     return min(rank, subject.rank) if stored.org_id == ALL_ORGANIZATIONS else rank
 
 
@@ -53,6 +54,7 @@ def _compile(target: Target) -> Move | None:
         top = levels[evaluation.subject.rank if is_fixed else _get_rank(evaluation)]
         lifted = evaluation.given.waives
         if lifted:
+            # A grant is recorded as needed only if the rank alone was too low. Otherwise it would be spent for nothing.
             reached = top >= required
             top = max(top, lifted.get("rank", 0))
             if top >= required and not reached:
