@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from benchmarks.secret_texts import SEED, harmless_texts, secret_texts
-from orgkernel.rules.hygiene.known_tokens import find_every_known_token, find_known_tokens, is_installed
+from orgkernel.rules.hygiene.known_tokens import find_known_tokens, is_installed, scan_for_tokens
 from orgkernel.runtime.likely_secrets import find_likely
 from orgkernel.runtime.secret_shapes import find_secrets
 
@@ -40,7 +40,7 @@ def ours(text: str) -> Iterable[Place]:
 
 def library(text: str) -> Iterable[Place]:
     """What the library alone finds."""
-    return [(each.start, each.end) for each in find_every_known_token(text)]
+    return [(each.start, each.end) for each in scan_for_tokens(text)]
 
 
 def both(text: str) -> Iterable[Place]:

@@ -34,11 +34,15 @@ from orgkernel.runtime.regular_files import find_identity
 logger = logging.getLogger("orgkernel.server")
 
 _SETTLE_MS = 100
-_LOOK_MS = 500
+"""Milliseconds without a further change before a reload begins, so an editor that writes several files causes one."""
+_COMPARE_MS = 500
+"""Milliseconds between two comparisons of the paths whose changes the operating system does not report."""
 _RETRY_SECONDS = 5.0
+"""Seconds between a failed reload and the next attempt."""
 RELOAD_SECONDS = 60.0
 """Seconds after which a reload is treated as failed."""
 PathIdentity = tuple[int, ...] | None
+"""Numbers that change with a path: device, inode, and for a file its size and times. None if nothing is there."""
 _NOISE = frozenset({"node_modules", "__pycache__"})
 
 
@@ -48,23 +52,23 @@ class Reloader:
     def __init__(
         self,
         answers: Answers,
-        note: Callable[[RegistryState, Reload], Awaitable[None]] | None = None,
+        on_reload: Callable[[RegistryState, Reload], Awaitable[None]] | None = None,
         seconds: float = RELOAD_SECONDS,
         observers: Sequence[Callable[[str, float], None]] = (),
     ) -> None:
-        """`note` is called with every load before the next one. A reload is limited to `seconds`.
+        """`on_reload` is awaited after every reload, before the next one begins. A reload is limited to `seconds`.
 
         Each observer is called with the result of every reload, `ok`, `failed` or `overrun`, and its duration.
         """
         self._seconds = seconds
         self._observers = tuple(observers)
-        self._began = time.monotonic()
-        self._turn = asyncio.Lock()
+        self._started_at = time.monotonic()
+        self._reload_lock = asyncio.Lock()
         self._running: asyncio.Future[Reload] | None = None
-        self._before = answers.kernel.state
-        self._late: set[asyncio.Task[None]] = set()
+        self._state_before = answers.kernel.state
+        self._late_tasks: set[asyncio.Task[None]] = set()
         self._answers = answers
-        self._note = note
+        self._on_reload = on_reload
         self._stop = anyio.Event()
         self._stopping: asyncio.Future[None] | None = None
         self._polling: bool | None = None
@@ -96,11 +100,11 @@ class Reloader:
 
         A reload that overran is not begun a second time: its end is waited for.
         """
-        async with self._turn:
+        async with self._reload_lock:
             overran = self._running is not None
             if self._running is None:
-                self._before = self._answers.kernel.state
-                self._began = time.monotonic()
+                self._state_before = self._answers.kernel.state
+                self._started_at = time.monotonic()
                 self._running = _run_in_own_thread(self._read)
             running = self._running
             # A future of this call, because an event that was waited for belongs to one loop and fails in any other.
@@ -118,7 +122,7 @@ class Reloader:
     async def _finish(self, running: asyncio.Future[Reload]) -> None:
         self._running = None
         error = running.exception()
-        self._tell("failed" if error else "ok", time.monotonic() - self._began)
+        self._notify_observers("failed" if error else "ok", time.monotonic() - self._started_at)
         if error:
             self._answers.reading_problem = "failed"
             self._retry_at = time.monotonic() + _RETRY_SECONDS
@@ -126,36 +130,36 @@ class Reloader:
             return
         self._answers.reading_problem = None
         state, report = self._answers.kernel.state, running.result()
-        log_reload(self._before, state, report)
-        if self._note is not None:
-            await self._note(state, report)
+        log_reload(self._state_before, state, report)
+        if self._on_reload is not None:
+            await self._on_reload(state, report)
 
     def _note_overrun(self, running: asyncio.Future[Reload], *, first: bool) -> None:
         self._answers.reading_problem = "overrun"
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         if not first:
             return
-        self._tell("overrun", self._seconds)
+        self._notify_observers("overrun", self._seconds)
         logger.error(
             "the reload takes longer than %g seconds; the last good versions keep answering", self._seconds
         )
-        running.add_done_callback(self._take_late)
+        running.add_done_callback(self._finish_late_reload)
 
-    def _tell(self, result: str, seconds: float) -> None:
+    def _notify_observers(self, result: str, seconds: float) -> None:
         for observe in self._observers:
             observe(result, seconds)
 
-    def _take_late(self, running: asyncio.Future[Reload]) -> None:
+    def _finish_late_reload(self, running: asyncio.Future[Reload]) -> None:
         """Finish a reload that overran and has ended at last, unless another call has done it."""
 
-        async def take() -> None:
-            async with self._turn:
+        async def finish() -> None:
+            async with self._reload_lock:
                 if self._running is running:
                     await self._finish(running)
 
-        task = asyncio.get_running_loop().create_task(take())
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
+        task = asyncio.get_running_loop().create_task(finish())
+        self._late_tasks.add(task)
+        task.add_done_callback(self._late_tasks.discard)
 
     def _read(self) -> Reload:
         kernel = self._answers.kernel
@@ -173,9 +177,10 @@ class Reloader:
         async for changes in awatch(
             *folders,
             watch_filter=build_change_filter(folders, self._answers.kernel.foreign_folders),
-            debounce=_SETTLE_MS * 10,
+            debounce=_SETTLE_MS
+            * 10,  # files that change without a pause are read after a second all the same
             step=_SETTLE_MS,
-            rust_timeout=_LOOK_MS,
+            rust_timeout=_COMPARE_MS,
             yield_on_timeout=True,
             stop_event=self._stop,
             force_polling=self._polling,
@@ -197,7 +202,7 @@ def _run_in_own_thread(read: Callable[[], Reload]) -> asyncio.Future[Reload]:
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Reload] = loop.create_future()
 
-    def tell(report: Reload | None, error: BaseException | None) -> None:
+    def resolve(report: Reload | None, error: BaseException | None) -> None:
         if result.cancelled():
             return
         if error is not None:
@@ -212,7 +217,7 @@ def _run_in_own_thread(read: Callable[[], Reload]) -> asyncio.Future[Reload]:
         except BaseException as error:
             failure = error
         with suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(tell, report, failure)
+            loop.call_soon_threadsafe(resolve, report, failure)
 
     threading.Thread(target=run, name="reload", daemon=True).start()
     return result
@@ -262,6 +267,7 @@ def build_change_filter(folders: Sequence[str], foreign: Sequence[str] = ()) -> 
         return (
             is_candidate(path)
             or (path.endswith(MARKDOWN) and beginning in inside)
+            # A name without a suffix is usually a folder or a link. What was deleted can no longer be asked what it was.
             or "." not in name.lstrip(".")
             or change is Change.deleted
             or os.path.isdir(path)

@@ -27,9 +27,9 @@ from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE
 from orgkernel.diff.questions import (
     ELSEWHERE,
-    Pair,
+    AccessPair,
+    BothVersions,
     RoutedTask,
-    Sides,
     StatedCircumstances,
     list_circumstances,
 )
@@ -117,7 +117,7 @@ class OldNames(NamedTuple):
 
 
 def find_access_differences(
-    pairs: Iterable[Pair], sides: Sides, old_names: OldNames
+    pairs: Iterable[AccessPair], sides: BothVersions, old_names: OldNames
 ) -> tuple[list[AskedPair], bool]:
     """The access questions about some pairs that are answered differently, and whether some were left out."""
     old, new = sides.tables
@@ -156,8 +156,8 @@ def _translate(question: AccessProbe, old_names: OldNames) -> AccessProbe:
 
 
 def _list_questions(
-    pair: Pair,
-    sides: Sides,
+    pair: AccessPair,
+    sides: BothVersions,
     old_names: OldNames,
     subjects: tuple[Subject, Subject],
     circumstances: Iterable[StatedCircumstances],
@@ -200,7 +200,7 @@ class _Part(NamedTuple):
     path: str = ""
     input: tuple[tuple[str, Any], ...] = ()
 
-    def ask(self, pair: Pair, action: str, stated: StatedCircumstances) -> AccessProbe:
+    def ask(self, pair: AccessPair, action: str, stated: StatedCircumstances) -> AccessProbe:
         """The question about this part."""
         resource = pair.resource if self.input else f"{pair.resource}:{self.path}"
         return AccessProbe(
@@ -295,7 +295,7 @@ def answer_access(tables: AccessTables, question: AccessProbe) -> AccessAnswer:
 
 
 def find_task_differences(
-    tasks: Iterable[RoutedTask], sides: Sides, new_ids: Mapping[str, str]
+    tasks: Iterable[RoutedTask], sides: BothVersions, new_ids: Mapping[str, str]
 ) -> list[DifferingAnswer]:
     """The tasks that go to another role, or no longer to any. Renamed roles are called by their new ids."""
     differences = []

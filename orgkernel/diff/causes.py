@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from orgkernel.diff.edits import DeclaredEdit
-from orgkernel.diff.questions import Sides
+from orgkernel.diff.questions import BothVersions
 from orgkernel.diff.undo import build_with, can_take
 from orgkernel.graph.questions import OrgView
 
@@ -20,10 +20,12 @@ _MAX_REBUILT_ROLES = 40_000
 """Roles that are put together again for all edits: with more edits than this allows, those of one entry are tried together."""
 
 
-class Trials:
-    """The edits between two versions, and what the versions are with one of them taken back or made alone."""
+class TrialVersions:
+    """The edits between two versions, and versions for trial: the new one without a group of edits, or the old one with only
+    that group.
+    """
 
-    def __init__(self, edits: Sequence[DeclaredEdit], sides: Sides) -> None:
+    def __init__(self, edits: Sequence[DeclaredEdit], sides: BothVersions) -> None:
         self.edits = edits
         self.sides = sides
         self.groups = _group_edits(edits, max(len(sides.new.roles), 1))
@@ -71,7 +73,7 @@ def _group_edits(edits: Sequence[DeclaredEdit], roles: int) -> list[tuple[int, .
 
 def find_causes(
     questions: Iterable[T],
-    trials: Trials,
+    trials: TrialVersions,
     touches: Callable[[int, T], bool],
     answer: Callable[[OrgView, T, bool], object],
 ) -> Mapping[T, tuple[int, ...]]:

@@ -15,7 +15,7 @@ from orgkernel.diff.sections import EDITS, ORDER
 from orgkernel.documents.records import LEVELS
 from orgkernel.shell.openings import list_openings
 
-_TOLD_ONLY: Mapping[str, frozenset[str]] = {
+_RUNTIME_FIELDS: Mapping[str, frozenset[str]] = {
     "*": frozenset({"description", "name", "_version"}),
     "posts": frozenset({"role_name", "standing_orders", "does_not_have", "requirements", "lmc_mode", "examples", "not_examples",
                         "doctrine", "overlay", "role_id"}),
@@ -31,7 +31,7 @@ _TOLD_ONLY: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """Fields that no access decision reads; `*` stands for every section. What they change in routing or in a manifest is told by
 the task or the manifest that changes."""
-_TOLD_ONLY_SECTIONS = frozenset({"settings", "sharing", "domains", "aliases", "plans"})
+_RUNTIME_SECTIONS = frozenset({"settings", "sharing", "domains", "aliases", "plans"})
 
 
 def _compare_openings(edit: DeclaredEdit) -> ChangeEffect:
@@ -56,14 +56,14 @@ def _as_entry(edit: DeclaredEdit, value: Any) -> Mapping[str, Any]:
 EditDirection = Callable[[Any, Any], ChangeEffect]
 
 
-def is_told_only(edit: DeclaredEdit) -> bool:
-    """Whether a field is only told to the runtime: it changes no decision."""
-    if edit.section in _TOLD_ONLY_SECTIONS or ORDER in edit.route:
+def is_read_by_runtime_only(edit: DeclaredEdit) -> bool:
+    """Whether a field is only handed to the runtime, and no decision reads it."""
+    if edit.section in _RUNTIME_SECTIONS or ORDER in edit.route:
         return True
     field = edit.field
     return (
-        field in _TOLD_ONLY["*"]
-        or field in _TOLD_ONLY.get(edit.section, ())
+        field in _RUNTIME_FIELDS["*"]
+        or field in _RUNTIME_FIELDS.get(edit.section, ())
         or str(edit.route[-1:] and edit.route[-1]) in ("description",)
     )
 

@@ -2,7 +2,7 @@
 
 Nothing can change without an edit, so the edits come first. They say which roles are compared part by part, and which
 questions are asked of both versions. Every change names the edits that cause it. An edit that changes no answer and no
-manifest is a change by itself, unless the field it is in is only told to the runtime.
+manifest is a change by itself, unless its field is only handed to the runtime, such as a description.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from orgkernel.diff.answers import (
     merge_differences,
 )
 from orgkernel.diff.authzen_effects import compare_authzen
-from orgkernel.diff.causes import Trials, find_causes
+from orgkernel.diff.causes import TrialVersions, find_causes
 from orgkernel.diff.change_words import describe_change
 from orgkernel.diff.changes import Change, sort_changes
 from orgkernel.diff.directory_effects import compare_directories
-from orgkernel.diff.edit_effects import describe_edit_change, is_told_only
+from orgkernel.diff.edit_effects import describe_edit_change, is_read_by_runtime_only
 from orgkernel.diff.edits import ROLES as POSTS
 from orgkernel.diff.edits import DeclaredEdit, Renames, find_edits
 from orgkernel.diff.manifests import OrganizationVersion, build_whole_change, compare_manifests
 from orgkernel.diff.normal_form import build_working_form, remove_why
 from orgkernel.diff.questions import (
-    Pair,
-    Sides,
+    AccessPair,
+    BothVersions,
     does_touch_routing,
     does_touch_texts,
     find_pairs,
@@ -54,7 +54,7 @@ from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import get_places
 
 MAX_TASKS = 5_000
-_OF_HIERARCHY = ("added", "removed", "moved")
+_HIERARCHY_CHANGES = ("added", "removed", "moved")
 """Kinds of changes of which every edit that names the role is a cause, though each alone changes nothing."""
 
 
@@ -78,7 +78,7 @@ class OrganizationComparison(NamedTuple):
     changes: tuple[Change, ...]
     """Each names its causes among the edits."""
     without_effect: tuple[int, ...] = ()
-    """Edits, by number, that change no answer: texts and settings that are only told to the runtime."""
+    """Edits, by number, that change no answer: texts and settings that are only handed to the runtime."""
     is_cut: bool = False
     """Whether not every access question that an edit can touch was asked, because there are too many."""
     are_texts_left_out: bool = False
@@ -112,7 +112,7 @@ class _Comparer:
     def __init__(self, org_id: str, old: Version, new: Version) -> None:
         self.org_id = org_id
         self.old, self.new = old, new
-        self.sides = Sides(old.view, new.view)
+        self.sides = BothVersions(old.view, new.view)
         self.unread = old.unread | new.unread
         self.edits = tuple(
             each
@@ -132,7 +132,7 @@ class _Comparer:
             self._rename(renamed)
         if not self.edits:
             return OrganizationComparison(self.org_id, (), sort_changes(map(describe_change, in_manifests)))
-        self.trials = Trials(self.edits, self.sides)
+        self.trials = TrialVersions(self.edits, self.sides)
         changes = [*self._attribute(in_manifests), *self._compare_outsiders()]
         answers, is_cut = self._compare_access(changes)
         tasks, are_left_out = self._compare_tasks(changes)
@@ -143,25 +143,27 @@ class _Comparer:
             if not _is_finding(each) and resolve_address(each.path).field != "capped_by"
             for number in each.causes
         }
-        changes = [each for each in changes if not _is_told_by_answers(each, answers, shown)] + answers
+        changes = [each for each in changes if not _is_in_answers(each, answers, shown)] + answers
         caused = {number for change in changes if not _is_finding(change) for number in change.causes}
-        quiet = [number for number in range(len(self.edits)) if number not in caused]
+        without_change = [number for number in range(len(self.edits)) if number not in caused]
         changes += (
             describe_edit_change(
                 self.org_id, self.edits[number], number, [each.id for each in self.new.view.records.ranks]
             )
-            for number in quiet  # an edit without any effect is reported as itself, so no edit goes unmentioned
-            if not is_told_only(self.edits[number])
+            for number in without_change  # an edit without any effect is reported as itself, so no edit goes unmentioned
+            if not is_read_by_runtime_only(self.edits[number])
         )
-        told_only = tuple(number for number in quiet if is_told_only(self.edits[number]))
+        runtime_only = tuple(
+            number for number in without_change if is_read_by_runtime_only(self.edits[number])
+        )
         return OrganizationComparison(
-            self.org_id, self.edits, sort_changes(changes), told_only, is_cut, are_left_out
+            self.org_id, self.edits, sort_changes(changes), runtime_only, is_cut, are_left_out
         )
 
     def _rename(self, renamed: Mapping[str, str]) -> None:
         self.old_names = OldNames({new: old for old, new in renamed.items()})
         self.edits = find_edits(self.old.view.records, self.new.view.records, Renames(renamed))
-        del self._touched  # it was worked out for the edits before
+        del self._touched  # cached for the edits from before the renaming
 
     old_names = OldNames({})
 
@@ -189,15 +191,16 @@ class _Comparer:
 
     def _attribute(self, changes: Sequence[Change]) -> Iterator[Change]:
         """Changes of manifests with their words and causes."""
-        cases = {number: _get_case(change) for number, change in enumerate(changes)}
+        cases = {number: _get_manifest_part(change) for number, change in enumerate(changes)}
         plain = {number: case for number, case in cases.items() if case is not None}
         forms: dict[tuple[int, str | None], Mapping[str, Any]] = {}
 
-        def answer(view: OrgView, case: _Case, forward: bool) -> object:
+        def answer(view: OrgView, case: _ManifestPart, forward: bool) -> object:
+            # `forward`: the view is an old version with some edits, so it still calls roles by their old ids.
             key = (id(view), case.role_id)
             if key not in forms:
                 forms[key] = _build_form(view, case.role_id, self.old_names if forward else OldNames({}))
-            return _read_case(forms[key], case)
+            return _read_manifest_part(forms[key], case)
 
         causes = find_causes(plain.values(), self.trials, self._can_change, answer)
         for number, change in enumerate(changes):
@@ -205,7 +208,7 @@ class _Comparer:
             numbers = causes[case] if case is not None else self._find_causes_by_place(change)
             yield replace(describe_change(change), causes=numbers)
 
-    def _can_change(self, group: int, case: _Case) -> bool:
+    def _can_change(self, group: int, case: _ManifestPart) -> bool:
         """Whether a group of edits can change a part of a manifest."""
         numbers = self.trials.groups[group]
         if case.role_id is None:
@@ -214,10 +217,10 @@ class _Comparer:
         return any(case.role_id in self._touched[each] or old_id in self._touched[each] for each in numbers)
 
     def _find_causes_by_place(self, change: Change) -> tuple[int, ...]:
-        """For what is not asked again, such as findings: the edits of the same lines, or of the same role."""
+        """Causes of changes that trials cannot show, such as findings: the edits of the same lines, else of the same role."""
         if len(self.edits) == 1:
             return (0,)
-        if change.kind in _OF_HIERARCHY:
+        if change.kind in _HIERARCHY_CHANGES:
             of_role = [
                 number for number, edit in enumerate(self.edits) if _is_about_role(edit, str(change.path[1]))
             ]
@@ -260,13 +263,13 @@ class _Comparer:
     # -- answers -------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _pairs(self) -> tuple[frozenset[Pair], ...]:
-        """The pairs that each edit can touch, by the names of the new version."""
+    def _pairs(self) -> tuple[frozenset[AccessPair], ...]:
+        """The pairs of subject and resource about which each edit could change an answer, by their ids in the new version."""
         new_ids = {old: new for new, old in self.old_names.by_new_id.items()}
         names = OldNames(new_ids)
         return tuple(
             frozenset(
-                Pair(names.translate(subject), names.translate(resource))
+                AccessPair(names.translate(subject), names.translate(resource))
                 for subject, resource in find_pairs((edit,), self.sides)
             )
             for edit in self.edits
@@ -274,15 +277,19 @@ class _Comparer:
 
     def _compare_access(self, manifest_changes: Sequence[Change]) -> tuple[list[Change], bool]:
         pairs, is_cut = find_access_differences(chain(*self._pairs), self.sides, self.old_names)
-        pairs = [each for each in pairs if not _is_told(each.differences[0].question, manifest_changes)]
+        pairs = [
+            each
+            for each in pairs
+            if not _is_in_manifest_changes(each.differences[0].question, manifest_changes)
+        ]
         questions = (each.question for pair in pairs for each in pair.differences)
         causes = find_causes(questions, self.trials, self._can_answer, self._answer_again)
-        facts = merge_differences(pairs, causes, self._list_alike, self._count_actions)
+        facts = merge_differences(pairs, causes, self._list_actions_decided_alike, self._count_actions)
         return [self._locate(describe_access_change(self.org_id, each)) for each in facts], is_cut
 
     def _can_answer(self, group: int, question: AccessProbe) -> bool:
         kind, _, name = question.resource.partition(":")
-        pair = Pair(question.subject, f"{kind}:{name.partition(':')[0]}")
+        pair = AccessPair(question.subject, f"{kind}:{name.partition(':')[0]}")
         return any(pair in self._pairs[number] for number in self.trials.groups[group])
 
     def _answer_again(self, view: OrgView, question: AccessProbe, forward: bool) -> object:
@@ -293,7 +300,7 @@ class _Comparer:
             )
         return answer_access(get_access_tables(view), question)
 
-    def _list_alike(self, resource: str, action: str) -> tuple[str, ...]:
+    def _list_actions_decided_alike(self, resource: str, action: str) -> tuple[str, ...]:
         """The actions that both versions decide like an action."""
         groups = []
         for tables, name in (
@@ -357,7 +364,7 @@ def _is_finding(change: Change) -> bool:
     return resolve_address(change.path).part == "findings"
 
 
-class _Case(NamedTuple):
+class _ManifestPart(NamedTuple):
     """A part of a manifest, as a question that a version can be asked."""
 
     role_id: str | None
@@ -365,16 +372,16 @@ class _Case(NamedTuple):
     key: str | None
 
 
-def _get_case(change: Change) -> _Case | None:
-    """What to ask again about a change; None where a version that is put together for trial does not know it."""
-    if change.kind in (*_OF_HIERARCHY, "renamed"):
+def _get_manifest_part(change: Change) -> _ManifestPart | None:
+    """The part of a manifest in which a change would show again; None if trial versions cannot show it, as for findings."""
+    if change.kind in (*_HIERARCHY_CHANGES, "renamed"):
         return None
     role_id, part, key, _ = resolve_address(change.path)
     if part == "findings":
         return None
     if role_id == EVERY_HOLDER:
         role_id = change.roles[0]
-    return _Case(role_id, part, key if part not in ("chain",) else None)
+    return _ManifestPart(role_id, part, key if part not in ("chain",) else None)
 
 
 def _build_form(view: OrgView, role_id: str | None, names: OldNames) -> Mapping[str, Any]:
@@ -387,7 +394,7 @@ def _build_form(view: OrgView, role_id: str | None, names: OldNames) -> Mapping[
     return form if own is None else next(iter(form[ROLES]), {})
 
 
-def _read_case(form: Mapping[str, Any], case: _Case) -> object:
+def _read_manifest_part(form: Mapping[str, Any], case: _ManifestPart) -> object:
     value = form.get(case.part)
     if case.key is not None and isinstance(value, list):
         items = [
@@ -397,6 +404,7 @@ def _read_case(form: Mapping[str, Any], case: _Case) -> object:
         ]
         if items:
             value = items
+        # Keys in parentheses, such as `(order)`, name no item.
         elif not case.key.startswith("("):
             value = [
                 each for each in value if isinstance(each, dict) and case.key.startswith(str(each.get("id")))
@@ -404,8 +412,8 @@ def _read_case(form: Mapping[str, Any], case: _Case) -> object:
     return msgspec.json.encode(value)
 
 
-def _is_told(question: AccessProbe, manifest_changes: Iterable[Change]) -> bool:
-    """Whether a change of the role's manifest says already what a difference says about one of its resources."""
+def _is_in_manifest_changes(question: AccessProbe, manifest_changes: Iterable[Change]) -> bool:
+    """Whether the changes of manifests already report the difference that a question about access shows."""
     kind, _, name = question.subject.partition(":")
     if kind != "role":
         return False
@@ -426,13 +434,13 @@ _FIELDS_OF_ANSWERS = frozenset(
 )
 
 
-def _is_told_by_answers(change: Change, answers: Sequence[Change], others: Set[int]) -> bool:
-    """Whether answers that differ say more plainly what a change of a manifest, a policy or a directory says."""
+def _is_in_answers(change: Change, answers: Sequence[Change], others: Set[int]) -> bool:
+    """Whether changed answers already report the effect of a change of a manifest, a policy or the directory, in plainer words."""
     role_id, part, key, field = resolve_address(change.path)
     if role_id is not None:
         is_neutral_item = field is None and change.classification == "neutral" and part in _PARTS_OF["tool"]
         if field == "capped_by" and others & set(change.causes):
-            return True  # a cap that hides behind another one, of an edit that shows elsewhere
+            return True  # another ceiling now decides; the edit that moved it is reported where it changes something
         return (
             part in _PARTS_OF["tool"]
             and (field in _FIELDS_OF_ANSWERS or is_neutral_item)

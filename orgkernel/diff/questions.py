@@ -55,14 +55,14 @@ _DAY = 86_400
 _FULL_WEEK = range(0, 7 * _DAY, 1_800)
 
 
-class Pair(NamedTuple):
+class AccessPair(NamedTuple):
     """A subject and a resource to ask about."""
 
     subject: str
     resource: str
 
 
-class Sides(NamedTuple):
+class BothVersions(NamedTuple):
     """The two versions of one organization."""
 
     old: OrgView
@@ -74,13 +74,13 @@ class Sides(NamedTuple):
         return get_access_tables(self.old), get_access_tables(self.new)
 
 
-def find_pairs(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[Pair]:
+def find_pairs(edits: Iterable[DeclaredEdit], sides: BothVersions) -> Iterator[AccessPair]:
     """The pairs whose answers the edits can touch. The same pair can come more than once."""
     for edit in edits:
         yield from _find_pairs_of(edit, sides)
 
 
-def _find_pairs_of(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
+def _find_pairs_of(edit: DeclaredEdit, sides: BothVersions) -> Iterator[AccessPair]:
     section, field = edit.section, edit.field
     # As for touched roles, a pair too many is harmless: its answers are compared and turn out equal.
     if section in _WITHOUT_ACCESS or field in _TEXTS:
@@ -113,7 +113,7 @@ def _find_pairs_of(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
         yield from _with_subjects(_list_everybody(sides), sides)
 
 
-def _find_pairs_of_role(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
+def _find_pairs_of_role(edit: DeclaredEdit, sides: BothVersions) -> Iterator[AccessPair]:
     role_id, field = edit.id, edit.field
     if field in ("", *_COMMAND):
         yield from _find_pairs_of_command(role_id, sides)
@@ -127,7 +127,7 @@ def _find_pairs_of_role(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
         yield from _with_subjects(_list_everybody(sides), sides)
 
 
-def _find_pairs_of_organization(edit: DeclaredEdit, sides: Sides) -> Iterator[Pair]:
+def _find_pairs_of_organization(edit: DeclaredEdit, sides: BothVersions) -> Iterator[AccessPair]:
     field = edit.field
     if field in _ORGANIZATION_WITHOUT_ACCESS:
         return
@@ -142,20 +142,20 @@ def _find_pairs_of_organization(edit: DeclaredEdit, sides: Sides) -> Iterator[Pa
         yield from _with_subjects(_list_everybody(sides), sides)
 
 
-def _find_pairs_of_command(role_id: str, sides: Sides) -> Iterator[Pair]:
+def _find_pairs_of_command(role_id: str, sides: BothVersions) -> Iterator[AccessPair]:
     """Who may hand work to a role or escalate to it, and to whom it may, with those below and above it."""
     below = {each for view in sides for each in view.find_below((role_id,))} | {role_id}
     above = {edge.target for view in sides for edge in view.list_chain_above(role_id)}
     for each in below:
         for superior in (*above, role_id):
             for subject in _find_holders(superior, sides):
-                yield Pair(subject, f"role:{each}")
+                yield AccessPair(subject, f"role:{each}")
             for subject in _find_holders(each, sides):
-                yield Pair(subject, f"role:{superior}")
+                yield AccessPair(subject, f"role:{superior}")
     yield from _with_resource(f"role:{role_id}", sides)
     for subject in _find_holders(role_id, sides):
         yield from (
-            Pair(subject, f"role:{edge.target}")
+            AccessPair(subject, f"role:{edge.target}")
             for view in sides
             for kind in (EdgeKind.MAY_HAND_WORK_TO, EdgeKind.ESCALATES_TO)
             for edge in view.list_edges_from(kind, role_id)
@@ -166,8 +166,8 @@ def _find_pairs_of_command(role_id: str, sides: Sides) -> Iterator[Pair]:
 
 
 def _with_subjects(
-    subjects: Iterable[str], sides: Sides, kinds: tuple[str, ...] = RESOURCE_KINDS
-) -> Iterator[Pair]:
+    subjects: Iterable[str], sides: BothVersions, kinds: tuple[str, ...] = RESOURCE_KINDS
+) -> Iterator[AccessPair]:
     """Everything that some subjects could have in either version."""
     for name in dict.fromkeys(subjects):
         resources: dict[str, None] = {}
@@ -175,25 +175,25 @@ def _with_subjects(
             subject = tables.find_subject(name)
             if subject is not None:
                 resources.update(dict.fromkeys(find_candidate_resources(tables, EMPTY_STATE, subject, kinds)))
-        yield from (Pair(name, resource) for resource in resources)
+        yield from (AccessPair(name, resource) for resource in resources)
 
 
-def _with_resource(resource: str, sides: Sides) -> Iterator[Pair]:
+def _with_resource(resource: str, sides: BothVersions) -> Iterator[AccessPair]:
     """Everybody who could have a resource in either version."""
     subjects: dict[str, None] = {}
     for tables in sides.tables:
         known, _ = tables.find(resource)
         subjects.update(dict.fromkeys(find_candidate_subjects(tables, EMPTY_STATE, known, SUBJECT_KINDS)))
-    yield from (Pair(subject, resource) for subject in subjects)
+    yield from (AccessPair(subject, resource) for subject in subjects)
 
 
-def _find_holders(role_id: str, sides: Sides) -> tuple[str, ...]:
+def _find_holders(role_id: str, sides: BothVersions) -> tuple[str, ...]:
     """A role as a subject, and the agents that fill it in either version."""
     agents = {each for view in sides for each in view.list_sources_to(EdgeKind.FILLS, role_id)}
     return (f"role:{role_id}", *(f"agent:{each}" for each in sorted(agents)))
 
 
-def _find_matched(policy_id: str, sides: Sides) -> Iterator[str]:
+def _find_matched(policy_id: str, sides: BothVersions) -> Iterator[str]:
     """The subjects that a policy matches in either version, whatever the circumstances."""
     for tables in sides.tables:
         if policy_id in {policy.id for policy in tables.policies.policies}:
@@ -203,7 +203,7 @@ def _find_matched(policy_id: str, sides: Sides) -> Iterator[str]:
                     yield name
 
 
-def _find_entry_subjects(edit: DeclaredEdit, sides: Sides) -> Iterator[str]:
+def _find_entry_subjects(edit: DeclaredEdit, sides: BothVersions) -> Iterator[str]:
     kind = {"people": "person", "webhooks": "webhook", "system_origins": "system", "agents": "agent"}[
         edit.section
     ]
@@ -220,7 +220,7 @@ def list_senders(person: Person) -> Iterator[str]:
         yield f"sender:{each.platform}/{each.space or ''}/{each.id}"
 
 
-def _list_everybody(sides: Sides) -> Iterator[str]:
+def _list_everybody(sides: BothVersions) -> Iterator[str]:
     for tables in sides.tables:
         yield from _list_subjects(tables)
 
@@ -232,7 +232,7 @@ def _list_subjects(tables: AccessTables) -> Iterator[str]:
     yield from chain.from_iterable(tables.outside.values())
 
 
-def find_moved(sides: Sides) -> list[str]:
+def find_moved(sides: BothVersions) -> list[str]:
     """The roles with another superior, or on one side only."""
     old, new = sides
     # What reports to somebody and is no role yet is named by its superior all the same.
@@ -353,17 +353,17 @@ def does_touch_texts(edit: DeclaredEdit) -> bool:
     )
 
 
-def does_ask_texts(edits: Iterable[DeclaredEdit], sides: Sides) -> bool:
+def does_ask_texts(edits: Iterable[DeclaredEdit], sides: BothVersions) -> bool:
     """Whether declared examples are dispatched: if the edits can touch them, and the organization is not too large for it."""
     return any(map(does_touch_texts, edits)) and not is_too_large_for_texts(sides)
 
 
-def is_too_large_for_texts(sides: Sides) -> bool:
+def is_too_large_for_texts(sides: BothVersions) -> bool:
     """Whether ranking every role by its words, for both versions, would take longer than all other questions."""
     return max(len(view.roles) for view in sides) > MAX_ROLES_FOR_TEXTS
 
 
-def list_tasks(edits: Iterable[DeclaredEdit], sides: Sides) -> Iterator[RoutedTask]:
+def list_tasks(edits: Iterable[DeclaredEdit], sides: BothVersions) -> Iterator[RoutedTask]:
     """The domains, aliases, intents and, if the edits can touch them, examples that either version declares."""
     names: dict[RoutedTask, None] = {}
     for view in sides:

@@ -1,4 +1,4 @@
-"""The parts of a manifest, as the comparison of two manifests walks them: the names of items, and what belongs together.
+"""The parts of a manifest, as the comparison of two manifests walks them: the names of items, and the fields that belong together.
 
 A part is a list of items, a single item, or a plain value. A part does not have to be named here to be compared; parts
 that are not in these tables are compared as they are.
@@ -23,7 +23,7 @@ EVERY_HOLDER = "*"
 ROLES = "roles"
 COGNITIVE_SKILLS = "cognitive_skills"
 DIRECTORY = "directory"
-"""First step of a path to somebody outside the crew: the directory stands beside the manifests."""
+"""First step of a path to a person, webhook or system origin. The directory is compared in addition to the manifests."""
 ANSWERS = "answers"
 """First step of a path to an answer that differs and that no manifest shows."""
 EDITS = "edits"

@@ -10,7 +10,7 @@ from itertools import chain
 
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.diff.edits import GOVERNANCE, ORGANIZATION, ROLES, DeclaredEdit
-from orgkernel.diff.questions import Sides, find_moved
+from orgkernel.diff.questions import BothVersions, find_moved
 from orgkernel.diff.sections import ORDER
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -30,12 +30,12 @@ _GOVERNANCE_WITHOUT_ROLES = frozenset({"description", "sacred_scopes", "destruct
                                        "batch_size", "limits", "claims", "_version"})  # fmt: skip
 
 
-def find_touched_roles(edit: DeclaredEdit, sides: Sides) -> frozenset[str]:
+def find_touched_roles(edit: DeclaredEdit, sides: BothVersions) -> frozenset[str]:
     """The roles whose manifests an edit can change, as each version calls them."""
     return frozenset(chain.from_iterable(_find_in(view, edit, sides) for view in sides))
 
 
-def _find_in(view: OrgView, edit: DeclaredEdit, sides: Sides) -> Iterator[str]:
+def _find_in(view: OrgView, edit: DeclaredEdit, sides: BothVersions) -> Iterator[str]:
     section, field = edit.section, edit.field
     # A role too many costs a comparison. A role too few hides a change, so a section without a branch names all roles.
     if section in _NO_ROLE:

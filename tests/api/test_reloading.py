@@ -212,7 +212,7 @@ def test_what_appears_later_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     agent = "---\nname: a\ndescription: Use it.\ntools: mcp__web__open\n---\n"
     skill = "---\nname: look\ndescription: Use it to look.\n---\nLook.\n"
     write_tree(tmp_path, {".claude/agents/a.md": agent})
-    monkeypatch.setattr(reloading, "_LOOK_MS", 50)
+    monkeypatch.setattr(reloading, "_COMPARE_MS", 50)
     kernel = Kernel.open(tmp_path)
 
     def records() -> OrgRecords:
@@ -250,7 +250,7 @@ def test_edit_between_two_watches_is_read(tmp_path: Path, monkeypatch: pytest.Mo
         return begin(*folders, **options)
 
     monkeypatch.setattr(reloading, "awatch", edit_before)
-    monkeypatch.setattr(reloading, "_LOOK_MS", 50)
+    monkeypatch.setattr(reloading, "_COMPARE_MS", 50)
     kernel = Kernel.open(tmp_path)
 
     def skills() -> set[str]:

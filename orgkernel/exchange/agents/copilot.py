@@ -1,7 +1,7 @@
 """Custom agents of VS Code and GitHub Copilot: a file `*.agent.md` for each role.
 
 These hosts read the list of agents that an agent may call but do not enforce it, so no agent gets the tool that
-calls agents, except those that are Copilot's already and that no organization of ours limits.
+calls agents. Agents that were read from Copilot files keep it, because there the host's own list is what limited them.
 """
 
 from __future__ import annotations
@@ -39,12 +39,19 @@ FOLDER = ".github/agents"
 PLACES = (f"{FOLDER}/*.agent.md",)
 HOST = "copilot"
 MAX_TEXT_LENGTH = 30_000
-# Maximum level of a tool set and its tools. A declared tool with a lower level does not grant them.
-_OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": "write", "browser": "write"}
+# The level that a tool set of the host gives. A declared tool of a lower level must not become one of its tools.
+_LEVEL_OF_SET: Mapping[str, ToolLevel] = {
+    "execute": "full",
+    "vscode": "full",
+    "edit": "write",
+    "browser": "write",
+}
 
 
 def find_host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
-    """The name of a tool in Copilot that can be read back: the declared one, else of an MCP server or an own tool."""
+    """The name of a declared tool in Copilot: the declared name, else that of an MCP server's tool, else the id if it is one of
+    the host's own tools. None if the host has no such tool.
+    """
     if HOST in names:
         tool = convert_tool_id(names[HOST])
         return tool if is_plain(tool) else None
@@ -62,6 +69,7 @@ def export_copilot(view: OrgView) -> ConvertedFiles:
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     kept: dict[str, set[str]] = {}
+    # How many tools, or texts, each reason below leaves out.
     unknown = shared = calling = weaker = long = 0
     is_own = view.records.document.format == TARGET
     for role in roster.roles.values():
@@ -128,7 +136,7 @@ def _is_tool_of_host(view: OrgView, held: HeldTool) -> bool:
 
 
 def _is_not_wider(tool: str, held: HeldTool) -> bool:
-    return LEVELS.index(_OPENS.get(tool.partition(".")[0], "none")) <= LEVELS.index(held.level)
+    return LEVELS.index(_LEVEL_OF_SET.get(tool.partition(".")[0], "none")) <= LEVELS.index(held.level)
 
 
 def _group_tools_by_host_name(named: Mapping[str, Mapping[str, str]]) -> Mapping[str, tuple[str, ...]]:

@@ -39,7 +39,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "unnamed_agents": ("refuse", "ask"),
 }
 """The settings and their values, the default first."""
-_OURS: Final = re.compile(r"(?:active|documents|[0-9a-f]{12})\.json(?:\.[0-9]+\.new)?")
+_ACTIVATION_FILES: Final = re.compile(r"(?:active|documents|[0-9a-f]{12})\.json(?:\.[0-9]+\.new)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,9 @@ class HookStatus:
     """The activation of a project."""
 
     on: bool
+    """Whether an organization is active and its hook is in the settings of the project."""
     why: str
+    """Why it is on or off, in a clause."""
     organization: str | None = None
     digest: str | None = None
     settings: Mapping[str, str] | None = None
@@ -59,21 +61,24 @@ class HookStatus:
 def activate(
     project: str, compiled: CompiledHook, chosen: Mapping[str, str | None], documents: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Activate a compiled organization. Settings that are not given stay. The paths that were written.
+    """Activate a compiled organization. Settings that are not given keep their former values. Returns the
+    written paths.
 
     Raises `UsageError` before anything is written, and OSError if it cannot be written.
     """
     check_settings(project)
     settings = choose_settings(project, compiled, chosen)
     folder = _get_folder(project)
-    made = _is_folder_made(project)
+    has_made_parent = _is_parent_made(project)
     os.makedirs(folder, exist_ok=True)
+    # The files come before `active.json`, and it before the settings: a hook that runs in between finds either the old
+    # activation or the new one, each complete. Files of the old one go last, because the hook could still be reading them.
     files = {**compiled.files, DOCUMENTS: _encode_json(documents)}
     for name, content in files.items():
         path = os.path.join(folder, name)
         if not _has_content(path, content):
             replace_file(path, content)
-    data = {**compiled.data, "settings": settings, "made": made}
+    data = {**compiled.data, "settings": settings, "made": has_made_parent}
     replace_file(os.path.join(folder, ACTIVE), _encode_json(data))
     written = install_claude_hook(project, role_hook(settings["on_error"], settings["if_missing"]))
     for name in _list_own_files(folder):
@@ -85,7 +90,7 @@ def activate(
 def deactivate(project: str) -> tuple[str, ...]:
     """Remove what an activation entered and wrote, except reports. Returns the changed and removed paths."""
     folder, changed = _get_folder(project), []
-    made = _is_folder_made(project)
+    has_made_parent = _is_parent_made(project)
     settings = uninstall_claude_hook(project, role_hook("pass").script)
     if settings is not None:
         changed.append(settings)
@@ -94,20 +99,20 @@ def deactivate(project: str) -> tuple[str, ...]:
         changed.append(os.path.join(folder, name))
     with suppress(OSError):
         os.rmdir(folder)
-        if made:
+        if has_made_parent:
             os.rmdir(os.path.dirname(folder))
     return tuple(changed)
 
 
 def choose_settings(project: str, compiled: CompiledHook, chosen: Mapping[str, str | None]) -> dict[str, str]:
     """The settings: the given ones, else those of the last activation, else the defaults."""
-    known = {**_read_former_settings(project)}
+    former = _read_former_settings(project)
     settings = {
-        name: chosen.get(name) or (known[name] if known.get(name) in values else values[0])
+        name: chosen.get(name) or (former[name] if former.get(name) in values else values[0])
         for name, values in CHOICES.items()
     }
     roles = compiled.data["roles"]
-    main = chosen.get("main_role") or known.get("main_role") or _find_commander(compiled.data)
+    main = chosen.get("main_role") or former.get("main_role") or _find_commander(compiled.data)
     if main is None or (main != FREE and main not in roles):
         unknown = (
             f"{quote(main)} is not a role of" if main else "no setting names the role of the main thread in"
@@ -128,21 +133,21 @@ def _find_commander(data: Mapping[str, Any]) -> str | None:
 def read_hook_status(project: str) -> HookStatus:
     """Whether an organization is active in a project. Raises `UsageError` if its settings cannot be read."""
     former = _read_former_settings(project)
-    entered = is_installed(
+    is_hook_installed = is_installed(
         project, role_hook(former.get("on_error", "refuse"), former.get("if_missing", "refuse"))
     )
     hook = {None: "not installed", True: "installed", False: "installed by another version; activate again"}[
-        entered
+        is_hook_installed
     ]
     try:
         active = read_active(project)
     except HookFault as fault:
-        why = "no organization is active" if not os.path.lexists(_switch(project)) else str(fault)
+        why = "no organization is active" if not os.path.lexists(_get_active_path(project)) else str(fault)
         return HookStatus(False, why, hook=hook)
     data = active.data
     return HookStatus(
-        entered is not None,
-        "an organization is active" if entered is not None else "the hook is not in the settings",
+        is_hook_installed is not None,
+        "an organization is active" if is_hook_installed is not None else "the hook is not in the settings",
         data["org_id"],
         data["digest"],
         data["settings"],
@@ -160,8 +165,8 @@ def _read_former_settings(project: str) -> Mapping[str, str]:
     return settings if isinstance(settings, dict) else {}
 
 
-def _is_folder_made(project: str) -> bool:
-    """Whether the folder above ours was made for it."""
+def _is_parent_made(project: str) -> bool:
+    """Whether an activation created the parent of its folder, so a deactivation may remove it."""
     try:
         return read_active(project).data.get("made") is True
     except HookFault:
@@ -176,13 +181,13 @@ def _get_folder(project: str) -> str:
     return folder
 
 
-def _switch(project: str) -> str:
+def _get_active_path(project: str) -> str:
     return os.path.join(_get_folder(project), ACTIVE)
 
 
 def _list_own_files(folder: str) -> list[str]:
     try:
-        return sorted(each for each in os.listdir(folder) if _OURS.fullmatch(each))
+        return sorted(each for each in os.listdir(folder) if _ACTIVATION_FILES.fullmatch(each))
     except FileNotFoundError:
         return []
 

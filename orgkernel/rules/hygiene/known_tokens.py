@@ -1,5 +1,5 @@
-"""Finds tokens of issuers that orgkernel's own table does not contain, with kingfisher if it is installed
-(`orgkernel[secrets]`).
+"""Finds access tokens in the formats of many services, with the library kingfisher if it is installed (`orgkernel[secrets]`).
+orgkernel's own, shorter list of formats is in `orgkernel/runtime/secret_shapes.py`.
 
 Its rules take a third of a second to load, and more the first time, so it is used only for texts that could contain a
 token. Most organizations have none. It searches the neighborhood of words that could be tokens. It runs in this process, does not send tokens to their issuers, and cannot be switched off by a comment in a
@@ -32,15 +32,17 @@ _CLASSES: Final = bytes(
     48 if chr(code) in "0123456789" else 97 if code < 128 and chr(code).isalpha() else 32
     for code in range(256)
 )
+"""Maps each byte to `0` (digit), `a` (ASCII letter) or a space, so one search for two bytes finds a digit before a letter."""
 _QUICK: Final = b"0a"
-"""A quick pattern: most documents have no digit before a letter, and are skipped."""
+"""A digit before a letter, in `_CLASSES`. Most documents have none, and are skipped without looking at their words."""
 _WHOLE: Final = 16 * 1024
 """Maximum length of a text that is searched as a whole."""
 _AROUND: Final = 512
 """Number of characters before and after a possible token that are searched in longer texts."""
 _SHARE_OF_WORDS: Final = 4
-_LEFT_TO_US: Final = frozenset({"betterleaks.generic-credential-uri"})
-"""Kingfisher rules that are not used: they report `postgres://user:password@host` as a secret."""
+"""Looking at a word costs a quarter of the budget that searching it with the library does."""
+_IGNORED_RULES: Final = frozenset({"betterleaks.generic-credential-uri"})
+"""Kingfisher rules whose matches are dropped, because orgkernel reports `postgres://user:password@host` itself."""
 
 
 def may_hold_token(text: str) -> bool:
@@ -70,7 +72,7 @@ def _find_candidates(text: str, budget: SearchBudget) -> Iterator[tuple[int, int
 
 
 def find_known_tokens(text: str, budget: SearchBudget | None = None) -> Iterator[FoundSecret]:
-    """The tokens of a text. None if the library is not installed. A text beyond the budget is a secret of the kind
+    """The tokens of a text; no token at all if the library is not installed. A text beyond the budget is a secret of the kind
     `UNSEARCHED`.
     """
     if not is_installed():
@@ -80,7 +82,7 @@ def find_known_tokens(text: str, budget: SearchBudget | None = None) -> Iterator
         if budget.left < 0 or not budget.take(end - start):
             yield FoundSecret(start, len(text), UNSEARCHED, "…")
             return
-        for each in find_every_known_token(text[start:end]):
+        for each in scan_for_tokens(text[start:end]):
             yield each._replace(start=start + each.start, end=start + each.end)
 
 
@@ -103,14 +105,14 @@ def _find_parts(text: str, budget: SearchBudget) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def find_every_known_token(text: str) -> Iterator[FoundSecret]:
+def scan_for_tokens(text: str) -> Iterator[FoundSecret]:
     """The tokens of a text that the library finds, without a quick test before it."""
     # Its rules want a token to end in a space or a quote, and sentences end in a stop.
     encoded = _END_OF_WORD.sub(lambda match: " " * len(match[0]), text).encode("utf-8", "replace")
     places = [
         (match.location["start_offset"], match.location["end_offset"], match.rule_id)
         for match in _get_scanner().scan(encoded)
-        if match.visible and match.rule_id not in _LEFT_TO_US
+        if match.visible and match.rule_id not in _IGNORED_RULES
     ]
     before = characters = 0
     for start, end, rule_id in sorted(places):

@@ -46,8 +46,8 @@ capabilities: {bst_domains: [archive]}
 
 ## Known limits
 
-Only what the organization declares itself is asked, not the examples of shared catalogs, and only in organizations of at
-most 200 roles: `orgkernel routing report` asks everything. An example that two roles share is a finding of ORG316.
+The rule dispatches only the examples that the organization declares itself, not those of shared catalogs, and only in
+organizations of at most 200 roles. `orgkernel routing report` dispatches all of them. An example that two roles share is a finding of ORG316.
 
 ## Since
 
@@ -63,14 +63,14 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
-MOST_ROLES = 200
+MAX_ROLES = 200
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find examples that another role takes."""
-    if not 1 < len(view.roles) <= MOST_ROLES or not _declares_examples(view):
+    if not 1 < len(view.roles) <= MAX_ROLES or not _declares_examples(view):
         return
-    # Most organizations declare no examples, and this reads every word of those that do.
+    # Imported late, because most organizations declare no examples, and the index reads every word of those that do.
     from orgkernel.decisions.dispatch.role_texts import get_text_index
     from orgkernel.decisions.dispatch.routing_report import list_declared_sentences
     from orgkernel.runtime.text_index import build_example_key, extract_content, rank_roles

@@ -26,9 +26,9 @@ METHODS = ("GET", "HEAD", "DELETE", "POST", "PUT", "PATCH")
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 # Status codes for "not now": the request was not executed.
 NOT_NOW = (429, 503)
-_FIELD = re.compile(r"\{(\w+)\}")
-SHOWN = 500
-"""Maximum length of an error message."""
+_PATH_FIELD = re.compile(r"\{(\w+)\}")
+MAX_SHOWN_LENGTH = 500
+"""How many characters of the body of an error are shown."""
 
 
 class HttpAdapter(Adapter):
@@ -65,10 +65,11 @@ class HttpAdapter(Adapter):
         if missing:
             return Reply("unavailable", error=missing)
         method, _, path = route.partition(" ")
+        # A copy of its own: what fills the path is taken out of it, so it is not sent a second time in the query or body.
         arguments = call.arguments
         try:
-            url = self._provider.url.rstrip("/") + _FIELD.sub(
-                lambda match: _encode_segment(arguments, match[1]), path
+            url = self._provider.url.rstrip("/") + _PATH_FIELD.sub(
+                lambda match: _take_segment(arguments, match[1]), path
             )
         except ValueError as error:
             return Reply("failed", error=str(error))
@@ -104,8 +105,8 @@ class HttpAdapter(Adapter):
             return _reply(response.status_code, response.headers.get("content-type", ""), bytes(content))
 
 
-def _encode_segment(arguments: dict[str, Any], name: str) -> str:
-    """An argument as one segment of a path. Raises `ValueError` if it would lead to another path."""
+def _take_segment(arguments: dict[str, Any], name: str) -> str:
+    """Take an argument out, as one segment of a path. Raises `ValueError` if it would lead to another path."""
     value = arguments.pop(name, None)
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError(f"the path needs `{name}` as a string or a number")
@@ -146,7 +147,7 @@ def _reply(status: int, kind: str, content: bytes) -> Reply:
             )
     if is_redirect(status):
         return Reply("failed", error=describe_redirect(status), metadata=metadata)
-    body_text = content.decode("utf-8", "replace")[:SHOWN].strip()
+    body_text = content.decode("utf-8", "replace")[:MAX_SHOWN_LENGTH].strip()
     error = f"it answered {status}" + (f": {body_text}" if body_text else "")
     if status in NOT_NOW:
         return Reply("unavailable", error=error, metadata=metadata)
