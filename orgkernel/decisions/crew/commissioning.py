@@ -82,6 +82,8 @@ def decide_commission(
         f"skill {quote(skill)} presupposes {quote(needed)}, which the agent does not have at its level"
         for skill, needed in plan.skipped
     ]
+    # Only if every part is stored: an agent that was registered by other means, or got new skills to learn, has some of
+    # them.
     is_there = (
         agent_id in state.agents
         and agent_id in state.identities
@@ -172,6 +174,7 @@ def _plan_skills(
     lacking: Sequence[str],
 ) -> CommissionStep:
     held = {each.skill for each in state.skills.get(agent_id, ())}
+    # A skill that the agent already holds keeps its level; only new ones begin at 1.
     new = [each for each in given_skills if each not in held]
     why = tuple(cite_edge(edge) for edge in view.list_skills(role_id) if edge.target in given_skills)
     if not given_skills and not lacking:
@@ -184,6 +187,8 @@ def _plan_skills(
 def _plan_tools(view: OrgView, agent_id: str, state: StateView, now: float) -> CommissionStep:
     subject = f"agent:{agent_id}"
     request = AccessRequest(subject, "", "", AccessContext(now=now))
+    # The profile of the role says what it lists. What the agent gets also depends on its rank, its tests and its other
+    # roles.
     rows = what_can(view, subject, request=request, state=state, kinds=("tool",))
     allowed: dict[str, str] = {}
     asks: dict[str, None] = {}

@@ -138,9 +138,13 @@ def _build_held_skill(
     if definition is not None:
         days = definition.record.decay_rate_days
         level = compute_current_level(record, days, now)
+        # Nothing below the lowest level can be lost, and a suspended skill does not change while it is suspended.
         if level > LOWEST and not record.suspended:
+            # One period of decay takes one level. The next loss is one period after those that led to the current
+            # level.
             decays_at = as_utc(record.decays_from + (record.proficiency - level + 1) * days * DAY)
     group: SkillGroup = "role" if record.skill in role_skills else "acquired"
+    # A universal skill that a role also names stays in the group that every agent has.
     if definition is not None and definition.record.category == UNIVERSAL:
         group = "universal"
     declared = (
@@ -185,6 +189,7 @@ def _find_gaps(
         else:
             has = f"has {quote(skill)} suspended" if skill in suspended else f"does not have {quote(skill)}"
         prerequisites = {} if definition is None else definition.record.prerequisite_levels
+        # Prerequisites are for acquiring a skill. For one that the agent has, they explain nothing.
         is_held = level is not None or skill in suspended
         declared = (
             () if definition is None else (cite_place(f"skill {skill} is declared", definition.place()),)

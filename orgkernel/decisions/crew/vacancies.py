@@ -81,6 +81,8 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
         for role_id in view.roles:
             post = view.records.posts[role_id]
             holders = view.list_agents_in(role_id)
+            # Roles outside the crew are filled by people or services that no roster lists, so they would always be
+            # vacant.
             if post.profile.crew_tier == "external" or any(working.get(each.source) for each in holders):
                 continue
             names = tuple(edge.source for edge in holders)
@@ -134,6 +136,8 @@ def _find_candidates(
         )
         for agent_id, rank in ranks.items()
     )
+    # By the number of missing requirements, because their weights are not comparable: a rank is not worth a number of
+    # skills.
     ordered = sorted(candidates, key=lambda each: (len(each.missing), each.agent_id))
     return tuple(ordered[:MAX_CANDIDATES])
 

@@ -144,6 +144,7 @@ def list_sacred_obligations(view: OrgView, briefs: HandoffBriefs) -> Iterator[st
     governance, brief = read_governance(view.records.governance), get_brief(briefs.brief)
     if brief is None:
         return
+    # Obligations and not failures: the brief may plan the operation, and the worker has to rehearse it first.
     yield from (f"preflight:{operation}" for operation in dict.fromkeys(brief.destructive))
     reached = {each for owned in brief.files_owned for each in _find_sacred(view, owned).reached}
     for scope_id, scope in governance.sacred_scopes.items() if governance is not None and reached else ():
@@ -153,6 +154,8 @@ def list_sacred_obligations(view: OrgView, briefs: HandoffBriefs) -> Iterator[st
 
 def _is_sacred(owned_path: str, sacred: str, root: str | None) -> bool:
     """Whether all files of a path or a glob are sacred. Letter case is ignored, as in an audit and in the hooks."""
+    # Three readings, because each can prove what the others cannot: as globs, as one literal path, and with letter case
+    # ignored.
     if is_glob_inside(owned_path, sacred, root):
         return True
     if _WILD.isdisjoint(owned_path):

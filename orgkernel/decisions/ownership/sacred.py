@@ -97,6 +97,8 @@ class SacredFiles:
     def find(self, file: TouchedFile, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
         """The reasons why workers with these briefs may not change a file. Without a brief, there is no key."""
         key = tuple(map(fold, file.path.split("/")))
+        # A declared scope says more than the built-in ones, such as which key would help, so these speak only where it
+        # is silent.
         touches = list(self._find_declared(file, key, briefs))
         yield from touches or _find_always(file, key, briefs)
 
@@ -118,28 +120,30 @@ class SacredFiles:
 
     def _find_declared(self, file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
         for scope_id, scope in self._scopes.items():
+            # A file changed by several workers is theirs together, so every one of them needs the key.
             if not self._does_hold(scope, file.path) or (
                 briefs and all(is_unlocked(scope, each) for each in briefs)
             ):
                 continue
             if scope.new_files_only and not file.existed:
                 continue
+            # A manifest of packages also has scripts and metadata. The scope protects its dependencies only.
             if scope.unlocked_by == _OF_DEPENDENCIES and not _does_touch_dependencies(file, key):
                 continue
             yield self._touch(scope_id, scope)
 
     def _touch(self, scope_id: str, scope: SacredScope) -> SacredTouch:
         keys = describe_keys(scope)
-        lies = f"is in sacred scope {quote(scope_id)}"
+        clause = f"is in sacred scope {quote(scope_id)}"
         if scope.new_files_only:
-            lies += ", where only new files are allowed"
+            clause += ", where only new files are allowed"
         if keys:
             text, help = (
-                f"{lies}; {keys} in the brief would unlock it",
+                f"{clause}; {keys} in the brief would unlock it",
                 "undo the change, or ask for a brief with the key",
             )
         else:
-            text, help = lies, _BY_A_PERSON
+            text, help = clause, _BY_A_PERSON
         return SacredTouch(
             "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE", text, help, self._cite_scope(scope_id)
         )
@@ -169,6 +173,7 @@ def is_unlocked(scope: SacredScope, brief: Brief) -> bool:
         keys.append(bool(getattr(brief, scope.unlocked_by)))
     if scope.unlocked_with_gate is not None:
         keys.append(scope.unlocked_with_gate in brief.audit_gates)
+    # A scope without any key is unlocked by no brief; `all` of nothing would unlock it for every one.
     return bool(keys) and all(keys)
 
 
@@ -199,6 +204,7 @@ _MIGRATION: Final = SacredTouch(
 def _find_always(file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
     if is_env_file(key):
         yield _ENVIRONMENT
+    # New migrations are normal work. An existing one could have run already, and then an edit of it never runs.
     if file.existed and is_migration(key):
         yield _MIGRATION
     is_allowed = bool(briefs) and all(each.allow_dependency_change for each in briefs)
@@ -207,6 +213,7 @@ def _find_always(file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterat
 
 
 def _does_touch_dependencies(file: TouchedFile, key: Key) -> bool:
+    # If the block of dependencies cannot be read, any change could be one of them.
     if not has_dependency_block(key) or file.texts is None:
         return True
     return did_dependencies_change(key, *file.texts)

@@ -105,6 +105,7 @@ def find_fit_agents(
     fit = [agent for agent in fit if not is_away(state, agent)]
     find_subject = get_access_tables(view).find_subject
     needed = None if bill_role.min_rank is None else get_rank_number(view, bill_role.min_rank)
+    # The number of a rank that the ladder does not have is -1. Compared as a number, every agent would be above it.
     if needed is not None and needed < 0:
         return []
     return [
@@ -160,8 +161,10 @@ def find_bill_authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
     """The roles that may start a bill manually, in the order of the hierarchy."""
     named = bill.activation.authority
     names = (named, *(each.role for each in bill.roles.values()))
+    # A role out of service has lost its department and its superior, so the heads found without it could be wrong.
     if named == CHIEF and not view.records.withheld.keys().isdisjoint(names):
         return ()  # whose chiefs are meant is not known
+    # An organization can have a role with the id of the word for "department heads". Then the role is meant.
     base = _find_chiefs(view, bill) if named == CHIEF and not view.is_role(CHIEF) else {named}
     above = {superior for role_id in base for superior in view.list_superiors_above(role_id)}
     return tuple(role_id for role_id in view.roles if role_id in base or role_id in above)
@@ -177,6 +180,7 @@ def _find_chiefs(view: OrgView, bill: Bill) -> set[str]:
         for role_id, own in department.items()
         if own is not None
         and (not wanted or own in wanted)
+        # The head of a department is the member whose superior is outside of it; no field names it.
         and department.get(view.superiors.get(role_id, "")) != own
     }
 
@@ -184,6 +188,7 @@ def _find_chiefs(view: OrgView, bill: Bill) -> set[str]:
 def may_activate(view: OrgView, state: StateView, bill: Bill, subject: str) -> bool:
     """Whether a subject, or the trigger of the bill, may start it."""
     trigger = bill.activation.trigger
+    # A bill that a trigger starts can still be started by a person or a role with the authority.
     if trigger != "manual" and subject == trigger:
         return True
     return is_owner(view, subject) or does_fill_one(view, state, subject, find_bill_authorities(view, bill))
@@ -262,11 +267,12 @@ def find_helper(
     context: AccessContext,
     without: Collection[str],
 ) -> Reason | None:
-    """Who helps if no assigned agent can do a step: another agent that fits the bill role and can do it, or else the deputy
-    or the nearest superior of the roles that the bill role takes.
+    """Who helps if no assigned agent can do a step: another agent that fits the bill role and can do it, or else the
+    nearest superior of the roles that the bill role takes.
     """
     step = read_bill(document).steps[number]
     place = cite_place(f"step {step.id}", document.place("steps", number))
+    # Sorted, so the same question always names the same helper.
     for agent_id in sorted(view.records.agents):
         if agent_id in without or find_misfits(view, state, document, bill_role, agent_id, context.now):
             continue
@@ -279,6 +285,7 @@ def find_helper(
             )
     for role_id in find_fitting_roles(view, read_bill(document).roles[bill_role]):
         for each in list_stand_ins(view, role_id):
+            # Deputies fill roles too, so those of them who fit were found among the agents above.
             if not each.is_deputy and judge_agents(view, state, each.role_id, None, context)[0]:
                 return each.reason
     return None
@@ -288,6 +295,7 @@ def _find_missing_skill(
     view: OrgView, state: StateView, step: BillStep, agent_id: str
 ) -> tuple[str, str] | None:
     assert step.skill is not None
+    # A skill with instructions has no level. Its own gates were checked by the caller.
     if step.skill in view.records.cognitive_skills and step.skill not in view.records.skills:
         return None
     skill, who = quote(step.skill), f"agent {quote(agent_id)}"
@@ -300,6 +308,7 @@ def _find_missing_skill(
         for filled in view.list_roles_filled_by(agent_id)
         for edge in view.list_skills(filled.target)
     )
+    # An agent may begin without a record what its role requires: agents learn the skills of a role by working in it.
     if step.skill in view.records.skills and (record is not None or required):
         return None
     return "SKILL_NOT_HELD", f"{who} does not hold skill {skill}, and none of its roles requires it"

@@ -117,12 +117,15 @@ def get_skills(view: OrgView) -> dict[str, VisibleSkill]:
     skills = []
     for definition in view.records.cognitive_skills.values():
         gates = read_gates(definition.record)
+        # Collected once for each organization and not for each subject: a broken gate withholds the skill from all of
+        # them.
         problems = (
             *find_closing_violations(definition.document),
             *gates.problems,
             *find_unknown_names(view.records, definition, gates),
         )
         skills.append(VisibleSkill(definition, gates, problems))
+    # A host that reads only the first ones shows those that were written for fewer subjects.
     skills.sort(key=lambda each: (-_count_gates(each.gates), each.name))
     return {each.name: each for each in skills}
 
@@ -144,11 +147,14 @@ def _find_withheld_reasons(view: OrgView, holder: CrewMember, skill: VisibleSkil
         yield Reason("SKILL_INVALID", f"skill {name} {skill.problems[0].text}", why)
         return
     profiles = [view.records.posts[role].profile for role in holder.roles]
+    # One role has to pass both gates. An agent must not combine the department of one role with the skill of another.
     if not any(has_cognitive_skill(profile, gates) for profile in profiles):
         fitting = [each for each in profiles if is_for_department(each, gates)]
         if not fitting:
             text = f"skill {name} is for {_list_departments(gates)}, and {quote(holder.name)} is not in it"
             yield Reason("SKILL_OF_OTHER_DEPARTMENT", text, (_cite_key(skill, "department", text),))
+        # Only the first gate that fails is named. A subject that is not in the department need not learn the other
+        # gates.
         elif not any(gates.skill_id in list_required_skills(each) for each in fitting):
             text = f"skill {name} is for roles that require {quote(gates.skill_id)}"
             yield Reason("SKILL_NOT_OF_ROLE", text, (_cite_key(skill, "skill-id", text),))

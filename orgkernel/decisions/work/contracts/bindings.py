@@ -100,6 +100,7 @@ def _find_unbound_report(report: SessionReport, facts: HandoffFacts) -> Iterator
     yield from _find_unbound_session(report.session or "", facts)
     yield from _find_other_brief(report.brief, facts)
     yield from _find_other_holder(facts.of_session, "session", report.agent, facts)
+    # A plain result could otherwise end a mission as clean without the checks that a close has to pass.
     if report.status == "done_clean" and facts.handed_on:
         sessions = listing(each.session for each in facts.handed_on)
         message = f"the session handed work down into {sessions}, so only a mission close ends it"
@@ -120,6 +121,7 @@ def _find_other_brief(
     work = facts.of_session
     if work is None:
         return
+    # The last hand-off into a session decides: an agent must not choose by which of its briefs it is judged.
     if brief is not None and brief.lower() != (work.brief or "").lower():
         clause = "follows no brief" if work.brief is None else f"follows brief {quote(work.brief)}"
         message = f"session {quote(work.session)} {clause}, not {quote(brief)}"
@@ -153,6 +155,7 @@ def _find_other_holder(
         return
     if agent is not None and work.holder not in facts.agent:
         yield _build_finding((field,), f"{_describe_work(work)}, not to {quote(agent)}", work)
+    # The senders above may store a contract for the worker. An agent beside or below it may not.
     elif facts.writer is not None and not facts.writer & {work.holder, *_list_senders(work, facts)}:
         yield _build_finding((field,), f"{_describe_work(work)}, not to {_name_writer(facts)}", work)
 
@@ -185,6 +188,8 @@ def _find_unbound_close(close: SessionReport, facts: HandoffFacts) -> Iterator[C
     if mission is None and not facts.handed_on:
         yield from _find_unbound_brief(close.brief, ("brief",), facts)
         return
+    # A mission that was handed down is closed by its two parties. A mission that began here is closed by those who
+    # handed out its work.
     closers = (
         {mission.holder, mission.sender} if mission is not None else {each.sender for each in facts.handed_on}
     )
@@ -210,6 +215,8 @@ def _find_unbound_close(close: SessionReport, facts: HandoffFacts) -> Iterator[C
 def _find_unbound_decision(entry: DecisionEntry, facts: HandoffFacts) -> Iterator[ContractFinding]:
     """The position, the session and the answered blocker of a decision must be those of its writer."""
     position = entry.written_by
+    # An agent that has a higher position in another role may decide in that one, so only a worker in all roles is
+    # refused.
     if facts.positions == {"worker"} and position not in (None, "worker"):
         message = f"the entry is written as {quote(position)}, but {quote(entry.agent or '')} is a worker"
         yield ContractFinding(handoff_rows.WRITER_OUTSIDE_MISSION, ("written_by",), message)
@@ -260,4 +267,5 @@ def _name_writer(facts: HandoffFacts) -> str:
 
 def name_subject(names: SubjectNames) -> str:
     """The subject with these names: its own name comes before those of its roles."""
+    # `False` sorts before `True`, so the name of the agent comes before those of its roles.
     return quote(min(names, key=lambda name: (name.startswith("role:"), name)))

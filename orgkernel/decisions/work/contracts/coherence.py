@@ -30,6 +30,7 @@ def find_open_blockers(records: Iterable[ContractRecord]) -> tuple[ContractRecor
     """The blockers without an answer in effect, oldest first. A superseded decision no longer answers."""
     records = tuple(records)
     entries = [each for each in records if each.kind == "decision_entry"]
+    # A decision that another one replaces no longer answers, so its blocker is open again.
     superseded = {each.body.get("supersedes") for each in entries}
     answered = {each.body.get("answers") for each in entries if each.record_id not in superseded}
     return tuple(each for each in records if each.kind == "blocker" and each.record_id not in answered)
@@ -88,6 +89,7 @@ class _Mission:
         below = [
             each for each in records if each.kind == "brief" and is_same_id(each.body.get("parent"), brief_id)
         ]
+        # A replaced brief needs no result: its successor has the work.
         replaced = {_fold(each.body.get("replaces")) for each in below}
         self._briefs = {_fold(each.record_id): _fold(each.record_id) in replaced for each in below}
         self._ends: dict[str | None, ContractRecord] = {
@@ -116,6 +118,8 @@ class _Mission:
             if worker.result is not None and self._names.get(worker.result) != session:
                 return None
             return report if report is not None and _is_of(report.body, worker) else None
+        # An agent with several sessions is not identified by its name alone, and guessing could pick its only clean
+        # one.
         own = [each for each in self._ends.values() if _is_of(each.body, worker)]
         return own[0] if len(own) == 1 else None
 
@@ -142,11 +146,15 @@ class _Mission:
         for handoff in self._handoffs:
             into = f"session {quote(handoff.session)} (hand-off {handoff.number} to {quote(handoff.holder)})"
             is_replaced = _fold(handoff.brief) in self._all_replaced
+            # A brief that was handed down again is finished in the last session. Earlier ones only have to have
+            # stopped.
             if is_replaced or last_of_brief[_fold(handoff.brief)] is not handoff:
                 if handoff.handoff_id in self._running:
                     yield f"{into} still works, although its brief was replaced"
                 continue
             report = self._reports.get(handoff.session)
+            # A result under another session does not count. Otherwise a worker could report for work that another one
+            # got.
             if report is None:
                 if any(_fold(each.brief_id) == _fold(handoff.brief) for each in self._ends.values()):
                     yield f"the result about brief {quote(handoff.brief or '')} is of another session than {into}"

@@ -49,6 +49,7 @@ def find_missing_gates(report: SessionReport) -> Iterator[ContractFinding]:
         message = _say_not_passed(missing)
         yield ContractFinding(row.DONE_CLEAN_GATE_MISSING, ("audit", "gates_passed"), message)
     verdict = report.audit.verdict
+    # Gates can pass one by one while the verdict over all of them does not.
     if verdict not in (None, "satisfied"):
         message = f"the result is `done_clean`, but the verdict of the audits is {quote(verdict)}"
         yield ContractFinding(row.DONE_CLEAN_GATE_MISSING, ("audit", "verdict"), message)
@@ -112,6 +113,7 @@ def find_self_approval(report: SessionReport) -> Iterator[ContractFinding]:
 
 def find_waiting_actions(report: SessionReport) -> Iterator[ContractFinding]:
     """ILLEGAL_TERMINAL_STATE: the session waits for an answer, so it has not ended."""
+    # An action such as "tell me which one you prefer" is a question in disguise: the session waits and did not end.
     for number, action in enumerate(report.pending_actions if report.status == "pending" else ()):
         if phrase := find_phrase(action):
             message, help = say_waiting(action, phrase)
@@ -135,6 +137,7 @@ def find_other_original(correction: Correction, original: SessionReport) -> Iter
         )  # fmt: skip
     for name in ("mission", "brief", "session"):
         mine, other = getattr(correction, name), getattr(original, name)
+        # A name that one of the two leaves out contradicts nothing.
         if mine is not None and other is not None and mine.strip() != other.strip():
             message = f"the {name} of the correction is {quote(mine)}, but the result has {quote(other)}"
             yield ContractFinding(row.RESULT_BRIEF_MISMATCH, (name,), message, "", (name,), "the result")
@@ -180,12 +183,14 @@ def find_brief_mismatch(report: SessionReport, brief: Brief) -> Iterator[Contrac
     if brief.mission is not None and (report.mission or "").strip() != brief.mission.strip():
         yield report_difference(("mission",), report.mission, ("mission",), brief.mission, "mission")
     ran, command = report.evidence.verify_command, brief.verify_command
+    # A worker that failed before it could verify has no command to report. Requiring one would invite an invented one.
     ran_nothing = ran is None and report.status == "failed"
     if command is not None and not ran_nothing and (ran or "").strip() != command.strip():
         yield report_difference(
             ("evidence", "verify_command"), ran, ("verify_command",), command, "verify command"
         )
     required, passed = report.audit.gates_required, report.audit.gates_passed
+    # A worker that refused the work has run no audits, so it need not list them.
     refused = report.status == "failed" and not required
     if set(required) != set(brief.audit_gates) and not refused:
         mine, other = " ".join(sorted(required)) or "none", " ".join(sorted(brief.audit_gates)) or "none"
@@ -212,6 +217,7 @@ def _find_other_shipping(report: SessionReport, brief: Brief) -> Iterator[Contra
         message = "the result says that shipping was requested, but the brief does not ask for it"
     elif brief.ship and not report.ship.requested:
         message = "the brief asks to ship the work, but the result says that it was not requested"
+    # Shipping that was not asked for is a mismatch even if the result does not claim that it was.
     elif not brief.ship and report.ship.result in ("ok", "failed", "frozen"):
         message, route = "the work was shipped, but the brief does not ask for it", ("ship", "result")
     if message:
