@@ -119,6 +119,8 @@ def assemble(tree: LoadedFiles) -> Assembly:
         if document.kind == "role_profile" and not document.context and not uses.get(id(document))
     ]
     laid_over = {id(part) for document in tree.documents for part in document.parts if part is not document}
+    # A profile that no organization includes could belong to one that could not be read, so nothing is called stray
+    # then.
     unread_organization = any(document.kind in ("organization", None) for document in tree.broken)
     return Assembly(
         organizations,
@@ -161,6 +163,7 @@ def _find_organizations(tree: LoadedFiles) -> tuple[list[SourceDocument], list[D
                 Duplicate("organization", org_id, document.place("org_id"), first[org_id].place("org_id"))
             )
         first.setdefault(org_id, document)
+    # A copy must not answer for an original that is only broken: it could be older than the mistake.
     unread = {
         declared_id
         for each in tree.broken
@@ -226,6 +229,7 @@ def build_posts(
     without_profile: dict[str, Place] = {}
     superiors = {
         subordinate: superior
+        # Reversed, so that of several superiors the first one is written last and stays.
         for superior, post in reversed(organization.hierarchy.items())
         for subordinate in post.subordinates
     }
@@ -237,6 +241,7 @@ def build_posts(
             without_profile[role_id] = document.place(*route, key=len(route) == 2)
             continue
         shared = is_shared(source)
+        # A shared profile cannot name the superior in each organization, so the hierarchy of this one says it.
         superior = superiors.get(role_id) if shared else None
         posts[role_id] = RolePost(
             role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)

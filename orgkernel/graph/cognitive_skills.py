@@ -146,6 +146,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
             problems.append(
                 SkillProblem(route, f"has the metadata {quote(written)}, which has no effect", help)
             )
+        # Two prefixes can name one gate. With two values, choosing either could open the skill, so it is withheld.
         elif values.setdefault(key, text.strip()) != text.strip():
             problems.append(
                 SkillProblem(
@@ -186,6 +187,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
             f"has the activation {quote(activation)}",
             did_you_mean(activation, ACTIVATIONS) or f"use one of {listing(ACTIVATIONS)}",
         )
+    # A list that contains `any` is no restriction, whatever else it contains.
     departments = () if ANY in lists["department"] else lists["department"]
     return SkillGates(
         departments, values.get("skill-id", ""), level, values.get("min-rank", ""), lists["intents"],

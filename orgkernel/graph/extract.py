@@ -49,6 +49,8 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun | EdgeFan]:
         for part in parts:
             able = profile.capabilities if len(parts) == 1 else _select_capabilities(part, document)
             yield from _extract_capabilities(role_id, able, part.name, part.marks)
+        # Most roles have one file and no override. Then the marks of the file serve directly, without a search for each
+        # value.
         alone = len(parts) == 1 and role_id not in overridden
         yield from _extract_relations(records, post, profile, document.marks if alone else None)
     yield from _extract_channels(records)
@@ -69,6 +71,8 @@ def _extract_hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
             part = document.part(route)
             item_marks = find_item_marks(part.marks, route)
             for subordinate, mark in zip(post.subordinates, item_marks, strict=True):
+                # A role that two superiors list is a finding. The first one commands it, so that every other answer
+                # stays defined.
                 commanded.setdefault(subordinate, (part.name, mark))
                 reporting.append(
                     EdgeRun(EdgeKind.REPORTS_TO, subordinate, (superior,), "hierarchy", part.name, (mark,))
@@ -76,6 +80,7 @@ def _extract_hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
     yield from _extract_inclusions(records, commanded)
     yield from reporting
     for role_id, role_post in records.posts.items():
+        # The hierarchy of an organization decides over the profile, because organizations share profiles.
         if role_id in commanded:
             continue
         reports_to = role_post.profile.chain_of_command.reports_to
@@ -192,6 +197,7 @@ def _extract_relations(
     for number, target in enumerate(profile.handoff.may_to):
         yield _build_single_edge(post, EdgeKind.MAY_HAND_WORK_TO, target, "", ("handoff", "may_to", number))
     for number, source in enumerate(profile.handoff.may_from):
+        # One edge for one permission, or it would be listed, and counted, twice.
         if source in records.posts and role in records.posts[source].profile.handoff.may_to:
             continue  # declared on both sides
         yield run_of(
@@ -276,6 +282,7 @@ def _extract_cognitive_skills(
         able = by_skill.get(gates.skill_id, ()) if gates.skill_id else everyone
         if gates.departments:
             able = [role_id for role_id in able if is_for_department(records.posts[role_id].profile, gates)]
+        # One edge with many sources takes a fraction of the memory: a skill without gates is known to every role.
         if not (gates.intents and gates.is_found_by_intent):
             yield EdgeFan(EdgeKind.KNOWS, able, name, "", document.name, known)
             continue
