@@ -147,7 +147,7 @@ def read_documents(
                 document.hold(read.record, None if read.kind == _MANY else each.marks)
             documents.append(document)
         # A broken document keeps the ids that it seems to declare, so references to them are not reported as unknown too.
-        elif any(problem.row.severity is row.MISSING_FIELD.severity for problem in read.problems):
+        elif any(problem.is_error for problem in read.problems):
             declared_ids = _find_declared_ids(source, each.value)
             is_certain = read.kind is not None
             broken.append(

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.catalog import Row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import Marks
@@ -56,6 +57,11 @@ class DocumentProblem(msgspec.Struct, frozen=True):
     mark: int
     message: str
     help: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether nothing can be read in place of the refused part, instead of only warning about it."""
+        return self.row.severity is Severity.ERROR
 
 
 class ParsedText(msgspec.Struct, frozen=True):

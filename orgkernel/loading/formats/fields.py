@@ -108,6 +108,7 @@ class FieldReader:
                 return
             if key in known:
                 continue
+            # A known field that the mapping already has cannot be what was meant.
             help = did_you_mean(key, [each for each in known if each not in self.value])
             if help or not only_misspelled:
                 text = f"the field {quote(key)} is unknown to {reader}"
@@ -128,7 +129,7 @@ class FieldReader:
     @property
     def is_refused(self) -> bool:
         """Whether any problem is an error."""
-        return any(each.row.severity is row.MISSING_FIELD.severity for each in self.problems)
+        return any(each.is_error for each in self.problems)
 
     def _report_wrong_type(self, key: str, wanted: str) -> None:
         text = f"{quote(key)} of {self.subject} is {describe(self.value[key])}, not {wanted}"

@@ -57,6 +57,7 @@ def read_components(source: SourceText, root: Root) -> FileResult:
     parse = parse_json if source.path.endswith(".json") else parse_foreign_yaml
     value, marks, start, refused = read_mapping(source, parse)
     if refused:
+        # A file that mentions no component belongs to another program, so its syntax errors are not reported.
         is_ours_to_say = source.problem is not None or TYPE in source.text
         return read_broken(source, ROLE, list(refused)) if is_ours_to_say else FileResult(skipped=True)
     if TYPE not in value and REFERENCED not in value:
@@ -93,6 +94,8 @@ class _Reader:
                 below = list(zip(value, marks[1], strict=True))
             else:
                 continue
+            # Reversed, because the last one is taken next: components stay in the order of the file, and outer ones
+            # come first.
             pending += reversed(below)
 
     def read(self, top: _Found) -> FileResult:
@@ -154,6 +157,7 @@ class _Reader:
             fields.subject = f"agent {quote(name)}"
         is_local = value[TYPE] == "Agent"
         prompt = fields.get_text("system_prompt", needed=is_local)
+        # A remote agent has its model elsewhere, so only a local one must name it.
         if is_local and not isinstance(value.get("llm_config"), dict):
             text = f"{fields.subject} has no `llm_config`"
             fields.problems.append(
@@ -239,6 +243,7 @@ class _Reader:
         kind, name = component.value[TYPE], component.value.get("name")
         if kind in _AGENTS:
             return convert_to_id(name.strip()) if isinstance(name, str) else None
+        # The depth is limited, because references can form a circle.
         inner = {MANAGER: "group_manager", SWARM: "first_agent", SPECIALIZED: "agent"}.get(kind)
         return self._find_leader(component.value.get(inner), depth + 1) if inner and depth < 40 else None
 

@@ -89,7 +89,7 @@ def _read_role(source: SourceText, root: Root, front: FrontMatter) -> FileResult
     """Build the role and the standing orders from the front matter and text of a subagent."""
     value, marks, problems = front.value, front.marks, front.problems
     problems += _find_name_problems(front)
-    if any(each.row.severity is row.MISSING_FIELD.severity for each in problems):
+    if any(each.is_error for each in problems):
         return read_broken(source, KIND, problems)
     name = value["name"].strip()
     role_id = convert_to_id(name)

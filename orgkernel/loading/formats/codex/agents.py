@@ -69,6 +69,8 @@ def read_agent(source: SourceText, root: Root) -> FileResult:
     file = parse_source(source)
     if file.problem is not None:
         return read_broken(source, KIND, [file.problem])
+    # TOML is a format of many programs. Only the instructions, or the hidden folder, tell that a file describes an
+    # agent.
     if not declared and _BODY not in file.value and HIDDEN not in source.path.split(os.sep):
         return FileResult(skipped=True)
     marks: dict[str, tuple[int, Marks]] = {key: file.get_marks(key) for key in file.value}
@@ -113,7 +115,9 @@ def give_project_servers(files: Sequence[LoadedFile]) -> dict[int, SourceDocumen
     for role in documents:
         rules = get_rules(role) if isinstance(role.record, RoleProfile) else []
         given = [
-            each._replace(effect="allow") if _get_server(each.tool) in declared else each for each in rules
+            # The rule is kept and turned around, so the answer can still cite the line that the host ignores.
+            each._replace(effect="allow") if _get_server(each.tool) in declared else each
+            for each in rules
         ]
         if given != rules:
             words, below = keep_rules(given, role.marks[0], role.marks[1])
@@ -146,6 +150,7 @@ def read_rules(
         text = f"`{SANDBOX}` is {value}, not {', '.join(map(quote, _MODES))}, so the agent can only read"
         problems.append(DocumentProblem(row.UNKNOWN_VALUE, mark, text))
         yield from _list_reading_rules(mark)
+    # The session decides, so the limit of the file is reported as without effect, and not applied.
     elif mode == "read-only" and is_agent:
         problems.append(
             _warn_of_session(file, (SANDBOX,), "starts every agent in the sandbox of the session")

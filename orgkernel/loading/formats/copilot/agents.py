@@ -43,7 +43,7 @@ def read_agent(source: SourceText, root: Root) -> FileResult:
     front = _read_front_matter(source)
     if front is None:
         return FileResult(skipped=True)
-    if any(each.row.severity is row.MISSING_FIELD.severity for each in front.problems):
+    if any(each.is_error for each in front.problems):
         return read_broken(source, KIND, front.problems)
     return _read_role(source, root, front)
 
@@ -137,6 +137,7 @@ def _read_handoffs(value: Any, marks: Marks, problems: list[DocumentProblem]) ->
             problems.append(
                 DocumentProblem(row.WRONG_TYPE, start_of(mark), "the handoff does not name an `agent`")
             )
+            # Entries are matched with their marks by position, so an unreadable one must not shift those after it.
             yield ""
 
 
@@ -159,6 +160,7 @@ def _is_not_started(
             if written not in ("true", "false"):
                 value_text = quote(written) if isinstance(written, str) else describe(written)
                 text = f"the field {quote(key)} is {value_text}, not `true` or `false`"
+                # Read as "never started": the reading with fewer permissions, until the value is corrected.
                 problems.append(DocumentProblem(row.UNKNOWN_VALUE, start_of(marks[key][1]), text))
                 return True
             return bool(written == meaning)

@@ -34,6 +34,7 @@ def read_python(source: SourceText, root: Root) -> FileResult:
     tree = None
     if len(source.text) <= _MAX_BYTES:
         try:
+            # Parsing can warn about the code of the user, such as an invalid escape, and that is not about this check.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(source.text)
@@ -95,8 +96,10 @@ class _Reader:
             name = str(key.value)
             self._add("configured", name, self._mark(key))
         for keyword in call.keywords:
+            # An empty list says what leaving it out says, so the file of the agent still decides.
             if keyword.arg == "tools" and not _is_empty(keyword.value):
                 tools = _list_tools(keyword.value)
+                # A list that only running the code would give could contain any tool. That is reported, not guessed.
                 if tools is None:
                     self._add("agent_tools", name, self._mark(keyword))
                 else:
@@ -118,7 +121,6 @@ class _Reader:
         elif keyword.arg == "manager_agent" and isinstance(value, ast.Call) and _is_of_self(value.func):
             assert isinstance(value.func, ast.Attribute)
             self.raw["manager"] = [value.func.attr]
-            keyword.arg = "manager_agent"
         elif keyword.arg not in ("manager_llm", "manager_agent"):
             return
         self.marks[str(keyword.arg)] = (mark, mark)

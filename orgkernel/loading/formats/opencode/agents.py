@@ -111,7 +111,7 @@ def read_entry(
         problems.append(DocumentProblem(row.UNKNOWN_VALUE, start_of(marks[MODE][1]), text))
     rules = [*read_rules(value, marks, problems)]
     suppressions = tuple(read_suppressions(value, marks, problems))
-    if any(each.row.severity is row.MISSING_FIELD.severity for each in problems):
+    if any(each.is_error for each in problems):
         return read_broken_role(source, convert_to_id(name)[:MAX_NAME_LENGTH], problems)
     problems += find_misspelled(value, marks, _FIELDS, "OpenCode")
     prompt = value.get("prompt")
