@@ -112,11 +112,11 @@ def main() -> None:
         make_project(roles)
         make_owned_project(owned)
         bare = {"bare Python": Process(_BARE, b"", os.environ)}
-        role_hook = (sys.executable, "-I", "-S", str(HOOK), "PreToolUse", "refuse")
+        build_role_hook = (sys.executable, "-I", "-S", str(HOOK), "PreToolUse", "refuse")
         role_environment = {**os.environ, "CLAUDE_PROJECT_DIR": str(roles)}
         for title, agent in (("a role that may run commands", "role0"), ("a role that may not", "role1")):
             processes = {
-                name: Process(role_hook, json.dumps({**call, "agent_id": "a", "agent_type": agent}).encode(), role_environment)
+                name: Process(build_role_hook, json.dumps({**call, "agent_id": "a", "agent_type": agent}).encode(), role_environment)
                 for name, call in build_calls(roles).items()
             }  # fmt: skip
             _print(f"the hook for roles, {title}", measure_processes({**bare, **processes}, STARTS))

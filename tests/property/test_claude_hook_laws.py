@@ -29,7 +29,7 @@ from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.project.hooks.claude_hook.activated import Activated
+from orgkernel.project.hooks.claude_hook.activated import ActiveOrganization
 from orgkernel.project.hooks.claude_hook.deciding import HANDOFF_TOOLS, PATH_ARGUMENTS, decide_call
 from orgkernel.project.hooks.engine import json_reader
 from orgkernel.project.hooks.engine.glob_matcher import match_plain
@@ -51,12 +51,12 @@ PATHS = ("src/a.py", "docs/guide.md", "../elsewhere", "/etc/passwd", ".env", "sr
 _SEVERITY = ("deny", "ask", "allow")
 
 
-class InMemory(Activated):
+class InMemory(ActiveOrganization):
     """An activation that was never written."""
 
     files: dict[str, Any]
 
-    def answers_of(self, role: str) -> dict[str, Any]:
+    def read_answers(self, role: str) -> dict[str, Any]:
         found: dict[str, Any] = self.files[self.data["roles"][role]]
         return found
 
@@ -72,7 +72,7 @@ def activated(view: OrgView, project: Path | None = None) -> InMemory:
     return active
 
 
-def answer(active: Activated, role: str, tool: str, given: dict[str, Any]) -> str:
+def answer(active: ActiveOrganization, role: str, tool: str, given: dict[str, Any]) -> str:
     call = {"agent_id": "a1", "agent_type": role, "tool_name": tool, "tool_input": given, "cwd": PROJECT}
     outcome, text = decide_call(active, call)
     assert (outcome == "allow") == (not text), (outcome, text)
@@ -217,7 +217,7 @@ def test_hook_equals_kernel_for_rules_about_files(
 
 
 def assert_a_person_is_asked_at_most(
-    active: Activated, there: Activated, tool: str, calls: Iterable[dict[str, Any]]
+    active: ActiveOrganization, there: ActiveOrganization, tool: str, calls: Iterable[dict[str, Any]]
 ) -> None:
     """In the project whose settings have the rules, a person is asked instead of a refusal. Nothing else changes."""
     for call in calls:

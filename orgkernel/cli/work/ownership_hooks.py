@@ -23,7 +23,11 @@ from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git.pending import find_pushed_base, read_staged
 from orgkernel.project.git.range import GitRange, find_changed_rules, read_range
-from orgkernel.project.hooks.claude_settings import install_claude_hook, ownership_hook, uninstall_claude_hook
+from orgkernel.project.hooks.claude_settings import (
+    build_ownership_hook,
+    install_claude_hook,
+    uninstall_claude_hook,
+)
 from orgkernel.project.hooks.git_hooks import find_hooks_folder, install_hooks, uninstall_hooks
 
 
@@ -45,7 +49,7 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     command.
     """
     if claude_code:
-        ours = ownership_hook()
+        ours = build_ownership_hook()
         settings = (
             uninstall_claude_hook(folder, ours.script) if uninstall else install_claude_hook(folder, ours)
         )

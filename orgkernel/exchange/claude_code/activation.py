@@ -23,10 +23,10 @@ from orgkernel.project.hooks.claude_hook.deciding import FREE
 from orgkernel.project.hooks.claude_hook.drifting import find_drift
 from orgkernel.project.hooks.claude_hook.reporting import REPORTS
 from orgkernel.project.hooks.claude_settings import (
+    build_role_hook,
     check_settings,
     install_claude_hook,
     is_installed,
-    role_hook,
     uninstall_claude_hook,
 )
 from orgkernel.project.replacing import replace_file
@@ -80,7 +80,7 @@ def activate(
             replace_file(path, content)
     data = {**compiled.data, "settings": settings, "made": has_made_parent}
     replace_file(os.path.join(folder, ACTIVE), _encode_json(data))
-    written = install_claude_hook(project, role_hook(settings["on_error"], settings["if_missing"]))
+    written = install_claude_hook(project, build_role_hook(settings["on_error"], settings["if_missing"]))
     for name in _list_own_files(folder):
         if name != ACTIVE and name not in files:
             os.unlink(os.path.join(folder, name))
@@ -91,7 +91,7 @@ def deactivate(project: str) -> tuple[str, ...]:
     """Remove what an activation entered and wrote, except reports. Returns the changed and removed paths."""
     folder, changed = _get_folder(project), []
     has_made_parent = _is_parent_made(project)
-    settings = uninstall_claude_hook(project, role_hook("pass").script)
+    settings = uninstall_claude_hook(project, build_role_hook("pass").script)
     if settings is not None:
         changed.append(settings)
     for name in _list_own_files(folder):
@@ -134,7 +134,7 @@ def read_hook_status(project: str) -> HookStatus:
     """Whether an organization is active in a project. Raises `UsageError` if its settings cannot be read."""
     former = _read_former_settings(project)
     is_hook_installed = is_installed(
-        project, role_hook(former.get("on_error", "refuse"), former.get("if_missing", "refuse"))
+        project, build_role_hook(former.get("on_error", "refuse"), former.get("if_missing", "refuse"))
     )
     hook = {None: "not installed", True: "installed", False: "installed by another version; activate again"}[
         is_hook_installed

@@ -36,7 +36,7 @@ class SettingsHook(NamedTuple):
     entries: Mapping[str, Mapping[str, Any]]
 
 
-def ownership_hook() -> SettingsHook:
+def build_ownership_hook() -> SettingsHook:
     """The hook that checks who owns a file."""
     failed = "orgkernel: whether this file may be written could not be checked, so it is not written"
     command = f"{_build_command(_OWNERSHIP)} || {{ echo {shlex.quote(failed)} >&2; exit 2; }}"
@@ -44,7 +44,7 @@ def ownership_hook() -> SettingsHook:
     return SettingsHook(_OWNERSHIP, {"PreToolUse": entry})
 
 
-def role_hook(on_error: str, if_missing: str = "refuse") -> SettingsHook:
+def build_role_hook(on_error: str, if_missing: str = "refuse") -> SettingsHook:
     """The hook that checks what a role may use. If it fails, the action for errors is taken.
 
     The settings can be shared with other machines. Where the interpreter of this one is not there, `orgkernel` on the path of programs is
@@ -84,6 +84,7 @@ def install_claude_hook(folder: str, hook: SettingsHook) -> str:
     for event, entry in hook.entries.items():
         settings.setdefault("hooks", {}).setdefault(event, []).append(entry)
     os.makedirs(place, exist_ok=True)
+    # Kept only once. A later copy would contain our own hook, and uninstalling would restore it.
     if not is_new and is_first and not os.path.exists(path + BEFORE_US):
         # Empty: the folder existed without settings.
         replace_file(path + BEFORE_US, before or b"")
@@ -101,6 +102,7 @@ def uninstall_claude_hook(folder: str, script: str) -> str | None:
     if _has_ours(rest):
         replace_file(path, _render(rest, now))
         return path
+    # If nothing but our hook has changed, the old bytes come back, with their comments and their order.
     if before and _remove_empty(_remove_mark(_parse(path, before))) == _remove_empty(rest):
         replace_file(path, before)
     elif rest or before:
@@ -171,6 +173,7 @@ def _parse(path: str, content: bytes | None) -> dict[str, Any]:
     if not content:
         return {}
     try:
+        # The last of two equal keys would win, and writing the settings back would lose the first one.
         settings = json.loads(content, object_pairs_hook=_refuse_repeats)
         if all(
             isinstance(each, dict) and isinstance(each.get("hooks", []), list)

@@ -55,6 +55,7 @@ def find_hooks_folder(path: str) -> str:
         path, remedy="run `git init` there first, or name a folder in a repository"
     ).folder
     scope = _ask(folder, "config", "--show-scope", "--get", "core.hooksPath").partition("\t")[0]
+    # A hook there would check every repository of the user against the owners of this one.
     if scope in ("global", "system"):
         raise UsageError(
             "`core.hooksPath` is set for all repositories, so the hooks would run in all of them",
@@ -69,6 +70,7 @@ def find_hooks_folder(path: str) -> str:
 def install_hooks(folder: str) -> tuple[str, ...]:
     """Write the hooks. An existing hook is kept and runs first. Returns the paths that were written."""
     hooks = {name: _render_hook(name) for name in NAMES}
+    # Before anything is written: a second rename would overwrite the only copy of the hook that was there first.
     _require_room(folder)
     os.makedirs(folder, exist_ok=True)
     written: list[str] = []
@@ -117,6 +119,7 @@ def _render_hook(name: str) -> bytes:
 
 
 def _is_ours(path: str) -> bool:
+    # A link leads to a file that another program maintains. It is kept, and never rewritten through the link.
     if not os.path.isfile(path) or os.path.islink(path):
         return False
     content = _read(path)

@@ -59,6 +59,8 @@ def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
     for path in planned.outside:
         yield f"WRITE_NOT_OWNED: {quote(path)} is outside the project. Write to a file that the brief owns."
     for path in dict.fromkeys(path for each in planned.changed.files for path in each.touched):
+        # A caller that can change these files can switch the checks off. File systems can ignore case, so the comparison does
+        # too.
         if any(name in _OF_THE_RULES for name in path.lower().split("/")):
             yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to the checks of orgkernel. Only a person can change it."
     if planned.command is not None:

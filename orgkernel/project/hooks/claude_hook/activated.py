@@ -41,7 +41,7 @@ class HookFault(Exception):
     """The files of an activation cannot be used."""
 
 
-class Activated:
+class ActiveOrganization:
     """An organization that is active in a project."""
 
     def __init__(self, project: str, data: dict[str, Any]) -> None:
@@ -69,23 +69,24 @@ class Activated:
     def find_built_in(self, name: str) -> dict[str, Any] | None:
         """The agent of the host with a name, unless the organization has a role of that name."""
         built_in: dict[str, dict[str, Any]] = self.data.get("built_in_agents", {})
-        return built_in.get(name) if self.role_of(name) is None else None
+        return built_in.get(name) if self.get_role(name) is None else None
 
-    def role_of(self, name: str) -> str | None:
+    def get_role(self, name: str) -> str | None:
         """The role with the name of an agent. The name of an agent from a plugin starts with the name of the plugin."""
         role_id: str | None = self.data["agents"].get(name.removeprefix(f"{self.data['org_id']}:"))
         return role_id
 
-    def documents(self) -> dict[str, Any]:
+    def read_documents(self) -> dict[str, Any]:
         """The compiled documents, with their digests."""
         return _read(os.path.join(self.project, FOLDER, DOCUMENTS))
 
-    def answers_of(self, role: str) -> dict[str, Any]:
+    def read_answers(self, role: str) -> dict[str, Any]:
         """The compiled answers for a role."""
         name = self.data["roles"][role]
         if os.path.basename(name) != name:
             raise HookFault(f"{ACTIVE} names a file that is not in its folder")
         content = _read_whole(os.path.join(self.project, FOLDER, name))
+        # The name is the digest of the content, so an edited file of answers is noticed at every call.
         if f"{sha256_hex(content)[:SHOWN_OF_DIGEST]}.json" != name:
             raise HookFault(f"{name} differs from what was compiled")
         answers = _parse(name, content)
@@ -99,6 +100,7 @@ def find_project(stated: str, cwd: object) -> str:
     if stated:
         return stated
     here = cwd if isinstance(cwd, str) and os.path.isabs(cwd) and "\0" not in cwd else os.getcwd()
+    # An agent can change its working folder. The rules of the project apply in every folder below it.
     while not os.path.exists(os.path.join(here, FOLDER, ACTIVE)):
         above = os.path.dirname(here)
         if above == here:
@@ -107,7 +109,7 @@ def find_project(stated: str, cwd: object) -> str:
     return here
 
 
-def read_active(project: str) -> Activated:
+def read_active(project: str) -> ActiveOrganization:
     """Read the activation in a project. Raises `HookFault`."""
     data = _read(os.path.join(project, FOLDER, ACTIVE))
     if data.get("_schema") != SCHEMA or str(data.get("_version")).partition(".")[0] != "2":
@@ -119,7 +121,7 @@ def read_active(project: str) -> Activated:
         raise HookFault(f"{FOLDER}/{ACTIVE} is not complete")
     if missing := [each for each in _SETTINGS if not isinstance(settings.get(each), str)]:
         raise HookFault(f"{FOLDER}/{ACTIVE} has no setting {missing[0]}")
-    return Activated(project, data)
+    return ActiveOrganization(project, data)
 
 
 def _read(path: str) -> dict[str, Any]:

@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
         answer = answer_event(event, _read_all(), os.environ.get("CLAUDE_PROJECT_DIR", ""))
     except NotUnderstood as problem:
         answer = refuse(event, f"orgkernel: the call cannot be understood, so it is refused: {problem}")
+    # Anything else is a fault of the hook. The person who installed it chose whether work goes on then.
     except Exception as problem:
         answer = answer_failure(event, on_error, problem)
     if answer:
@@ -70,6 +71,7 @@ def answer_failure(event: str, on_error: str, problem: Exception) -> dict[str, o
     """The answer after an error of the hook. Without a valid activation, a call is refused whatever was chosen."""
     what = str(problem) if isinstance(problem, HookFault) else f"{type(problem).__name__}: {problem}"
     what = _escape(what)[:_LONGEST]
+    # A missing or damaged activation is refused in any case. Otherwise deleting a file would switch the rules off.
     if event == "PreToolUse" and (on_error != "pass" or isinstance(problem, HookFault)):
         return {
             **refuse(event, f"orgkernel: the hook failed, so the call is refused: {what}"),

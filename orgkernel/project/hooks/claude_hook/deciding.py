@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from orgkernel.project.hooks.claude_hook.activated import Activated, NotUnderstood
+from orgkernel.project.hooks.claude_hook.activated import ActiveOrganization, NotUnderstood
 from orgkernel.project.hooks.claude_hook.prefixes import does_write
 from orgkernel.project.hooks.claude_hook.protected import find_protected
 from orgkernel.project.hooks.engine.glob_matcher import match_plain
@@ -48,21 +48,23 @@ CallAnswer = tuple[str, str]
 """The word allow, deny, ask or warn, and the reason."""
 
 
-def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
+def decide_call(active: ActiveOrganization, call: dict[str, Any]) -> CallAnswer:
     """Whether the caller may make a call. Raises `NotUnderstood`."""
     tool, given = call.get("tool_name"), call.get("tool_input")
     if not isinstance(tool, str) or not tool or not isinstance(given, dict):
         raise NotUnderstood("it has no `tool_name` or no `tool_input`")
-    name = caller_of(call)
+    name = get_caller(call)
     built_in = None if name is None else active.find_built_in(name)
     is_main = name is None or built_in is not None
-    role = active.settings["main_role"] if is_main else active.role_of(name or "")
+    role = active.settings["main_role"] if is_main else active.get_role(name or "")
+    # A person works in the main thread and asked for no rules there. Subagents have their rules all the same.
     if name is None and role == FREE:
         return "allow", ""
-    answers = None if role in (None, FREE) else active.answers_of(str(role))
+    answers = None if role in (None, FREE) else active.read_answers(str(role))
     rights = [] if answers is None else _list_operator_rights(answers["tools"], tool, given)
+    # Before the role is looked at: what decides about roles must not be changed by any of them.
     if held := find_protected(active, tool, call, given, PATH_ARGUMENTS.get(tool, ()), rights):
-        text = f"deny: {quoted(held)} decides what agents may do here. Only a person can change it, outside of this session."
+        text = f"deny: {quote_foreign(held)} decides what agents may do here. Only a person can change it, outside of this session."
         return "deny", text
     if role is None:
         return _decide_nameless(active, name or "", tool)
@@ -72,18 +74,23 @@ def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
 
 
 def _decide_for_role(
-    active: Activated, answers: dict[str, Any], tool: str, call: dict[str, Any], given: dict[str, Any]
+    active: ActiveOrganization,
+    answers: dict[str, Any],
+    tool: str,
+    call: dict[str, Any],
+    given: dict[str, Any],
 ) -> CallAnswer:
     if tool in HANDOFF_TOOLS:
         return _describe_answer(active, _decide_handoff(active, answers, given))
+    # A row for the beginning of a command says more than one for the whole tool, so it decides.
     row = find_prefix(answers["tools"], tool, given) or find_row(answers["tools"], tool, active.stand_ins)
     if row is None:
         return _decide_unlisted(active, tool, answers["role"])
-    return _describe_answer(active, answer_of(row, active, call, given))
+    return _describe_answer(active, find_answer(row, active, call, given))
 
 
 def _decide_built_in(
-    active: Activated, name: str, built_in: dict[str, Any], tool: str, answers: dict[str, Any] | None,
+    active: ActiveOrganization, name: str, built_in: dict[str, Any], tool: str, answers: dict[str, Any] | None,
     call: dict[str, Any], given: dict[str, Any],
 ) -> CallAnswer:  # fmt: skip
     """The answer to an agent of the host. It works in the role of the main thread, with the tools that the host gives it."""
@@ -95,12 +102,15 @@ def _decide_built_in(
         and not asks
         and tool not in active.data.get("session_tools", ())
     ):
-        return "deny", f"deny: agent {quoted(name)} of Claude Code only has {', '.join(map(quoted, tools))}."
+        return (
+            "deny",
+            f"deny: agent {quote_foreign(name)} of Claude Code only has {', '.join(map(quote_foreign, tools))}.",
+        )
     outcome, text = ("allow", "") if answers is None else _decide_for_role(active, answers, tool, call, given)
     if asks and outcome != "deny":
         return (
             "ask",
-            f"ask: agent {quoted(name)} of Claude Code is only to read, and {quoted(tool)} can do more.",
+            f"ask: agent {quote_foreign(name)} of Claude Code is only to read, and {quote_foreign(tool)} can do more.",
         )
     return outcome, text
 
@@ -110,6 +120,7 @@ def _list_operator_rights(tools: dict[str, Any], tool: str, given: dict[str, Any
     command = given.get("command")
     if not isinstance(command, str) or not _WORDS.issuperset(command):
         return []
+    # Only a plain command: in a longer one, the part that the role may run could carry another that it may not.
     starts = (
         each[len(tool) + 1 : -1].removesuffix(":*").removesuffix("*").split()
         for each, row in tools.items()
@@ -120,16 +131,16 @@ def _list_operator_rights(tools: dict[str, Any], tool: str, given: dict[str, Any
     return [each for each in starts if len(each) > 1]
 
 
-def _describe_answer(active: Activated, answer: CallAnswer) -> CallAnswer:
+def _describe_answer(active: ActiveOrganization, answer: CallAnswer) -> CallAnswer:
     """A compiled answer, with the command that makes a change of the documents take effect."""
     outcome, text = answer
     if not text:
         return answer
-    again = f"orgkernel host activate {active.data['org_id']} --claude-code {shown(active.project)}"
+    again = f"orgkernel host activate {active.data['org_id']} --claude-code {shorten(active.project)}"
     return outcome, f"{text}\n  a change takes effect after: {again}"
 
 
-def caller_of(call: dict[str, Any]) -> str | None:
+def get_caller(call: dict[str, Any]) -> str | None:
     """The name of the calling agent; None for the main thread of a session that was started without an agent."""
     name = call.get("agent_type")
     if name is None and call.get("agent_id") is None:
@@ -183,19 +194,21 @@ _WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 
 def _apply_grants(row: dict[str, Any]) -> dict[str, Any]:
     """A row as of now: an answer that depends on a grant ends with the grant."""
+    # Compiled answers cannot look into the store, so each carries the end of its grant and the answer after it.
     while "until" in row and time.time() >= row["until"]:
         row = row["after"]
     return row
 
 
-def answer_of(
-    row: dict[str, Any], active: Activated, call: dict[str, Any], given: dict[str, Any]
+def find_answer(
+    row: dict[str, Any], active: ActiveOrganization, call: dict[str, Any], given: dict[str, Any]
 ) -> CallAnswer:
     """The answer of a row to a call, and to the paths of the call if it depends on them."""
     if "arguments" not in row:
         return row["outcome"], row.get("text", "")
     texts = [given[each] for each in row["arguments"] if each in given]
     if not texts:
+        # A call without the argument could concern any path, so a rule about some paths might not apply to it.
         return _turn_into_question(row, row) if row.get("own") else (row["outcome"], row["text"])
     if "beginnings" in row:
         return _find_strictest_prefix(given, row)
@@ -204,7 +217,9 @@ def answer_of(
     outcome, text = row["inside"]["outcome"], row["inside"].get("text", "")
     for path in _each(texts):
         if path is None or not _is_inside(path, row, active, call):
-            return row["outside"]["outcome"], row["outside"]["text"].replace(PLACEHOLDER, shown(path or "?"))
+            return row["outside"]["outcome"], row["outside"]["text"].replace(
+                PLACEHOLDER, shorten(path or "?")
+            )
     return outcome, text
 
 
@@ -214,7 +229,7 @@ def _each(values: list[Any]) -> list[str | None]:
 
 
 def _find_strictest_part(
-    texts: list[Any], row: dict[str, Any], active: Activated, call: dict[str, Any]
+    texts: list[Any], row: dict[str, Any], active: ActiveOrganization, call: dict[str, Any]
 ) -> CallAnswer:
     """The strictest answer for the paths of a call. A path that could match several globs is treated as unknown."""
     from orgkernel.runtime.paths import is_inside, may_touch
@@ -241,8 +256,9 @@ def _find_strictest_part(
                 is_surely = any(is_inside(end.casefold(), each, root.casefold()) for each in whole)
                 rows.append(unknown if is_surely else maybe)
         answers += [(each["outcome"], each.get("text", ""), path or "?") for each in rows or [unknown]]
+    # One call is one decision: the path with the strictest answer decides for all of them.
     outcome, text, path = min(answers, key=lambda each: ("deny", "ask", "allow").index(each[0]))
-    return outcome, _insert_path(text, shown(path))
+    return outcome, _insert_path(text, shorten(path))
 
 
 def _find_strictest_prefix(given: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
@@ -335,7 +351,7 @@ def _resolve_ends(path: str, root: str, call: dict[str, Any]) -> tuple[tuple[str
     return tuple(dict.fromkeys(ends))
 
 
-def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str, Any]) -> bool:
+def _is_inside(path: str, row: dict[str, Any], active: ActiveOrganization, call: dict[str, Any]) -> bool:
     """Whether a path and its target are certainly where the role may write."""
     root = row.get("root") or active.project
     if "\0" in path:
@@ -353,20 +369,21 @@ def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str
     return True
 
 
-def _decide_handoff(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
+def _decide_handoff(active: ActiveOrganization, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
     """Whether a role may hand work to the agent that a call names."""
     target = given.get("subagent_type", DEFAULT_AGENT)
     if not isinstance(target, str):
         raise NotUnderstood("it does not say which agent is to be started")
     target = target or DEFAULT_AGENT
-    role = active.role_of(target)
+    role = active.get_role(target)
     whom = _list_dispatchable(active, answers)
+    # An agent of the host works with the rights of the main thread, so starting it hands work to that role.
     if role is None and active.find_built_in(target) is not None:
         role = active.settings["main_role"]
         if role == answers["role"]:
             return "allow", ""  # with the same rights
         if role == FREE or role not in answers["handoffs"]:
-            text = f"deny: agent {quoted(target)} of Claude Code has the rights of the main thread, and role {quoted(answers['role'])} has others"
+            text = f"deny: agent {quote_foreign(target)} of Claude Code has the rights of the main thread, and role {quote_foreign(answers['role'])} has others"
             return "deny", f"{text}\n  {whom}"
     if role is None:
         outcome, text = _decide_unnamed(
@@ -381,56 +398,59 @@ def _decide_handoff(active: Activated, answers: dict[str, Any], given: dict[str,
     return row["outcome"], f"{text}\n  {whom}" if row["outcome"] == "deny" else text
 
 
-def _list_dispatchable(active: Activated, answers: dict[str, Any]) -> str:
+def _list_dispatchable(active: ActiveOrganization, answers: dict[str, Any]) -> str:
     """A sentence with the roles that a role may dispatch, with or without a question to a person."""
     role = answers["role"]
     roles = [each for each, row in answers["handoffs"].items() if each != role and row["outcome"] != "deny"]
     if not roles:
-        return f"role {quoted(role)} may dispatch no other role"
+        return f"role {quote_foreign(role)} may dispatch no other role"
     more = f" and {len(roles) - _MOST_SHOWN} more" if len(roles) > _MOST_SHOWN else ""
-    return f"role {quoted(role)} may dispatch: {', '.join(map(quoted, roles[:_MOST_SHOWN]))}{more}"
+    return (
+        f"role {quote_foreign(role)} may dispatch: {', '.join(map(quote_foreign, roles[:_MOST_SHOWN]))}{more}"
+    )
 
 
-def _decide_nameless(active: Activated, name: str, tool: str) -> CallAnswer:
+def _decide_nameless(active: ActiveOrganization, name: str, tool: str) -> CallAnswer:
     """The answer to a call of an agent that has no role with its name."""
     declared = tool in HANDOFF_TOOLS or find_row(active.data["tools"], tool, active.stand_ins) is not None
     if not declared:
         return _decide_unlisted(active, tool, None)
-    text = f"{_say_nameless(active, name)}, so it has no right to {quoted(tool)}"
+    text = f"{_say_nameless(active, name)}, so it has no right to {quote_foreign(tool)}"
     return _decide_unnamed(
         active, f"{text}. Use an agent of the organization, or declare a role of that name."
     )
 
 
-def _say_nameless(active: Activated, agent: str) -> str:
-    return f"no role of {active.data['org_name']} is named after agent {quoted(agent)}"
+def _say_nameless(active: ActiveOrganization, agent: str) -> str:
+    return f"no role of {active.data['org_name']} is named after agent {quote_foreign(agent)}"
 
 
-def _decide_unnamed(active: Activated, text: str) -> CallAnswer:
+def _decide_unnamed(active: ActiveOrganization, text: str) -> CallAnswer:
     outcome = "ask" if active.settings["unnamed_agents"] == "ask" else "deny"
     return outcome, f"{outcome}: {text}"
 
 
-def _decide_unlisted(active: Activated, tool: str, role: str | None) -> CallAnswer:
+def _decide_unlisted(active: ActiveOrganization, tool: str, role: str | None) -> CallAnswer:
     """The answer about a tool that no catalog lists, for a role, or for an agent without one."""
     from orgkernel.runtime.refusals import say_unlisted_tool
 
     chosen = active.unknown
+    # Tools that only steer the session, such as the list of tasks, touch nothing that an organization protects.
     if chosen != "deny" and tool in active.data.get("session_tools", ()):
         return "allow", ""
-    text = say_unlisted_tool(active.data["org_name"], quoted(tool))
+    text = say_unlisted_tool(active.data["org_name"], quote_foreign(tool))
     if chosen == "pass" or (chosen == "ask" and role in active.data.get("unlimited_roles", ())):
         return "warn", f"orgkernel: {text}, so only the rules of Claude Code apply to it"
     declare = "Declare it with `names: {claude_code: …}`, or use a tool that is listed."
     return chosen, f"{chosen}: {text}. {declare}"
 
 
-def shown(text: str) -> str:
+def shorten(text: str) -> str:
     """Foreign text for a message: on one line, and cut."""
     text = "".join(each if each.isprintable() and each != "`" else "�" for each in text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def quoted(text: str) -> str:
+def quote_foreign(text: str) -> str:
     """A foreign name in quotes."""
-    return f"`{shown(text)}`"
+    return f"`{shorten(text)}`"

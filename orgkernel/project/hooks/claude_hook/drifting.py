@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from orgkernel.project.hooks.claude_hook.activated import Activated
-from orgkernel.project.hooks.claude_hook.deciding import FREE, quoted
+from orgkernel.project.hooks.claude_hook.activated import ActiveOrganization
+from orgkernel.project.hooks.claude_hook.deciding import FREE, quote_foreign
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.version import __version__
 
@@ -31,10 +31,10 @@ class SessionStart(NamedTuple):
     """The messages for the person and the agent."""
 
 
-def describe_session(active: Activated, call: Mapping[str, Any]) -> SessionStart:
+def describe_session(active: ActiveOrganization, call: Mapping[str, Any]) -> SessionStart:
     """Describe the organization, the role of the main thread, and the changes since the activation."""
     data, name = active.data, call.get("agent_type")
-    role = active.role_of(name) if isinstance(name, str) else active.settings["main_role"]
+    role = active.get_role(name) if isinstance(name, str) else active.settings["main_role"]
     who = f" You work in role `{role}` ({data['names'].get(role, role)})." if role not in (None, FREE) else ""
     context = (
         f"The organization {data['org_name']} decides what each agent may do here, by the role that is named like the "
@@ -44,7 +44,7 @@ def describe_session(active: Activated, call: Mapping[str, Any]) -> SessionStart
     return SessionStart("\n".join((context, *drift)), drift)
 
 
-def find_drift(active: Activated) -> Iterator[str]:
+def find_drift(active: ActiveOrganization) -> Iterator[str]:
     """Find the differences from the activated state, as sentences."""
     data = active.data
     again = f"activate it again: `orgkernel host activate {data['org_id']} --claude-code {active.project}`"
@@ -61,9 +61,9 @@ def find_drift(active: Activated) -> Iterator[str]:
         )
     if not agents:
         return
-    if strangers := sorted({name for name in agents if active.role_of(name) is None}):
+    if strangers := sorted({name for name in agents if active.get_role(name) is None}):
         yield f"No role of {data['org_name']} is named after these agents: {_render_list(strangers)}."
-    there = set(map(active.role_of, agents))
+    there = set(map(active.get_role, agents))
     if missing := [
         each for each in data["roles"] if each not in there and each != active.settings["main_role"]
     ]:
@@ -86,8 +86,8 @@ def list_document_names(folder: str) -> list[str]:
         return []
 
 
-def _find_changed_documents(active: Activated) -> Iterator[str]:
-    documents = active.documents()
+def _find_changed_documents(active: ActiveOrganization) -> Iterator[str]:
+    documents = active.read_documents()
     for path, digest in documents["documents"].items():
         if compute_digest(os.path.join(active.project, path)) != digest:
             yield path
@@ -117,9 +117,9 @@ def _find_name(content: bytes) -> str | None:
     return None if match is None else match[1].strip("\"'")
 
 
-def _find_changed_exports(active: Activated, agent_files: Mapping[str, bytes]) -> Iterator[str]:
+def _find_changed_exports(active: ActiveOrganization, agent_files: Mapping[str, bytes]) -> Iterator[str]:
     """Exported files that differ from what an export would write now."""
-    documents = active.documents()
+    documents = active.read_documents()
     mark, exported = documents["mark"].encode(), documents["exported"]
     for path, content in agent_files.items():
         # Only marked files: an agent that was written by hand has no export to differ from.
@@ -130,7 +130,7 @@ def _find_changed_exports(active: Activated, agent_files: Mapping[str, bytes]) -
 
 def _render_list(names: list[str]) -> str:
     more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
-    return ", ".join(map(quoted, names[:_MAX_SHOWN])) + more
+    return ", ".join(map(quote_foreign, names[:_MAX_SHOWN])) + more
 
 
 def as_data(paths: list[str]) -> dict[str, Any]:

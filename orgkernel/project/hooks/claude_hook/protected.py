@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.project.hooks.claude_hook.activated import Activated, NotUnderstood
+from orgkernel.project.hooks.claude_hook.activated import ActiveOrganization, NotUnderstood
 from orgkernel.project.hooks.claude_hook.operating import find_operator_command
 from orgkernel.project.hooks.claude_hook.prefixes import does_write
 
@@ -46,7 +46,7 @@ _DEEPEST: Final = 8
 
 
 def find_protected(
-    active: Activated,
+    active: ActiveOrganization,
     tool: str,
     call: dict[str, Any],
     given: dict[str, Any],
@@ -77,6 +77,7 @@ def _list_texts(value: Any, key: str, depth: int) -> Iterator[tuple[str, str]]:
         for name, each in value.items():
             yield from _list_texts(each, name, depth + 1)
         # A program and its words in different arguments.
+        # Split over two arguments, neither would be recognized as a command.
         if words := [each for name in _COMMAND_ORDER for each in _list_words(value.get(name))]:
             yield _COMMAND_ORDER[0], " ".join(words)
     elif depth < _DEEPEST and isinstance(value, list):
@@ -97,7 +98,7 @@ def _list_words(value: object) -> list[str]:
 class _Guard:
     """The protected files of a project, and the names of a call."""
 
-    def __init__(self, active: Activated, cwd: str, rights: Sequence[Sequence[str]]) -> None:
+    def __init__(self, active: ActiveOrganization, cwd: str, rights: Sequence[Sequence[str]]) -> None:
         self.named = ""
         self._data, self._rights = active.data, rights
         self._cwd, self._real_cwd = cwd, os.path.realpath(cwd)
@@ -114,6 +115,7 @@ class _Guard:
         self._above_all = {*self._tops, *(above for each in outside for above in _list_above(each))}
         self._commands = [tuple(each) for each in active.data.get("protected_commands", ())]
         self._variables = {"PWD": cwd, "CLAUDE_PROJECT_DIR": active.project, "HOME": os.path.expanduser("~")}
+        # Visible folders above a protected file, such as the project itself, are named in almost every call.
         self._hidden_above = {each for each in self._above if each.startswith(".")}
 
     def is_protected(self, text: str, *, with_content: bool = False, is_removed: bool = False) -> bool:
@@ -126,6 +128,7 @@ class _Guard:
             return False
         path = text.removeprefix("file://")
         whole = os.path.join(self._cwd, os.path.expanduser(path))
+        # As written and as resolved: a link can lead into a protected folder, and a protected name can be a link.
         for end in {_fold(os.path.normpath(whole)), _fold(self._resolve(path, whole))}:
             if is_removed and end in self._above_all:
                 self.named = text
@@ -160,6 +163,7 @@ class _Guard:
 
         It is read as it is written, and with the values of variables, which the command can also set itself.
         """
+        # Three readings, because a name can be hidden in a variable, in `$'…'`, or by quotes that leave an empty word.
         readings = dict.fromkeys(
             (command, self._replace_variables(_decode_dollar_quotes(command)), _keep_empty_words(command))
         )
@@ -193,6 +197,7 @@ class _Guard:
                 if named := find_operator_command(own_words, self._data, self._rights, is_first_only=True):
                     self.named = named
                     return True
+            # A program that only reads can still write through a redirection, or feed a shell.
             if not builds and ">" not in part and self._does_only_read(program, words):
                 continue
             if own_words and (named := self._find_changing_command(own_words)):

@@ -6,17 +6,17 @@ import os
 import time
 from typing import Any, Final
 
-from orgkernel.project.hooks.claude_hook.activated import FOLDER, Activated
-from orgkernel.project.hooks.claude_hook.deciding import caller_of
+from orgkernel.project.hooks.claude_hook.activated import FOLDER, ActiveOrganization
+from orgkernel.project.hooks.claude_hook.deciding import get_caller
 from orgkernel.runtime.report_files import remove_stale, write_report
 from orgkernel.runtime.salute import Situation, compute_report
 
 REPORTS: Final = f"{FOLDER}/reports"
 
 
-def report_end(active: Activated, call: dict[str, Any]) -> str:
+def report_end(active: ActiveOrganization, call: dict[str, Any]) -> str:
     """Report that the work of a subagent is complete, if its role sends such reports. Returns the problem, or an empty string."""
-    role = active.role_of(caller_of(call) or "")
+    role = active.get_role(get_caller(call) or "")
     if role is None or role not in active.data["reporting"]:
         return ""
     cwd = call.get("cwd")
