@@ -271,11 +271,11 @@ def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
 
 def _get_address(scope: Scope) -> str:
     client: Any = scope.get("client")
-    return group_of(client[0]) if client else ""
+    return get_limited_address(client[0]) if client else ""
 
 
 @lru_cache(maxsize=1_024)
-def group_of(address: str) -> str:
+def get_limited_address(address: str) -> str:
     """The address to which limits apply. A client with an IPv6 address has its whole /64."""
     if ":" not in address:
         return address

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 def find_request(paths: Sequence[str], project: Project, read_as: str | None = None) -> Request:
     """Build the request for the given paths, or else for the paths of the project."""
-    from orgkernel.project.requests import request_of  # slow to import, which completion need not do
+    from orgkernel.project.requests import build_load_request  # slow to import, which completion need not do
 
-    return request_of(project, os.getcwd(), paths, read_as)
+    return build_load_request(project, os.getcwd(), paths, read_as)
 
 
 def find_organization_here(kernel: Kernel) -> str | None:

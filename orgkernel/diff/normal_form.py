@@ -46,7 +46,7 @@ def build_working_form(
     """
     organization: dict[str, Any] = msgspec.json.decode(encode(manifest))
     roles = organization[ROLES]
-    echoes: dict[str, Mapping[str, Any]] = {role["role_id"]: _echo_of(role) for role in roles}
+    echoes: dict[str, Mapping[str, Any]] = {role["role_id"]: _build_echo(role) for role in roles}
     echoes |= {role_id: {} for role_id in unread}
     for field in _VERSION:
         del organization[field]
@@ -99,7 +99,7 @@ def get_default_name(role_id: str) -> str:
     return role_id.replace("_", " ").title()
 
 
-def _echo_of(role: Mapping[str, Any]) -> dict[str, Any]:
+def _build_echo(role: Mapping[str, Any]) -> dict[str, Any]:
     authority = next((each["value"] for each in role["identity"] if each["id"] == "authority_level"), None)
     return dict(zip(ECHO, (role["role_name"], role["role_type"], authority, False), strict=True))
 

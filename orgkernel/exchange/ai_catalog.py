@@ -20,7 +20,7 @@ from orgkernel.exchange.a2a.cards import (
 )
 from orgkernel.exchange.a2a.export import export_a2a
 from orgkernel.exchange.exported import ConvertedFiles, Loss
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 
 TARGET = "ai-catalog"
@@ -35,7 +35,7 @@ def export_ai_catalog(view: OrgView, endpoint: Endpoint | None = None) -> Conver
     where = build_placeholder(view.org_id) if endpoint is None else endpoint
     entries = list(build_entries(view, where, NOWHERE, lambda role_id, card: {"data": card}))
     catalog = build_catalog(view.records.organization.name, NOWHERE, entries)
-    marked = {"metadata": {"$comment": mark_of(view.org_id, TARGET)}, **catalog}
+    marked = {"metadata": {"$comment": render_mark(view.org_id, TARGET)}, **catalog}
     text = json.dumps(marked, ensure_ascii=False, indent=2)
     losses = (
         Loss("stability", "experimental: the format is not finished, and its fields may change"),

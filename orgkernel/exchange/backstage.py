@@ -10,7 +10,7 @@ from typing import Any
 from orgkernel.exchange.a2a.cards import is_address
 from orgkernel.exchange.agents.pages import render_yaml_lines
 from orgkernel.exchange.exported import ConvertedFiles, Loss
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.exchange.role_losses import find_role_losses
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -38,7 +38,7 @@ CatalogEntity = dict[str, Any]
 
 def export_backstage(view: OrgView) -> ConvertedFiles:
     """The entities, each a document of one file. The same documents always give the same bytes."""
-    lines = [f"# {mark_of(view.org_id, TARGET)}"]
+    lines = [f"# {render_mark(view.org_id, TARGET)}"]
     for entity in _build_entities(view):
         lines += ["---", *(line for line, _ in render_yaml_lines(entity))]
     text = "\n".join(lines) + "\n"

@@ -42,7 +42,7 @@ _WAIT = 60.0
 class ConfinedFolder:
     """A folder whose files are named by paths relative to it, with slashes. Methods raise OSError.
 
-    >>> ConfinedFolder.is_below("usr/organizations/active.json"), GuestTree.is_below("usr/../../etc/passwd")
+    >>> ConfinedFolder.is_below("usr/organizations/active.json"), ConfinedFolder.is_below("usr/../../etc/passwd")
     (True, False)
     """
 

@@ -20,15 +20,15 @@ class Mark(NamedTuple):
     target: str
 
 
-def mark_of(org_id: str, target: str) -> str:
+def render_mark(org_id: str, target: str) -> str:
     """The words of a mark, which are written as a comment of the format.
 
-    >>> find_mark("# " + mark_of("acme", "crewai"))
+    >>> find_mark("# " + render_mark("acme", "crewai"))
     Mark(org_id='acme', target='crewai')
 
     Three dashes would end the front matter of a Markdown file for some hosts, so ids with three are written with dots.
 
-    >>> mark_of("a---b", "crewai")[:44], find_mark("# " + mark_of("a---b", "crewai")).org_id
+    >>> render_mark("a---b", "crewai")[:44], find_mark("# " + render_mark("a---b", "crewai")).org_id
     ('Made by orgkernel from organization a-.--b f', 'a---b')
     """
     written = _DASHES.sub("-.", org_id)

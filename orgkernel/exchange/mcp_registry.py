@@ -15,7 +15,7 @@ from typing import Any
 from orgkernel.documents.records import Tool
 from orgkernel.exchange.a2a.cards import is_address
 from orgkernel.exchange.exported import ConvertedFiles, Loss
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 
 TARGET = "mcp-registry"
@@ -66,7 +66,7 @@ def _render_server(view: OrgView, name: str, tools: list[tuple[str, Tool]]) -> s
     digest = hashlib.sha256(json.dumps(server, sort_keys=True).encode()).hexdigest()[:12]
     document = {
         "_meta": {
-            _PUBLISHER: {"$comment": mark_of(view.org_id, TARGET), "tools": [each for each, _ in tools]}
+            _PUBLISHER: {"$comment": render_mark(view.org_id, TARGET), "tools": [each for each, _ in tools]}
         },
         "$schema": SCHEMA,
         **server,

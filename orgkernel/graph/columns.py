@@ -57,7 +57,7 @@ class EdgeFan(NamedTuple):
     mark: int
 
 
-def run_of(edge: Edge) -> EdgeRun:
+def build_single_run(edge: Edge) -> EdgeRun:
     """A run with a single edge."""
     place = edge.place
     return EdgeRun(

@@ -28,7 +28,7 @@ from orgkernel.graph.cognitive_skills import (
     list_required_skills,
     open_skills,
 )
-from orgkernel.graph.columns import EdgeFan, EdgeRun, run_of
+from orgkernel.graph.columns import EdgeFan, EdgeRun, build_single_run
 from orgkernel.graph.records import Definition, OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind, NodeKind
 from orgkernel.loading.marks import Marks, RouteStep, find_item_marks, find_mark, get_children
@@ -55,7 +55,7 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun | EdgeFan]:
         yield from _extract_relations(records, post, profile, document.marks if alone else None)
     yield from _extract_channels(records)
     yield from _extract_catalogs(records)
-    yield from map(run_of, extract_access_edges(records))
+    yield from map(build_single_run, extract_access_edges(records))
     by_skill = _group_roles_by_skill(records) if records.cognitive_skills or records.procedures else {}
     yield from _extract_cognitive_skills(records, by_skill)
     yield from _extract_procedures(records, by_skill)
@@ -200,7 +200,7 @@ def _extract_relations(
         # One edge for one permission, or it would be listed, and counted, twice.
         if source in records.posts and role in records.posts[source].profile.handoff.may_to:
             continue  # declared on both sides
-        yield run_of(
+        yield build_single_run(
             Edge(
                 EdgeKind.MAY_HAND_WORK_TO,
                 source,
@@ -216,7 +216,7 @@ def _extract_channels(records: OrgRecords) -> Iterator[EdgeRun]:
     for channel_id, channel in records.organization.communication_channels.items():
         for number, (one, other) in enumerate(channel.allowed_pairs):
             place = document.place("communication_channels", channel_id, "allowed_pairs", number)
-            yield run_of(Edge(EdgeKind.SPEAKS_WITH, one, other, channel_id, place))
+            yield build_single_run(Edge(EdgeKind.SPEAKS_WITH, one, other, channel_id, place))
 
 
 def _extract_catalogs(records: OrgRecords) -> Iterator[EdgeRun]:

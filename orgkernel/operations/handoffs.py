@@ -281,7 +281,7 @@ def _build_claim(
     if brief is None or not brief.files_owned:
         return None
     words = list_words_for(sender)
-    above = () if brief.parent is None else rows.claims_of(brief.parent)
+    above = () if brief.parent is None else rows.list_claims(brief.parent)
     return WantedClaim(
         holder=holder, paths=require_paths(brief.files_owned), seconds=seconds, session=session,
         planner=sender.subject, reason=reason, brief=brief.id, mission=brief.parent,

@@ -99,7 +99,7 @@ def _correct(file: LoadedFile, findings: Iterable[Diagnostic]) -> FileCorrection
 def _list_edits(diagnostic: Diagnostic, places: TextPlaces) -> Iterator[Edit]:
     """The edit of a finding: the misspelled word of its message, exactly at its place."""
     meant = read_suggestion(diagnostic.help)
-    start = places.offset_at(diagnostic.place.line, diagnostic.place.column)
+    start = places.compute_offset_at(diagnostic.place.line, diagnostic.place.column)
     if places.text[start : start + 1] in ("'", '"'):
         start += 1
     for word in _QUOTED.findall(diagnostic.message):

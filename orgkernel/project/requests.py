@@ -8,7 +8,9 @@ from orgkernel.kernel.settings import Project, find_top
 from orgkernel.snapshots.roots import Request, resolve_paths
 
 
-def request_of(project: Project, here: str, paths: Sequence[str] = (), read_as: str | None = None) -> Request:
+def build_load_request(
+    project: Project, here: str, paths: Sequence[str] = (), read_as: str | None = None
+) -> Request:
     """The files to read: the given paths, relative to `here`, or else the paths of the project."""
     top = find_top(project)
     if paths:

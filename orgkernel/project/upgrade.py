@@ -98,7 +98,7 @@ def upgrade_source(
         problem = parsed.problems[0]
         ours = named or is_orgkernel_document(source) or problem.row is UNREADABLE
         return FileUpgrade(source, source.text, refusal=problem.message) if ours else None
-    if not any(_kind_of(document.value) for document in parsed.documents):
+    if not any(_read_kind(document.value) for document in parsed.documents):
         return (
             FileUpgrade(source, source.text, refusal="it contains no orgkernel document") if named else None
         )
@@ -125,7 +125,7 @@ def render_diff(upgrade: FileUpgrade, mark: str = "") -> str:
     return unified_diff(mark + upgrade.source.text, mark + upgrade.text, name, name)
 
 
-def _kind_of(value: Any) -> str | None:
+def _read_kind(value: Any) -> str | None:
     schema = value.get("_schema") if isinstance(value, dict) else None
     kind = schema.removeprefix(PREFIX) if isinstance(schema, str) and schema.startswith(PREFIX) else None
     return kind if kind in KINDS else None
@@ -133,7 +133,7 @@ def _kind_of(value: Any) -> str | None:
 
 def _build_drafts(parsed: ParsedText, places: TextPlaces) -> Iterator[tuple[int, Draft]]:
     for number, document in enumerate(parsed.documents):
-        kind = _kind_of(document.value)
+        kind = _read_kind(document.value)
         if kind:
             yield number, Draft(places, kind, document.value, document.marks)
 
@@ -153,7 +153,7 @@ def _build_edits(draft: Draft, steps: Steps, current: FormatVersion) -> list[Tex
     if version is None or version[0] != current[0] or version > current:
         what = f"`_version` is {quote(draft.version)}, which this version cannot upgrade"
         help = f"it supports versions up to {current[0]}.{current[1]}"
-        return [ManualChange(draft.places.offset_of(draft.mark("_version")), what, help)]
+        return [ManualChange(draft.places.compute_offset(draft.mark("_version")), what, help)]
     outcomes = list(tidy(draft))
     if version not in steps or any(isinstance(each, TextChange) for each in outcomes):
         return outcomes
@@ -222,7 +222,7 @@ def _list_deprecated(source: SourceText, places: TextPlaces) -> Iterator[ManualC
         accepted = [each for each in document.record.suppressions if each.rule == DEPRECATED.code]
         for diagnostic in DEPRECATED.check(document):
             if not any(each.subject in (None, diagnostic.subject) for each in accepted):
-                offset = places.offset_at(diagnostic.place.line, diagnostic.place.column)
+                offset = places.compute_offset_at(diagnostic.place.line, diagnostic.place.column)
                 yield ManualChange(offset, diagnostic.message, diagnostic.help)
 
 

@@ -101,13 +101,15 @@ def write_version(draft: Draft, version: str | None = None) -> Iterator[TextChan
             TextChange(Edit(*span, f'"{version}"'), what, ("_version",), version)
             if span
             else ManualChange(
-                draft.places.offset_of(mark), "`_version` is written with escapes", f'write `"{version}"`'
+                draft.places.compute_offset(mark),
+                "`_version` is written with escapes",
+                f'write `"{version}"`',
             )
         )
 
 
 def _quote_version(draft: Draft, version: str) -> TextChange | ManualChange:
-    start = draft.places.offset_of(draft.mark("_version"))
+    start = draft.places.compute_offset(draft.mark("_version"))
     match = _NUMBER.match(draft.places.text, start)
     if match is None:
         return ManualChange(start, "`_version` is a number", f'write `_version: "{version}"`')
@@ -120,10 +122,12 @@ def _add_version(draft: Draft, version: str) -> TextChange | ManualChange:
     text, places = draft.places.text, draft.places
     mark = draft.mark("_schema")
     span = places.span_with_quotes(mark, draft.value["_schema"])
-    by_hand = ManualChange(places.offset_of(mark), "`_version` is missing", f'add `_version: "{version}"`')
+    by_hand = ManualChange(
+        places.compute_offset(mark), "`_version` is missing", f'add `_version: "{version}"`'
+    )
     if span is None:
         return by_hand
-    key, end = places.offset_of(draft.mark("_schema", key=True)), span[1]
+    key, end = places.compute_offset(draft.mark("_schema", key=True)), span[1]
     line_start = key - (places.position(key)[1] - 1)
     indent = text[line_start:key]
     line_break = LINE_BREAK.search(text, end) or LINE_BREAK.search(text)
@@ -164,7 +168,7 @@ def name_trigger_words(draft: Draft) -> Iterator[TextChange | ManualChange]:
         for use in reversed(aliases):
             becomes = f"{becomes[: use.start]}{use.target}{becomes[use.end :]}"
         mark = draft.mark(*route)
-        span = draft.places.span_of(mark, trigger)
+        span = draft.places.find_span(mark, trigger)
         if span is None or not _has_same_meaning(read, parse_trigger(becomes)):
             why = (
                 "it is written with escapes or over several lines" if span is None else "it becomes too long"
@@ -172,7 +176,7 @@ def name_trigger_words(draft: Draft) -> Iterator[TextChange | ManualChange]:
             words = ", ".join(dict.fromkeys(f"{quote(use.name)}" for use in aliases))
             names = ", ".join(dict.fromkeys(f"{quote(use.target)}" for use in aliases))
             yield ManualChange(
-                draft.places.offset_of(mark),
+                draft.places.compute_offset(mark),
                 f"the trigger uses {words}, and {why}",
                 f"write {names} instead",
             )
@@ -199,11 +203,11 @@ def rename_fields(draft: Draft) -> Iterator[TextChange | ManualChange]:
         for route in _list_matching_routes(draft.value, pattern):
             old_name = str(route[-1])
             mark = draft.mark(*route, key=True)
-            span = draft.places.span_of(mark, old_name)
+            span = draft.places.find_span(mark, old_name)
             what = f"writes the field {quote(new_name)} instead of {quote(old_name)}"
             siblings = _get_value(draft.value, route[:-1])
             if span is None or new_name in siblings:
-                offset = draft.places.offset_of(mark)
+                offset = draft.places.compute_offset(mark)
                 yield ManualChange(
                     offset, f"the field {quote(old_name)} is renamed", f"write {quote(new_name)}"
                 )

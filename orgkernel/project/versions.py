@@ -25,7 +25,7 @@ from orgkernel.project.git.revision import (
     show_in_repository,
 )
 from orgkernel.project.git.tree import Repository, find_repository, find_tree, written_tree
-from orgkernel.project.requests import request_of
+from orgkernel.project.requests import build_load_request
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
@@ -146,7 +146,7 @@ class _Reader:
             if first.path is not None:
                 repository, names = _find_in_repository(first, second, self._project, self._folder)
                 paths = tuple(os.path.join(repository.folder, name) for name in names)
-            self._load(request_of(self._project, self._folder, paths, self._read_as), self._cache)
+            self._load(build_load_request(self._project, self._folder, paths, self._read_as), self._cache)
 
     def save(self) -> None:
         """Write what was read to the cache."""
@@ -213,7 +213,7 @@ def _align_organization_names(request: Request, other: Request) -> Request:
 
 
 def _request_on_disk(tree: _Tree, project: Project, folder: str, read_as: str | None) -> Request:
-    return request_of(project, folder, () if tree.path is None else (tree.path,), read_as)
+    return build_load_request(project, folder, () if tree.path is None else (tree.path,), read_as)
 
 
 def _find_in_repository(

@@ -38,7 +38,7 @@ class PostInChainOfCommand(NamedTuple):
     names: Mapping[str, str] = MappingProxyType({})
     """Known role names by role id."""
 
-    def name_of(self, role_id: str) -> str:
+    def get_display_name(self, role_id: str) -> str:
         """The display name of a role: `Engineering XO (engineering_xo)`."""
         name = self.role_name if role_id == self.role_id else self.names.get(role_id, "")
         known = name and name != role_id
@@ -50,7 +50,7 @@ def say_transition(
 ) -> tuple[str, ...]:
     """The sentences about the role's own tier. `last_tier` is the tier that the agent was last told about."""
     because = "; ".join(tripped.text for tripped in pace.reasons) or (PROGRESS if pace.progressed else why)
-    happened = f"{post.name_of(post.role_id)} went from PACE tier {last_tier} to {pace.tier}"
+    happened = f"{post.get_display_name(post.role_id)} went from PACE tier {last_tier} to {pace.tier}"
     sentences = [f"{happened}: {because}." if because else f"{happened}."]
     for duty in pace.obligations:
         sentences += _say_duty(duty, post, failing)
@@ -100,7 +100,7 @@ def _name_addressee(to: str | None) -> str:
 
 
 def _name(whom: str, post: PostInChainOfCommand) -> str:
-    return "the user" if whom == USER else post.name_of(whom)
+    return "the user" if whom == USER else post.get_display_name(whom)
 
 
 def say_report(report: Mapping[str, Any], tier: str, post: PostInChainOfCommand) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def say_report(report: Mapping[str, Any], tier: str, post: PostInChainOfCommand)
     names = (
         {**post.names, role_id: named} if isinstance(named, str) and role_id not in post.names else post.names
     )
-    who = PostInChainOfCommand(post.role_id, post.role_name, names=names).name_of(role_id)
+    who = PostInChainOfCommand(post.role_id, post.role_name, names=names).get_display_name(role_id)
     task = activity.get("current_task")
     quoted = fold_to_one_line(strip_own_text(task), _QUOTED) if isinstance(task, str) else ""
     about = f' Its task: "{quoted}".' if quoted else ""

@@ -374,7 +374,7 @@ def _make(call: ProgramCall, entry: CatalogEntry, facts: Facts, options: Options
 
 
 def _list_named(names: Sequence[str], options: Options) -> Sequence[ShellWord]:
-    return [value for name in names for value in _values_of(options, name)]
+    return [value for name in names for value in _get_values(options, name)]
 
 
 def _find_context(call: ProgramCall, entry: CatalogEntry) -> tuple[object, ...]:
@@ -490,7 +490,7 @@ def _is_given(options: Options, name: str) -> bool:
     return any(value.text.lower() not in _NOT_GIVEN for value in options.values.get(name, ()))
 
 
-def _values_of(options: Options, option: str) -> Sequence[ShellWord]:
+def _get_values(options: Options, option: str) -> Sequence[ShellWord]:
     return options.values.get(normalize_option(option), ())
 
 

@@ -55,7 +55,7 @@ def join(folder: str, path: str) -> str:
     return f"{folder}/{path}"
 
 
-def owner_of(path: str, ground: Ground, *, is_elsewhere: bool = False) -> Ownership:
+def classify_owner(path: str, ground: Ground, *, is_elsewhere: bool = False) -> Ownership:
     """The ownership of a path. `is_elsewhere` means another machine or a container, where nothing is own."""
     first = path[:1]
     if first == TEMPORARY:

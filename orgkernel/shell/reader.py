@@ -36,7 +36,7 @@ from orgkernel.shell.marks import (
     shown,
     split_fields,
 )
-from orgkernel.shell.ownership import Ground, Ownership, is_sink, join, owner_of
+from orgkernel.shell.ownership import Ground, Ownership, classify_owner, is_sink, join
 from orgkernel.shell.verdict import CommandPlace, DestructiveOperation, ProgramReading, UnreadPart
 
 MOST_CHARACTERS: Final = 10_000
@@ -398,7 +398,7 @@ class Reader:
         """The ownership of a path."""
         if self.is_fresh:
             return "own"
-        ownership = owner_of(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
+        ownership = classify_owner(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
         if (
             ownership == "foreign"
             and self.ground == Ground()
@@ -406,7 +406,7 @@ class Reader:
             and _PROJECT.match(self.folder)
         ):
             # A worker in that folder writes `cd ~/shop && rm -rf dist`.
-            return "unclear" if owner_of(path, self.ground) == "own" else ownership
+            return "unclear" if classify_owner(path, self.ground) == "own" else ownership
         return ownership
 
     @contextmanager
@@ -923,11 +923,11 @@ class Reader:
             return UNKNOWN
         self._nesting += 1
         try:
-            return _cut(self._text_of(node, is_quoted))
+            return _cut(self._expand_text(node, is_quoted))
         finally:
             self._nesting -= 1
 
-    def _text_of(self, node: Node, is_quoted: bool) -> str:
+    def _expand_text(self, node: Node, is_quoted: bool) -> str:
         kind = node.type
         if kind in (
             "word",

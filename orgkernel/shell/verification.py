@@ -285,7 +285,7 @@ class _Script:
             return _Ends(_test(args[:-1] if name == "[" else args))
         if name == "let":
             return _Ends(EITHER)
-        if name in _SHELLS and (script := _script_of(args)) is not None:
+        if name in _SHELLS and (script := _find_script(args)) is not None:
             # The depth goes along, so scripts within scripts reach the same limit as nested commands.
             codes = _Script(self._depth + 1).codes(script)
             return _Ends(EITHER if codes is None else codes)
@@ -364,7 +364,7 @@ def _word(node: Node) -> str | None:
     return None
 
 
-def _script_of(args: Sequence[str | None]) -> str | None:
+def _find_script(args: Sequence[str | None]) -> str | None:
     """The script of `sh -c SCRIPT`."""
     for number, word in enumerate(args):
         if word is None or not word.startswith("-"):

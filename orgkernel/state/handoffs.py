@@ -212,7 +212,7 @@ class HandoffRows:
             handoffs.c.sender == sender if session is None else handoffs.c.from_session == session
         )
 
-    def claims_of(self, brief: str) -> tuple[FileClaim, ...]:
+    def list_claims(self, brief: str) -> tuple[FileClaim, ...]:
         """The live claims that were made for a brief."""
         return find_claims_for(self._transaction, self._org_id, brief)
 

@@ -90,7 +90,7 @@ def as_data(value: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def request_of(ask: dict[str, Any], now: float = 0.0) -> HandlingRequest:
+def build_load_request(ask: dict[str, Any], now: float = 0.0) -> HandlingRequest:
     context = AccessContext(**ask.get("context", {}), now=now)
     run = {"on_behalf_of": ask.get("on_behalf_of"), "via": tuple(ask.get("via", ()))}
     return HandlingRequest(
@@ -108,7 +108,7 @@ def ask_view(kind: str) -> Callable[[Organization, dict[str, Any]], Any]:
         view = getattr(organization.kernel.organization(organization.id).snapshot, kind)
         state, now = organization.state(case), case.get("given", {}).get("days", 0) * DAY + 1
         if "handle" in case:
-            return as_data(decide_handling(view, state, request_of(case["handle"], now)))
+            return as_data(decide_handling(view, state, build_load_request(case["handle"], now)))
         if "skills" in case:
             return as_data(list_skills(view, state, case["skills"]["subject"], AccessContext(now=now)))
         if "proposals" in case:
@@ -123,7 +123,7 @@ def ask_view(kind: str) -> Callable[[Organization, dict[str, Any]], Any]:
 def ask_kernel(organization: Organization, case: dict[str, Any]) -> Any:
     kernel, org = organization.there(case), organization.id
     if "handle" in case:
-        return as_data(kernel.handle(org, request_of(case["handle"])))
+        return as_data(kernel.handle(org, build_load_request(case["handle"])))
     if "skills" in case:
         return as_data(kernel.cognitive_skills(org, case["skills"]["subject"]))
     if "proposals" in case:

@@ -21,7 +21,7 @@ from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.formats import EXPORTS
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats import read_built_in_tools
-from orgkernel.loading.formats.names import convert_to_id, name_of
+from orgkernel.loading.formats.names import convert_to_id, derive_name
 from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.loading.shipped_tables import read_shipped_table
 from tests.support.in_process import run_here
@@ -193,7 +193,7 @@ def _name(view: OrgView, tool: str) -> str:
     known = view.records.tools.get(tool)
     name = known.record.names.get("claude_code", tool) if known else tool
     # Copilot has one tool for both.
-    return "Edit" if name == "MultiEdit" else name_of(name).removeprefix("custom:")
+    return "Edit" if name == "MultiEdit" else derive_name(name).removeprefix("custom:")
 
 
 def _read_tools(folder: Path) -> tuple[OrgView, dict[str, set[str]]]:
@@ -334,8 +334,8 @@ def _list_groups() -> dict[str, str]:
 
 def _get_meaning(names: Mapping[str, Mapping[str, str]], tool: str) -> str:
     """What a tool does, or for a tool that the table does not have, its name without the ways of the formats."""
-    plain = name_of(tool).removeprefix("custom:") if "_5f_" in tool or "_3a_" in tool else tool
-    plain = name_of(plain) if "_2e_" in plain else plain
+    plain = derive_name(tool).removeprefix("custom:") if "_5f_" in tool or "_3a_" in tool else tool
+    plain = derive_name(plain) if "_2e_" in plain else plain
     words = (*names.get(tool, {}).values(), tool, plain)
     every = (*words, *(each.replace(".", "/", 1) for each in words))
     return next((_list_groups()[each] for each in every if each in _list_groups()), plain)

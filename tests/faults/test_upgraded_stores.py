@@ -49,7 +49,7 @@ def place(request: pytest.FixtureRequest) -> StoreLocation:
     return given
 
 
-def name_of(place: StoreLocation) -> str:
+def derive_name(place: StoreLocation) -> str:
     return place.path or place.url.replace("+psycopg", "")
 
 
@@ -66,7 +66,7 @@ def test_an_older_server_refuses_what_depends_on_the_store(
 ) -> None:
     """From the moment of the upgrade it decides, reads and writes nothing, and is not ready; documents are still answered."""
     key = bearer(first_key(place))
-    with running(tmp_path, TEMPLATES / "household", store=name_of(place)) as server:
+    with running(tmp_path, TEMPLATES / "household", store=derive_name(place)) as server:
 
         def post(path: str, body: object) -> httpx2.Response:
             return server.client.post(path, json=body, headers=key)
@@ -74,7 +74,7 @@ def test_an_older_server_refuses_what_depends_on_the_store(
         assert post("/v1/orgs/household/grants", GRANT).status_code == 201
         assert post("/access/v1/evaluation", EVALUATION).status_code == 200
         assert server.get("/readyz").status_code == 200
-        done = newer.run("store", "upgrade", "--store", name_of(place), "--while-connected")
+        done = newer.run("store", "upgrade", "--store", derive_name(place), "--while-connected")
         assert (done.returncode, done.stderr) == (0, f"version {NEWEST} → {NEXT}\n")
         rows = count_rows(place)
         refusals = [
@@ -100,8 +100,8 @@ def test_an_upgrade_names_who_is_connected(tmp_path: Path, place: StoreLocation,
     """It refuses while a server runs, with its process, host and start, changes nothing, and is done after the server has ended."""
     first_key(place)
     shop = copy_template(tmp_path / "household", "household")
-    with serving(shop, "--store", name_of(place)) as (process, _):
-        done = newer.run("store", "upgrade", "--store", name_of(place))
+    with serving(shop, "--store", derive_name(place)) as (process, _):
+        done = newer.run("store", "upgrade", "--store", derive_name(place))
         assert done.returncode == 2
         pattern = rf"connected to the store .*: process {process.pid} \(orgkernel serve\) on {re.escape(socket.gethostname())} since 20"
         assert re.search(pattern, done.stderr), done.stderr
@@ -109,7 +109,7 @@ def test_an_upgrade_names_who_is_connected(tmp_path: Path, place: StoreLocation,
         assert str(os.getpid()) not in done.stderr
         with open_store(place, create=False):  # still of this version
             pass
-    done = newer.run("store", "upgrade", "--store", name_of(place))
+    done = newer.run("store", "upgrade", "--store", derive_name(place))
     assert (done.returncode, done.stderr) == (0, f"version {NEWEST} → {NEXT}\n")
 
 

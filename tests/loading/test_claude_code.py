@@ -20,7 +20,7 @@ from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import Area, LocatedFile, Root, decode
 from orgkernel.loading.formats import complete
 from orgkernel.loading.formats.claude_code.agents import read_agent
-from orgkernel.loading.formats.names import convert_to_id, name_of
+from orgkernel.loading.formats.names import convert_to_id, derive_name
 from orgkernel.loading.sources import LoadedFile
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
@@ -153,7 +153,7 @@ def test_names_become_ids_and_back(tmp_path: Path) -> None:
     ]
     ids = [convert_to_id(name) for name in names]
     assert len(set(ids)) == len(names)
-    assert [name_of(each) for each in ids] == names
+    assert [derive_name(each) for each in ids] == names
     write_tree(
         tmp_path,
         {

@@ -36,8 +36,8 @@ from tests.reference.access_worlds import (
     SUBJECTS,
     TIERS,
     WorldMaker,
+    build_load_request,
     documents_of,
-    request_of,
     state_of,
     views_of,
 )
@@ -51,7 +51,7 @@ World = dict[str, Any]
 
 def decide(world: World, asked: Mapping[str, Any]) -> AccessDecision:
     """The decision in a world, from its documents on."""
-    return decide_access(views_of(world)[0], request_of(asked), state_of(world))
+    return decide_access(views_of(world)[0], build_load_request(asked), state_of(world))
 
 
 def questions(seed: int, count: int = 25, *, plain: bool = False) -> tuple[World, list[dict[str, Any]]]:
@@ -64,7 +64,7 @@ def questions(seed: int, count: int = 25, *, plain: bool = False) -> tuple[World
 def answers(world: World, asked: list[dict[str, Any]]) -> list[AccessDecision]:
     """The decisions on several requests."""
     view, state = views_of(world)[0], state_of(world)
-    return [decide_access(view, request_of(each), state) for each in asked]
+    return [decide_access(view, build_load_request(each), state) for each in asked]
 
 
 def step(decision: AccessDecision) -> int:
@@ -236,7 +236,7 @@ def test_allow_has_a_reason(seed: int) -> None:
     world, asked = questions(seed)
     view, state = views_of(world)[0], state_of(world)
     for each in asked:
-        explanation = explain_access(view, request_of(each), state, remedies=False)
+        explanation = explain_access(view, build_load_request(each), state, remedies=False)
         if explanation.decision.outcome == "allow":
             assert explanation.decision.code in SOURCES
             for reason in explanation.reasons:
@@ -260,7 +260,7 @@ def test_every_reason_edge_exists(seed: int) -> None:
         for path, text in documents_of(world).items()
     }
     for each in asked:
-        explanation = explain_access(view, request_of(each), state, remedies=False)
+        explanation = explain_access(view, build_load_request(each), state, remedies=False)
         for reason in explanation.reasons:
             assert reason.text
             for why in reason.why:
@@ -276,7 +276,7 @@ def test_forward_and_reverse_agree(seed: int) -> None:
     maker = WorldMaker(seed)
     world = maker.world()
     view, state = views_of(world)[0], state_of(world)
-    asked = request_of({**maker.request(world), "context": maker.context()})
+    asked = build_load_request({**maker.request(world), "context": maker.context()})
     asked = AccessRequest("", "", "", asked.context)
     kinds = ("tool", "credential", "data", "role")
     forward: dict[tuple[str, str, str], tuple[str, tuple[str, ...]]] = {}
@@ -314,7 +314,7 @@ def test_fast_equals_layered(seed: int) -> None:
     world = maker.world()
     view, state = views_of(world)[0], state_of(world)
     asked = AccessRequest(
-        "", "", "", request_of({**maker.request(world), "context": maker.context()}).context
+        "", "", "", build_load_request({**maker.request(world), "context": maker.context()}).context
     )
 
     def rows() -> list[Any]:
@@ -356,7 +356,9 @@ def test_only_conditional_rows_change_with_circumstances(seed: int) -> None:
     for lock in world["state"]["locks"]:
         lock.pop("expires_at", None)
     view, state = views_of(world)[0], state_of(world)
-    contexts = [request_of({**maker.request(world), "context": maker.context()}).context for _ in range(8)]
+    contexts = [
+        build_load_request({**maker.request(world), "context": maker.context()}).context for _ in range(8)
+    ]
     taken = {tool: ToolLock("o", tool, "agent:a1", 1, 0.0) for tool in world["tools"]}
     states = state, replace(state, locks={}), replace(state, locks=taken)
     lists = [
@@ -383,7 +385,7 @@ def test_explain_equals_decide(seed: int) -> None:
     world, asked = questions(seed)
     view, state = views_of(world)[0], state_of(world)
     for each in asked:
-        request = request_of(each)
+        request = build_load_request(each)
         explanation = explain_access(view, request, state)
         assert explanation.decision == decide_access(view, request, state)
         told = tuple(reason.code for reason in explanation.reasons)
@@ -415,7 +417,7 @@ def test_index_equals_graph(seed: int) -> None:
     index, graph = views_of(world)
     state = state_of(world)
     for each in asked:
-        request = request_of(each)
+        request = build_load_request(each)
         assert explain_access(index, request, state) == explain_access(graph, request, state)
         pair = request.action, request.resource
         assert who_can(index, *pair, state=state) == who_can(graph, *pair, state=state)
@@ -430,7 +432,7 @@ def test_delegation_never_widens(seed: int) -> None:
     view, state = views_of(world)[0], state_of(world)
     for _ in range(25):
         asked = maker.request(world)
-        one = decide_access(view, request_of(asked), state)
+        one = decide_access(view, build_load_request(asked), state)
         hop = maker.request(world)["subject"]
         path = asked.get("via", [])
         narrower = [
@@ -442,7 +444,7 @@ def test_delegation_never_widens(seed: int) -> None:
         narrower += [{**asked, "envelope": dict.fromkeys(passed, "none")}]
         narrower += [{**asked, "envelope": passed}] if "envelope" not in asked else []
         for each in narrower:
-            assert not_wider(decide_access(view, request_of(each), state), one), (asked, each)
+            assert not_wider(decide_access(view, build_load_request(each), state), one), (asked, each)
 
 
 @given(SEEDS)
@@ -453,13 +455,13 @@ def test_a_wider_envelope_never_closes(seed: int) -> None:
     view, state = views_of(world)[0], state_of(world)
     for _ in range(25):
         asked = {"envelope": {}, **maker.request(world)}
-        one = decide_access(view, request_of(asked), state)
+        one = decide_access(view, build_load_request(asked), state)
         words = [asked["resource"], *ENVELOPE_WORDS]
         wider = [{**asked["envelope"], word: "full"} for word in words if word not in asked["envelope"]]
         wider += [{**asked["envelope"], word: "full"} for word in asked["envelope"]]
         for envelope in wider:
             each = {**asked, "envelope": envelope}
-            assert not_wider(one, decide_access(view, request_of(each), state)), (asked, each)
+            assert not_wider(one, decide_access(view, build_load_request(each), state)), (asked, each)
 
 
 @given(SEEDS)
@@ -473,8 +475,8 @@ def test_no_run_keeps_anybody_from_their_superiors(seed: int) -> None:
         asked = {**run, "action": "escalate", "resource": f"role:{ROLES[seed % len(ROLES)]}"}
         alone = {key: asked[key] for key in ("subject", "action", "resource")}
         context = {key: each for key, each in run["context"].items() if key not in ("depth", "children")}
-        one = decide_access(view, request_of({**alone, "context": context}), state)
-        other = decide_access(view, request_of(asked), state)
+        one = decide_access(view, build_load_request({**alone, "context": context}), state)
+        other = decide_access(view, build_load_request(asked), state)
         assert one.codes == other.codes or set(other.codes) & {"UNKNOWN_PRINCIPAL", "AGENT_INACTIVE"}, asked
 
 
@@ -543,7 +545,7 @@ def test_a_grant_that_ran_out_is_told_where_it_is_missed(seed: int) -> None:
     """That is where less would fail if it still held, noted as run out or not; and the one that ended last is named."""
     world, asked = questions(seed)
     view, state = views_of(world)[0], state_of(world)
-    now = max(request_of(each).context.now for each in asked)
+    now = max(build_load_request(each).context.now for each in asked)
     for number, each in enumerate(asked):
         given = Grant(
             f"x{number}", each["subject"], (each["resource"],), waives=("rank",), expires_at=now - number
@@ -552,7 +554,7 @@ def test_a_grant_that_ran_out_is_told_where_it_is_missed(seed: int) -> None:
         state = msgspec.structs.replace(state, grants=grants)
     noted = msgspec.structs.replace(state, grants={}, expired=state.grants)
     for each in asked:
-        request = request_of(each)
+        request = build_load_request(each)
         for there in (state, noted):
             reasons = decide_with_reasons(view, request, there)[1]
             told = [reason.text for reason in reasons if reason.code == "GRANT_EXPIRED"]
@@ -596,7 +598,7 @@ def test_remedies_are_minimal_and_work(seed: int) -> None:
     world, asked = questions(seed, 4, plain=True)
     view, state = views_of(world)[0], state_of(world)
     for each in asked:
-        explanation = explain_access(view, request_of(each), state)
+        explanation = explain_access(view, build_load_request(each), state)
         if explanation.decision.outcome == "allow":
             assert explanation.remedies == ()
             continue

@@ -53,7 +53,7 @@ TOOL_LOSSES = frozenset(
 class Reading(NamedTuple):
     """How a format is read again."""
 
-    name_of: Callable[[HeldTool], str | None]
+    derive_name: Callable[[HeldTool], str | None]
     """What the imported organization calls a tool of ours."""
     prepare: Callable[[Path], None] = lambda folder: None
     """What users of the format have beside the exported files."""
@@ -145,14 +145,14 @@ def check_laws(view: OrgView, target: str) -> None:
     lost = {each.what: each.count for each in export.lost}
     assert set(again.roles) == set(roster.names.values())
     assert len(lost) == len(export.lost)
-    name_of = READINGS[target].name_of
+    derive_name = READINGS[target].derive_name
     asked = asked_in(export, target)
     given = elsewhere = 0
     for role in roster.roles.values():
         post = again.records.posts[role.name].profile
         there = tools_in(again, role.name)
         for name in there:
-            same = [each for each in role.tools if name_of(each) == name]
+            same = [each for each in role.tools if derive_name(each) == name]
             # A set or a server holds tools that only the host knows.
             inside = any(holds(other, name) for other in there)
             # The host limits whom it may start, which is read as the whole tool.

@@ -26,7 +26,7 @@ from orgkernel.decisions.access.stored import (
 from orgkernel.decisions.access.stored_index import find_about, find_limited_grants, list_root_resources
 from orgkernel.decisions.access.tool_input import find_digest
 from orgkernel.decisions.evidence.state_view import Grant, Restriction, StateView
-from tests.reference.access_worlds import WorldMaker, request_of, state_of, views_of
+from tests.reference.access_worlds import WorldMaker, build_load_request, state_of, views_of
 
 SEEDS = st.integers(0, 2**32)
 KEYS = ("agent:a", "role:r", "tag:t")
@@ -190,7 +190,7 @@ def test_the_grants_that_a_decision_names_are_needed_and_enough(seed: int) -> No
     world["state"]["grants"] += more
     view, state = views_of(world)[0], state_of(world)
     for _ in range(40):
-        asked = request_of(maker.request(world))
+        asked = build_load_request(maker.request(world))
         decision = decide_access(view, asked, state)
         if decision.outcome != "allow":
             assert not decision.grants

@@ -475,7 +475,7 @@ def state_of(world: Mapping[str, Any]) -> StateView:
     )
 
 
-def request_of(asked: Mapping[str, Any]) -> AccessRequest:
+def build_load_request(asked: Mapping[str, Any]) -> AccessRequest:
     """A question as the decider takes it."""
     return AccessRequest(
         asked["subject"], asked["action"], asked["resource"], AccessContext(**asked["context"]),

@@ -208,7 +208,7 @@ class HandoffsOnce:
                 [
                     last and last.brief,
                     rows.find_brief("brief-9"),
-                    [each.token for each in rows.claims_of("brief-1")],
+                    [each.token for each in rows.list_claims("brief-1")],
                 ]
             )
             return wanted(3)

@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.formats import OURS
 from orgkernel.loading.formats.listing import LeftOut
-from orgkernel.project.requests import request_of
+from orgkernel.project.requests import build_load_request
 from orgkernel.snapshots.foreign_trees import ForeignSource, ReadSources, find_foreign_trees
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, format_relative_path, resolve_paths
@@ -56,7 +56,7 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
     """
     project = find_project(os.getcwd())
     paths = () if folder is None else (folder,)
-    request = request_of(project, os.getcwd(), paths)
+    request = build_load_request(project, os.getcwd(), paths)
     ours = _load_ours(paths, request, project, no_cache=no_cache)
     # A folder with nothing but sources was read as a whole. A single source can be read from a folder around it.
     is_read = folder is not None and request.detected and len(request.sources) > 1
@@ -96,7 +96,7 @@ def _build_json(tree: ListedTree) -> dict[str, object]:
 def _load_ours(paths: Sequence[str], request: Request, project: Project, *, no_cache: bool) -> Snapshot:
     """Load the orgkernel documents at the paths. A request for other formats only has none, and is not read again."""
     if not request.detected or any(not root.areas and not root.context for root in request.roots):
-        request = request_of(project, os.getcwd(), paths, OURS)
+        request = build_load_request(project, os.getcwd(), paths, OURS)
     loader = Loader(request, project.severities, find_cache(project, no_cache))
     snapshot = loader.load()
     save(loader)

@@ -28,7 +28,7 @@ from orgkernel.exchange.claude_code.activation import (
 )
 from orgkernel.exchange.claude_code.compiling import CompiledHook, compile_hook
 from orgkernel.exchange.claude_code.protection import build_protection
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.hooks.claude_hook.drifting import as_data
@@ -147,4 +147,4 @@ def _collect_exported(view: OrgView) -> dict[str, Any]:
     """Digests of the agents that an export would write, and the mark of an exported file."""
     files = export_claude_code(view).files
     digests = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
-    return {"exported": digests, "mark": mark_of(view.org_id, TARGET)}
+    return {"exported": digests, "mark": render_mark(view.org_id, TARGET)}

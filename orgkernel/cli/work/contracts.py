@@ -167,7 +167,7 @@ def show(ctx: click.Context, file: str) -> None:
 def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]]) -> None:
     diagnostics = checked.diagnostics
 
-    def lines_of(name: str) -> Sequence[str]:
+    def get_lines(name: str) -> Sequence[str]:
         return lines.get(name, ())
 
     if form == "json":
@@ -175,12 +175,12 @@ def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]])
     elif form == "github":
         from orgkernel.diagnostics.formats.github import render_github
 
-        click.echo(render_github(diagnostics, lines_of).encode(), nl=False)
+        click.echo(render_github(diagnostics, get_lines).encode(), nl=False)
     else:
         text = (
             render_concise(diagnostics, paint)
             if form == "concise"
-            else render_full(diagnostics, lines_of, paint)
+            else render_full(diagnostics, get_lines, paint)
         )
         click.echo(text, nl=False)
 

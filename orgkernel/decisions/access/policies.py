@@ -283,7 +283,7 @@ class PolicyTable:
         # All subjects with the same matching policies share one set.
         return self._matched.setdefault(matched, matched)
 
-    def set_of(
+    def get_policy_set(
         self, deciding: tuple[AccessPolicy, ...], giving: tuple[AccessPolicy, ...] | None = None
     ) -> PolicySet:
         """The shared set of these policies. Which of them grant follows from them, unless a list assumes otherwise."""

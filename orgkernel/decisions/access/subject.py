@@ -68,7 +68,7 @@ class Subject:
         self.policies = table.find_matching(identity)
         self.depends = any(policy.conditions for policy in self.policies)
         """Whether a policy about it depends on circumstances."""
-        self.deciding = None if self.depends else table.set_of(choose_deciding(self.policies))
+        self.deciding = None if self.depends else table.get_policy_set(choose_deciding(self.policies))
         """The deciding policies; None if they depend on circumstances."""
         self.sets: dict[tuple[object, ...], PolicySet] = {}
         """The deciding policies for the latest circumstances."""
@@ -111,7 +111,9 @@ class Subject:
         if policy_set is None:
             if len(self.sets) >= _MAX_CACHED_SETS:  # invented circumstances must not fill the memory
                 self.sets.clear()
-            policy_set = self.sets[key] = self._table.set_of(choose_deciding(self.find_matching(context)))
+            policy_set = self.sets[key] = self._table.get_policy_set(
+                choose_deciding(self.find_matching(context))
+            )
         return policy_set
 
     def find_matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:

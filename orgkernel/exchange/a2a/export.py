@@ -14,7 +14,7 @@ from orgkernel.exchange.a2a.cards import (
     has_card,
 )
 from orgkernel.exchange.exported import ConvertedFiles, Loss
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.exchange.role_losses import find_role_losses
 from orgkernel.graph.questions import OrgView
 
@@ -57,7 +57,7 @@ def export_a2a(
     for name, card in built.items():
         if card is not None:
             cards[name] = render_card(card if sign is None else sign(card))
-    mark = {"$comment": mark_of(view.org_id, TARGET), "cards": list(cards)}
+    mark = {"$comment": render_mark(view.org_id, TARGET), "cards": list(cards)}
     lost = tuple(_list_losses(view, endpoint is None, sign is None))
     left_out = tuple(each for each in view.roles if get_role_file(each) not in cards)
     return ConvertedFiles(

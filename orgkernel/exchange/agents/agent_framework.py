@@ -18,7 +18,7 @@ from orgkernel.exchange.agents.losses import (
 from orgkernel.exchange.agents.pages import At, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, build_roster
 from orgkernel.exchange.exported import ConvertedFiles
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 
 TARGET = "agent-framework"
@@ -38,7 +38,7 @@ def escape_text(text: str) -> str:
 def export_agent_framework(view: OrgView) -> ConvertedFiles:
     """An agent for each role. The same documents always give the same bytes."""
     roster = build_roster(view)
-    mark = mark_of(view.org_id, TARGET)
+    mark = render_mark(view.org_id, TARGET)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     kept: dict[str, set[str]] = {}

@@ -18,7 +18,7 @@ from orgkernel.exchange.agents.losses import (
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
 from orgkernel.exchange.exported import ConvertedFiles
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 
 TARGET = "agent-spec"
@@ -75,7 +75,7 @@ def export_agent_spec(view: OrgView) -> ConvertedFiles:
 
 
 def _render_lines(org_id: str, roster: Roster, root: ExportedRole) -> Iterator[Line]:
-    yield f"# {mark_of(org_id, TARGET)}", root.place
+    yield f"# {render_mark(org_id, TARGET)}", root.place
     tools: dict[str, At] = {}
     top = _build_component(roster, root, tools)
     whole = {**top, "$referenced_components": tools, "agentspec_version": VERSION}

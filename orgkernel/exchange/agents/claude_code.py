@@ -32,7 +32,7 @@ from orgkernel.exchange.agents.roster import (
     without_policies,
 )
 from orgkernel.exchange.exported import ConvertedFiles
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats import read_built_in_tools
 from orgkernel.loading.formats.equipment import is_plain
@@ -76,7 +76,7 @@ def export_claude_code(view: OrgView) -> ConvertedFiles:
     named = {tool: find_host_name(tool, names) for tool, names in list_host_names(view).items()}
     rules = tuple(list_file_rules(view, named))
     roster = without_policies(view, build_roster(view), frozenset(policy for policy, _, _, _ in rules))
-    mark = mark_of(view.org_id, TARGET)
+    mark = render_mark(view.org_id, TARGET)
     sharing = _group_tools_by_host_name(view)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}

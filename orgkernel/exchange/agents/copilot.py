@@ -28,7 +28,7 @@ from orgkernel.exchange.agents.roster import (
     has_all,
 )
 from orgkernel.exchange.exported import ConvertedFiles
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.copilot.words import SETS, STARTER, convert_tool_id, get_tool_name, holds
 from orgkernel.loading.formats.equipment import is_plain
@@ -64,7 +64,7 @@ def find_host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
 def export_copilot(view: OrgView) -> ConvertedFiles:
     """An agent for each role. The same documents always give the same bytes."""
     roster = build_roster(view)
-    mark = mark_of(view.org_id, TARGET)
+    mark = render_mark(view.org_id, TARGET)
     sharing = _group_tools_by_host_name(list_host_names(view))
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}

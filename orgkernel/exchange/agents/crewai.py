@@ -21,7 +21,7 @@ from orgkernel.exchange.agents.losses import (
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_json_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster, has_all
 from orgkernel.exchange.exported import ConvertedFiles
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 
 TARGET = "crewai"
@@ -54,7 +54,7 @@ def find_host_name(held: HeldTool) -> str | None:
 def export_crewai(view: OrgView) -> ConvertedFiles:
     """The crew and its agents. The same documents always give the same bytes."""
     roster = build_roster(view)
-    mark = mark_of(view.org_id, TARGET)
+    mark = render_mark(view.org_id, TARGET)
     manager = roster.roots[0] if len(roster.roots) == 1 and len(roster.roles) > 1 else None
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}

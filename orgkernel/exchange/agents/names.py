@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from orgkernel.loading.formats.names import name_of
+from orgkernel.loading.formats.names import derive_name
 
 MAX_NAME_LENGTH = 64
 _OTHERS = re.compile(r"[^a-z0-9]+")
@@ -25,7 +25,7 @@ def map_names(ids: Iterable[str]) -> Mapping[str, str]:
     >>> dict(map_names(["code_reviewer", "QA", "SE_3a__20_Playwright_20_Tester", "a_b", "a-b"]))
     {'code_reviewer': 'code-reviewer', 'QA': 'qa', 'SE_3a__20_Playwright_20_Tester': 'se-playwright-tester', 'a_b': 'a-b-648fa9', 'a-b': 'a-b'}
     """
-    plain = {each: simplify_name(name_of(each)) for each in ids}
+    plain = {each: simplify_name(derive_name(each)) for each in ids}
     shared = Counter(plain.values())
     names: dict[str, str] = {}
     for digits in _DIGITS:

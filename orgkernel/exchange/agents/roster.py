@@ -23,7 +23,7 @@ from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.formats.host_fields import read_host_fields
-from orgkernel.loading.formats.names import name_of
+from orgkernel.loading.formats.names import derive_name
 from orgkernel.loading.formats.roles import UNDECLARED, build_tool_id_from_name
 from orgkernel.loading.formats.words import get_list_words
 
@@ -228,7 +228,7 @@ def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
 
 def _find_written_name(tool_id: str) -> str:
     """The name that a tool has in the file of another host. A tool of the project is meant without the prefix of CrewAI."""
-    return name_of(tool_id).removeprefix("custom:")
+    return derive_name(tool_id).removeprefix("custom:")
 
 
 def _collect_rows(view: OrgView, role_id: str, without: frozenset[str] = frozenset()) -> _Rows:

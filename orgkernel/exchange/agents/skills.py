@@ -14,7 +14,7 @@ from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.names import MAX_NAME_LENGTH, map_names
 from orgkernel.exchange.agents.pages import At, Body, Line, page, render_markdown_lines, render_text_lines
 from orgkernel.exchange.exported import ConvertedFiles, Loss
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
@@ -26,7 +26,7 @@ MAX_DESCRIPTION_LENGTH, MAX_COMPATIBILITY_LENGTH = 1024, 500
 
 def export_skills(view: OrgView) -> ConvertedFiles:
     """The folders. The same documents always give the same bytes."""
-    mark = mark_of(view.org_id, TARGET)
+    mark = render_mark(view.org_id, TARGET)
     files: dict[str, str] = {}
     places: dict[str, tuple[Place | None, ...]] = {}
     taken: set[str] = set()

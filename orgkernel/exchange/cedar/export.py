@@ -21,7 +21,7 @@ from orgkernel.exchange.engine_losses import (
     list_engine_losses,
 )
 from orgkernel.exchange.exported import STORED_STATE, ConvertedFiles, Loss
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 
@@ -183,7 +183,7 @@ def export_cedar(view: OrgView) -> ConvertedFiles:
         json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in build_entities(view)
     )
     policies = "\n".join((LAYERS, *render_statements(view.records.policies.values())))
-    mark = f"// {mark_of(view.org_id, TARGET)}\n"
+    mark = f"// {render_mark(view.org_id, TARGET)}\n"
     files = {SCHEMA_FILE: mark + SCHEMA, POLICIES_FILE: mark + policies, ENTITIES_FILE: f"[\n{entities}\n]\n"}
     return ConvertedFiles(
         files, COVERS, tuple(find_losses(view.records)), unmarked=frozenset({ENTITIES_FILE})

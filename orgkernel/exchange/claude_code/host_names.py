@@ -10,7 +10,7 @@ from orgkernel.documents.records import Tool
 from orgkernel.exchange.agents.names import map_names
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats import read_built_in_tools
-from orgkernel.loading.formats.names import MCP, build_server_tool_id, name_of
+from orgkernel.loading.formats.names import MCP, build_server_tool_id, derive_name
 from orgkernel.project.hooks.claude_hook.deciding import COMMAND_ARGUMENTS, PATH_ARGUMENTS
 
 HOST: Final = "claude_code"
@@ -86,7 +86,7 @@ def map_agent_names(roles: Iterable[str]) -> dict[str, str]:
     """
     roles = tuple(roles)
     exported = map_names(roles)
-    made = {role: {name_of(role), exported[role]} - {role} for role in roles}
+    made = {role: {derive_name(role), exported[role]} - {role} for role in roles}
     counts = Counter(name for names in made.values() for name in names)
     roles_by_name = {name: role for role in roles for name in sorted(made[role]) if counts[name] == 1}
     return roles_by_name | {role: role for role in roles}

@@ -17,7 +17,7 @@ from orgkernel.exchange.engine_losses import (
     list_engine_losses,
 )
 from orgkernel.exchange.exported import STORED_STATE, ConvertedFiles, Loss
-from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.marks import render_mark
 from orgkernel.exchange.opa.data import build_data
 from orgkernel.graph.questions import OrgView
 
@@ -58,7 +58,7 @@ _WHY = {
 
 def export_opa(view: OrgView) -> ConvertedFiles:
     """Export the access rules of an organization. The same documents always produce the same bytes."""
-    mark = mark_of(view.org_id, TARGET)
+    mark = render_mark(view.org_id, TARGET)
     data = json.dumps({"$comment": mark, "organization": build_data(view)}, ensure_ascii=False, indent=1)
     policy = POLICY.read_text(encoding="utf-8")
     return ConvertedFiles(

@@ -25,7 +25,7 @@ def convert_to_id(name: str) -> str:
     >>> convert_to_id("build_a_bot"), convert_to_id("step_1_plan")
     ('build_a_bot', 'step_1_plan')
     """
-    if _ID.match(name) and name_of(name) == name:
+    if _ID.match(name) and derive_name(name) == name:
         return name
     return "".join(
         each if _KEPT.match(each) and (at or each.isalpha()) else f"_{ord(each):x}_"
@@ -33,10 +33,10 @@ def convert_to_id(name: str) -> str:
     )
 
 
-def name_of(role_id: str) -> str:
+def derive_name(role_id: str) -> str:
     """The name that an id is for. Characters that cannot be printed are in no name, so `_a_` is no line break.
 
-    >>> [name_of(convert_to_id(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über", "build_a_bot")]
+    >>> [derive_name(convert_to_id(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über", "build_a_bot")]
     ['code-reviewer', 'Code Reviewer', 'a_20_b', 'über', 'build_a_bot']
     """
     return _ESCAPED.sub(_decode, role_id)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from orgkernel.documents.records import RoleProfile, StandingOrder
 from orgkernel.loading.formats.building import replace_document
-from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id, name_of
+from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id, derive_name
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.sources import NAME_IN_FILE, LoadedFile, SourceDocument
 
@@ -80,7 +80,7 @@ def _rename(document: SourceDocument, new_ids: Mapping[str, str]) -> SourceDocum
         new = new_ids[record.role_id]
         raw = {**get_list_words(document), NAME_IN_FILE: [record.role_name or record.role_id]}
         return replace_document(
-            document, replace(record, role_id=new, role_name=name_of(new)), document.marks, raw
+            document, replace(record, role_id=new, role_name=derive_name(new)), document.marks, raw
         )
     if isinstance(record, StandingOrder) and record.audience == "role" and record.target in new_ids:
         return replace_document(document, replace(record, target=new_ids[record.target]), document.marks)

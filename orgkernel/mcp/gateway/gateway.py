@@ -95,7 +95,7 @@ class McpGateway:
             return None
         return CallTarget(server, name, find_bindings(view, (server.name, name)))
 
-    def schema_of(self, exposed: str) -> Any:
+    def get_schema(self, exposed: str) -> Any:
         """The argument schema of an accepted tool, by its name in front of a host. No server is asked."""
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         return None if server is None else server.get_schema_called(exposed)

@@ -74,7 +74,7 @@ class Pins:
 
     def refresh(self) -> int:
         """Read the file again if it has changed. Returns the generation. Raises `UsageError`."""
-        stamp = _stamp_of(self.path)
+        stamp = _read_stamp(self.path)
         if stamp == self._stamp:
             return self.generation
         if stamp is None:
@@ -137,7 +137,7 @@ class Pins:
                 # Written content is not read again: with many servers, each new server would read all of them.
                 self._servers = {**self._servers, server: known}
                 self._digests[server] = _map_digests(known)
-                self._stamp = _stamp_of(self.path)
+                self._stamp = _read_stamp(self.path)
                 self.generation += 1
         except RecursionError:
             raise UsageError(f"a tool of {quote(server)} is nested too deeply", "leave it out") from None
@@ -196,7 +196,7 @@ def list_changed_fields(old: ToolDefinition, new: ToolDefinition) -> tuple[str, 
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
 
 
-def _stamp_of(path: str) -> object:
+def _read_stamp(path: str) -> object:
     try:
         status = os.stat(path)
     except FileNotFoundError:

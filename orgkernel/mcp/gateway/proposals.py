@@ -145,7 +145,7 @@ def _propose_opening(
     who = identify(view, subject)
     several = who is not None and len(who.roles) > 1
     grant = _find_single_change(explanation.remedies, "grant")
-    grantors = () if grant is None else find_grantors(kernel, _grant_of(grant[1], org_id, request.subject))
+    grantors = () if grant is None else find_grantors(kernel, _build_grant(grant[1], org_id, request.subject))
     commands = () if grant is None else grant[0].commands
     equip = _find_single_change(explanation.remedies, "equip", f"role:{role}")
     level = _get_level(explanation)
@@ -181,7 +181,7 @@ def _find_single_change(
     return None
 
 
-def _grant_of(change: RemedyChange, org_id: str, subject: str) -> Grant:
+def _build_grant(change: RemedyChange, org_id: str, subject: str) -> Grant:
     level = _parse_level(change.level) or "full"
     return Grant("", change.subject or subject, (change.value,), level, change.waives, org_id)  # type: ignore[arg-type]
 

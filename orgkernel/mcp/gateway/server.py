@@ -137,7 +137,7 @@ def build_gateway_server(
         version=__version__,
         instructions=_INSTRUCTIONS,
         # Without this function, the SDK lists all tools before every call to compare headers with arguments.
-        get_tool_input_schema=gateway.schema_of,
+        get_tool_input_schema=gateway.get_schema,
         cache_hints={
             "tools/list": lists,
             "prompts/list": lists,

@@ -29,11 +29,11 @@ class TextPlaces:
         self.text = text
         self._lines = [0, *(match.end() for match in LINE_BREAK.finditer(text))]
 
-    def offset_of(self, mark: int) -> int:
+    def compute_offset(self, mark: int) -> int:
         """The offset of a mark."""
-        return self.offset_at(*unpack_mark(mark))
+        return self.compute_offset_at(*unpack_mark(mark))
 
-    def offset_at(self, line: int, column: int) -> int:
+    def compute_offset_at(self, line: int, column: int) -> int:
         """The offset of a line and a column, both counted from 1."""
         return self._lines[min(line, len(self._lines)) - 1] + column - 1
 
@@ -42,7 +42,7 @@ class TextPlaces:
         line = bisect_right(self._lines, offset)
         return line, offset - self._lines[line - 1] + 1
 
-    def span_of(self, mark: int, value: str) -> tuple[int, int] | None:
+    def find_span(self, mark: int, value: str) -> tuple[int, int] | None:
         """The span of a text value; None if its characters are not written one by one.
 
         This is the case for a value with escapes and for one over several lines.
@@ -56,17 +56,17 @@ class TextPlaces:
     def span_with_quotes(self, mark: int, value: str) -> tuple[int, int] | None:
         """The span of a text value with the quotes around it."""
         quoted = bool(self._inside(mark)[1])
-        span = self.span_of(mark, value)
+        span = self.find_span(mark, value)
         return (span[0] - quoted, span[1] + quoted) if span else None
 
     def in_flow(self, mark: int) -> bool:
         """Whether the mapping at a mark is written in braces."""
-        match = _ANCHOR.match(self.text, self.offset_of(mark))
+        match = _ANCHOR.match(self.text, self.compute_offset(mark))
         return match is not None and self.text.startswith("{", match.end())
 
     def _inside(self, mark: int) -> tuple[int, str]:
         """The offset of a scalar's first character, and the quote before it."""
-        match = _ANCHOR.match(self.text, self.offset_of(mark))
+        match = _ANCHOR.match(self.text, self.compute_offset(mark))
         start = match.end() if match else 0
         first = self.text[start : start + 1]
         return (start + 1, first) if first in _QUOTES else (start, "")

@@ -70,7 +70,7 @@ def read_entry(word: str, words: Iterator[str]) -> DiffEntry:
     return DiffEntry(old_mode, mode, old_id, id, status[0], path, before)
 
 
-def changes_of(folder: str, entries: Sequence[DiffEntry], *, in_hook: bool = False) -> Iterator[FileChange]:
+def read_changes(folder: str, entries: Sequence[DiffEntry], *, in_hook: bool = False) -> Iterator[FileChange]:
     """The changes of files that entries mean. Raises `UsageError` for what cannot be read."""
     links = [each.id for each in entries if each.mode == _LINK]
     manifests = [

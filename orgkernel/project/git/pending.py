@@ -10,8 +10,8 @@ from orgkernel.errors import UsageError
 from orgkernel.project.git.diff import (
     RAW_DIFF,
     RENAMES,
-    changes_of,
     find_empty_tree,
+    read_changes,
     read_entries,
     split_words,
 )
@@ -40,7 +40,7 @@ def read_staged() -> ChangedFiles:
     for other in raw[1:]:
         differing = {path for each in read_entries(split_words(other)) for path in (each.path, each.before)}
         entries = [each for each in entries if each.path in differing]
-    files = tuple(changes_of(".", entries, in_hook=True))
+    files = tuple(read_changes(".", entries, in_hook=True))
     paths = dict.fromkeys(path for each in files for path in each.touched)
     return ChangedFiles(files=files, commits=(RangeCommit(id="", paths=tuple(paths)),))
 

@@ -21,8 +21,8 @@ from orgkernel.project.git.diff import (
     RAW_DIFF,
     RENAMES,
     DiffEntry,
-    changes_of,
     find_empty_tree,
+    read_changes,
     read_entries,
     read_entry,
     split_words,
@@ -63,7 +63,7 @@ def read_range(path: str, base: str, head: str, branches: Sequence[str] = ()) ->
                 f"merge the branch first, or audit it by itself with `--head {branch}`",
             )
     changed = ChangedFiles(
-        files=tuple(changes_of(folder, entries)), commits=tuple(_commits(folder, first, last, tips))
+        files=tuple(read_changes(folder, entries)), commits=tuple(_commits(folder, first, last, tips))
     )
     return GitRange(folder, common[0], last, changed)
 
@@ -153,7 +153,7 @@ def _commits(folder: str, first: str, last: str, tips: dict[str, str]) -> Iterat
         briefs = tuple(dict.fromkeys(each.strip().lower() for each in rest.split("\n") if each.strip()))
         heads.append((line.split(), briefs))
     touched = _touched(folder, [ids for ids, _ in heads])
-    on = _branches_of(folder, first, tips)
+    on = _map_commits_to_branches(folder, first, tips)
     for ids, briefs in heads:
         yield RangeCommit(
             id=ids[0], paths=tuple(sorted(touched[ids[0]])), briefs=briefs, branches=tuple(on.get(ids[0], ()))
@@ -211,7 +211,7 @@ def _taken_back(folder: str, parents: Sequence[str], sides: Sequence[set[str]]) 
         yield side & changed
 
 
-def _branches_of(folder: str, first: str, tips: dict[str, str]) -> dict[str, list[str]]:
+def _map_commits_to_branches(folder: str, first: str, tips: dict[str, str]) -> dict[str, list[str]]:
     """Commits and the branches they belong to.
 
     A branch that contains the end of another one has merged it, or began with it: the commits stay those of the other.

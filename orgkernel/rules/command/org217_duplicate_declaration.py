@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.visible_documents import Duplicate
-from orgkernel.loading.formats.names import name_of
+from orgkernel.loading.formats.names import derive_name
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _HELP = "remove this declaration, or give it a unique id; only the first one is used"
@@ -62,7 +62,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         if duplicate.what == "role order" and (duplicate.place.file, duplicate.id) in roles:
             continue  # the text of a repeated agent, in the same file
         # Agents of other hosts have ids that are made of their names, and people know the name.
-        shown = name_of(duplicate.id) if duplicate.what == "role" else duplicate.id
+        shown = derive_name(duplicate.id) if duplicate.what == "role" else duplicate.id
         yield Finding(
             duplicate.place,
             f"{duplicate.what} {quote(shown)} is declared more than once",

@@ -39,7 +39,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.loading.formats.names import name_of
+from orgkernel.loading.formats.names import derive_name
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -49,7 +49,7 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
         if not post.profile.description.strip():
             yield Finding(
                 post.document.place("role_id"),
-                f"role {quote(name_of(post.role_id))} has no description",
+                f"role {quote(derive_name(post.role_id))} has no description",
                 "describe in one sentence what the role is for",
                 f"role:{post.role_id}",
             )

@@ -147,7 +147,7 @@ def run_file(call: ProgramCall, path: ShellWord, args: Sequence[ShellWord]) -> s
     return None
 
 
-def words_of(name: str) -> list[str]:
+def split_name(name: str) -> list[str]:
     """The words of a name: `build_docs.sh` contains build and docs."""
     stem = name.rsplit("/", 1)[-1]
     stem = re.sub(r"\.(sh|bash|zsh|py|js|mjs|cjs|ts|tsx|rb|pl|php|R|r|jl|lua|go|ps1|jar)$", "", stem)
@@ -158,7 +158,7 @@ def words_of(name: str) -> list[str]:
 
 def judge_script(call: ProgramCall, path: ShellWord) -> None:
     """A program of the project, judged only by its name."""
-    words = words_of(path.text)
+    words = split_name(path.text)
     if (
         path.is_known
         and not set(words) & read_words("risky_words")
@@ -184,7 +184,7 @@ def judge_task(call: ProgramCall, name: ShellWord) -> None:
     if re.search(r"\.([cm]?[jt]sx?|py|sh)$", name.text):
         judge_script(call, name)
         return
-    words = set(words_of(name.text.replace(":", " ")))
+    words = set(split_name(name.text.replace(":", " ")))
     risky = words & read_words("risky_words")
     if words & _CHECKING:
         # `build:prod` and `test:payment` name what is built and tested.

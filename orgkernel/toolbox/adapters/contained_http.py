@@ -55,7 +55,7 @@ class Breakage:
         """The data of the error."""
         return {"mark": self._secret, "kind": kind}
 
-    def kind_of(self, error: BaseException) -> BreakageKind | None:
+    def classify(self, error: BaseException) -> BreakageKind | None:
         """The kind of a breakage in an error. None if the error came from the server or another source."""
         data = error.error.data if isinstance(error, MCPError) else None
         if isinstance(data, dict) and data.get("mark") == self._secret:

@@ -194,7 +194,7 @@ class UpstreamConnection:
         error = find_first_cause(error)
         if isinstance(error, _IncompleteSettings):
             return str(error)
-        if self.breakage.kind_of(error) is not None:
+        if self.breakage.classify(error) is not None:
             return str(error)
         description = error.message if isinstance(error, MCPError) else describe_failure(error)
         return description if self.has_started else f"it could not be started: {description}"

@@ -242,7 +242,7 @@ class Upstream:
                 raise
             except Exception as error:
                 cause = find_first_cause(error)
-                breakage = connection.breakage.kind_of(cause)
+                breakage = connection.breakage.classify(cause)
                 if breakage is None:
                     raise self._explain_failure(connection, cause) from None
                 message = self._clean_text(str(cause))

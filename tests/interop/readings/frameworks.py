@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from orgkernel import AccessRequest, Kernel
 from orgkernel.errors import OrgkernelError
-from orgkernel.loading.formats.names import build_server_tool_id, name_of
+from orgkernel.loading.formats.names import build_server_tool_id, derive_name
 from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
@@ -167,12 +167,12 @@ def read_with_orgkernel(folder: Path, framework: Framework, text: str) -> Loaded
         for role_id, post in records.posts.items():
             tools = (each for each in framework.tools if _may(kernel, org, role_id, "use", f"tool:{each}"))
             below = (
-                name_of(each)
+                derive_name(each)
                 for each in records.posts
                 if each != role_id and _may(kernel, org, role_id, "handoff", f"role:{each}")
             )
             model = post.profile.requirements.preferred_model or ""
-            agents[name_of(role_id)] = Agent(frozenset(tools), frozenset(below), model)
+            agents[derive_name(role_id)] = Agent(frozenset(tools), frozenset(below), model)
     return Loaded(agents, errors, tuple(each.message for each in diagnostics))
 
 

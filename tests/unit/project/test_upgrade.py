@@ -250,10 +250,10 @@ def rename_orders(draft: Draft) -> Iterator[TextChange | ManualChange]:
     """A step of a version to come, for the tests: orders end with a full stop."""
     for number, order in enumerate(draft.value.get("standing_orders", ())):
         route = ("standing_orders", number)
-        span = draft.places.span_of(draft.mark(*route), order)
+        span = draft.places.find_span(draft.mark(*route), order)
         if span is None:
             yield ManualChange(
-                draft.places.offset_of(draft.mark(*route)), "the order has no end", "write a full stop"
+                draft.places.compute_offset(draft.mark(*route)), "the order has no end", "write a full stop"
             )
         elif not order.endswith("."):
             yield TextChange(Edit(span[1], span[1], "."), "ends an order", route, f"{order}.")

@@ -360,7 +360,7 @@ def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
         and not (policy.fallback and silences)
         and (policy in always or _does_only_give(policy, resource))
     )
-    supposed = evaluation.tables.policies.set_of(_sort_by_number(deciding), _sort_by_number(giving))
+    supposed = evaluation.tables.policies.get_policy_set(_sort_by_number(deciding), _sort_by_number(giving))
     evaluation.assumed = (evaluation.assumed or Assumptions())._replace(policies=supposed)
 
 

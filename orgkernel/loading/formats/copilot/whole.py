@@ -94,7 +94,7 @@ class _Agents:
             if NOT_STARTED not in get_list_words(role):
                 self.started.append(profile.role_id)
 
-    def id_of(self, name: str) -> str | None:
+    def get_role_id(self, name: str) -> str | None:
         """The role for a name."""
         return self._ids.get(name)
 
@@ -136,7 +136,7 @@ def _complete_role(role: SourceDocument, known: _KnownTools, agents: _Agents) ->
         ):
             marks_of_names.setdefault(name, mark)
         for name, mark in marks_of_names.items():
-            for role_id in agents.started if name == EVERY else [agents.id_of(name)]:
+            for role_id in agents.started if name == EVERY else [agents.get_role_id(name)]:
                 if role_id is not None and role_id != record.role_id:
                     starts.setdefault(role_id, mark)
     if starts:
@@ -162,7 +162,7 @@ def _build_organization(root: Root, roles: Sequence[SourceDocument], agents: _Ag
         (_get_profile(role).role_id, target)
         for role in roles
         for name in get_list_words(role).get(HANDOFFS, ())
-        if (target := agents.id_of(name)) is not None
+        if (target := agents.get_role_id(name)) is not None
     )
     channels = {}
     if pairs:
