@@ -43,7 +43,7 @@ def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice
     _start_or_go_on(memory, role, choice)
     memory.domain = choice.domain
     memory.role_id = role.role_id if role is not None else None
-    if role is None and choice.effect != "pause":
+    if role is None:
         memory.roles.clear()
     if active.settings.enforcement == "observe":
         _hide(memory, agent)
@@ -71,7 +71,9 @@ def _start_or_go_on(memory: AgentMemory, role: bundles.BundleRole | None, choice
     if own is None:
         memory.roles[role.role_id] = RoleMemory(task_started=time.time())
     elif memory.new_task:
-        if choice.effect == "keep" or (
+        if choice.effect == "pause":
+            memory.new_task = False
+        elif choice.effect == "keep" or (
             memory.role_id == role.role_id and memory.domain == domain and own.consecutive_failures
         ):
             own.turns_without_progress = 0  # a message from the user is progress

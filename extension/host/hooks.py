@@ -117,8 +117,9 @@ def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
             role = delegation.restrict_role_to_run(active, agent, role_and_memory[0])
             prompting.report_change(active, memory, agent, role, getattr(loop_data, "system", None))
             own = role_and_memory[1]
-            own.turns += 1
-            own.turns_without_progress += 1
+            if not memory.paused:
+                own.turns += 1
+                own.turns_without_progress += 1
             if own.tokens_at_start is None:
                 own.tokens_at_start = reading.read_tokens(agent)
             doctrine.report(active, memory, agent, *role_and_memory)
@@ -171,14 +172,16 @@ def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
         if memory.heard is not None:
             memory.reason = choice.reason
     if new:
-        memory.unsettled = not choice.settled
+        memory.unsettled, memory.paused = not choice.settled, choice.effect == "pause"
     if new and choice.role is None and getattr(agent, "number", 0) != 0:
         saying.say_once(agent, memory, "This subordinate has no role", content=choice.reason)
     if choice.remark is not None:
         saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     memory.heard = None
-    if new and choice.effect == "keep" and choice.role is not None and memory.role_id == choice.role.role_id:
-        saying.say(agent, f"Same task: {choice.role.role_name}", content=choice.reason)
+    if new and choice.role is not None and memory.role_id == choice.role.role_id:
+        heading = {"keep": "Same task", "pause": "Task paused"}.get(choice.effect)
+        if heading is not None:
+            saying.say(agent, f"{heading}: {choice.role.role_name}", content=choice.reason)
     activation.put_in_force(active, memory, agent, choice)
     memory.message, memory.prepared = message, True
     role_and_memory = find_role_in_force(active, memory)

@@ -74,6 +74,8 @@ class AgentMemory:
     shown_to_neighbors: tuple[str, str | None] | None = None
     """The bundle and the role that neighbors were shown."""
     domain: str | None = None
+    paused: bool = False
+    """Whether the message is small talk within a task. Its model calls do not count for the task."""
     reason: str = ""
     """Why this role was chosen, or none."""
     task: str = ""

@@ -2,7 +2,8 @@
 
 `RULES` is the whole decision: the first rule that applies decides. A task begins with a message that names work. It
 ends when the user calls it done, when another task begins, or after `SILENCE`. A message without clear work of another
-role belongs to it, because a wrong change of role withholds tools, and a lost role opens the gate.
+role belongs to it, because a wrong change of role withholds tools, and a lost role opens the gate. Small talk pauses a
+task, and its role stays in force: a message that is taken for small talk by mistake opens no gate.
 
 Hosts, `dispatch` with `context.previous`, and the Agent-Zero extension use this module.
 
@@ -63,8 +64,8 @@ class Verdict(NamedTuple):
     rule: str
     """The code of the rule that decided."""
     effect: str
-    """`begin` another task, `keep`, `move` to another role, `pause`, `end`, or `leave`: no task, and the message by itself
-    chooses no role."""
+    """`begin` another task, `keep`, `move` to another role, `pause` (the role stays in force), `end`, or `leave`: no
+    task, and the message by itself chooses no role."""
     role_id: str | None
     """The role that works on the message. None if no role does."""
     reason: str
@@ -310,7 +311,7 @@ def judge_message(
         return Verdict(rule.code, effect, role_id, because, begin_task(role_id, message, now))
     if effect == "pause":
         text = f"{because}, and {_name(task)} waits"
-        return Verdict(rule.code, effect, None, text, task._replace(state=PAUSED, last=now))
+        return Verdict(rule.code, effect, task.role_id, text, task._replace(state=PAUSED, last=now))
     if effect == "end":
         text = f"{_name(task)} is over, because {because}"
         return Verdict(rule.code, effect, None, text, task._replace(state=ENDED, last=now))

@@ -122,15 +122,15 @@ def test_a_tier_that_a_plan_of_a_neighbor_raises_counts(started):
     assert agent._org_pace_level == "primary"
 
 
-def test_each_role_has_counters_of_its_own_and_no_role_has_none(started):
-    """Small talk pauses the task and its counters. They are forgotten when the task ends."""
+def test_counters_stand_still_in_small_talk_and_are_forgotten_when_the_task_ends(started):
+    """Small talk pauses the task and its counters. Without a role, there are none."""
     activate(started.root)
     agent = started.host.open_chat()
     failing(started.host, *[MISSING] * 4)
     started.host.say(agent, BUG, [*cats(4), answer()])
     assert set(agent.data["_orgkernel"].roles) == {"bugfix_specialist"}
     started.host.say(agent, "what time is it")
-    assert agent._org_active_role is None
+    assert agent._org_active_role["role_id"] == "bugfix_specialist"
     started.host.say(agent, "thanks, that is all")
     assert agent.data["_orgkernel"].roles == {}
     assert agent._org_pace_level == "primary"

@@ -309,16 +309,19 @@ def test_a_follow_up_keeps_the_role_and_its_gate(started, message):
     assert "this is still the task of" in kept[0]
 
 
-def test_small_talk_pauses_a_task_and_the_next_message_returns_to_it(started):
-    """With the counters that it had."""
+@pytest.mark.parametrize("message", ["how are you today?", "What is the capital of France?"])
+def test_small_talk_pauses_a_task_and_opens_no_gate(started, message):
+    """The role stays in force, its counters stand still, and the next message returns to the task."""
     activate(started.root)
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [shell(), answer()])
-    turns = agent.data["_orgkernel"].roles["bugfix_specialist"].turns
-    started.host.say(agent, "how are you today?")
-    assert role_of(agent) is None
-    started.host.say(agent, "so, what was the cause?")
+    turns, ran = agent.data["_orgkernel"].roles["bugfix_specialist"].turns, len(started.host.ran)
+    started.host.say(agent, message, [call("browser_agent", query="x"), answer()])
     assert role_of(agent) == "bugfix_specialist"
+    assert [tool for _, tool in started.host.ran[ran:]] == ["response"]
+    assert agent.data["_orgkernel"].roles["bugfix_specialist"].turns == turns
+    assert sum(line.startswith("Task paused: Bugfix Specialist") for line in org_lines(agent)) == 1
+    started.host.say(agent, "so, what was the cause?")
     assert agent.data["_orgkernel"].roles["bugfix_specialist"].turns > turns
 
 

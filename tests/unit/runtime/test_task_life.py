@@ -35,7 +35,7 @@ def play(conversation, index, counts):
         now += 60
         ranking = rank_roles(index, text)
         verdict = task_life.judge_message(index, text, ranking, task, now) if task is not None else None
-        wanted = task.role_id if label == "keep" else None if label in LABELS else label
+        wanted = task.role_id if label in ("keep", "talk") else None if label in LABELS else label
         role_id = verdict.role_id if verdict is not None else index.roles[ranking.ranked[0].role]
         kind = label if label in LABELS else "change" if task is not None else "first"
         outcome = "right" if role_id == wanted else "lost" if role_id is None else "jumped"
@@ -66,8 +66,8 @@ def test_follow_ups_keep_their_role_and_changes_of_task_are_seen(indexes, name):
 CASES = [
     # rule, message, role after it, state of the task after it
     ("ROLE_NAMED", "Ask the DevOps Specialist to have a look", "devops_specialist", "open"),
-    ("SMALL_TALK", "How are you today?", None, "paused"),
-    ("SMALL_TALK", "What is the capital of France?", None, "paused"),
+    ("SMALL_TALK", "How are you today?", "codegen_specialist", "paused"),
+    ("SMALL_TALK", "What is the capital of France?", "codegen_specialist", "paused"),
     ("TASK_CLOSED", "Great, thanks, that is all", None, "ended"),
     ("TASK_STOPPED", "Never mind, forget it", None, "ended"),
     (
