@@ -219,6 +219,13 @@ def read_words(name: str) -> frozenset[str]:
     return frozenset(_read_line(name))
 
 
+@cache
+def read_exit_codes() -> Mapping[str, Any]:
+    """What exit codes depend on, by program: the table `exit_codes` of `ontology/commands/words.yaml`."""
+    table: Mapping[str, Any] = _read_line("exit_codes")
+    return table
+
+
 def lay_over(shipped: Facts, own: Facts) -> Facts:
     """An entry of an organization over the shipped one. A field that it states counts; subcommands are united."""
     subcommands = [*own.get("subcommands", ()), *shipped.get("subcommands", ())]

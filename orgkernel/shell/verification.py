@@ -14,21 +14,9 @@ from typing import Final, NamedTuple
 from tree_sitter import Node
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
+from orgkernel.shell.catalog import find_shipped, read_exit_codes
 from orgkernel.shell.reader import MOST_CHARACTERS, parse_script
 
-_PASSES: Final = frozenset(
-    {
-        "true", ":", "echo", "printf", "pwd", "export", "alias", "unalias", "umask", "shift", "trap", "wait", "sleep", "date",
-        "whoami", "id", "hostname", "uname", "yes", "clear", "logname", "tty", "history", "jobs", "times", "hash", "nproc",
-        "uptime", "seq", "cd", "pushd", "popd", "mkdir", "touch", "shopt", "readonly", "declare", "typeset", "local", "unset", "arch", "set",
-    }
-)  # fmt: skip
-"""Programs and builtins whose exit code does not depend on any work."""
-_FILTERS: Final = frozenset(
-    {"cat", "tee", "head", "tail", "wc", "sort", "uniq", "tr", "cut", "nl", "column", "fold", "rev", "tac", "less", "more", "sed", "ts", "xxd"}
-)  # fmt: skip
-"""Programs that pass on their input. At the end of a pipeline, they exit with 0 regardless of the program before
-them."""
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 _WRAPPERS: Final = frozenset(
     {"command", "builtin", "exec", "time", "nohup", "env", "nice", "timeout", "sudo", "stdbuf", "setsid"}
@@ -46,6 +34,10 @@ _COMPARES: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "-lt": lambda a, b: _number(a) < _number(b), "-le": lambda a, b: _number(a) <= _number(b),
     "-gt": lambda a, b: _number(a) > _number(b), "-ge": lambda a, b: _number(a) >= _number(b),
 }  # fmt: skip
+_ARITHMETIC: Final = lazy_pattern(r"[\d\s+*/%<>=!&|()~^-]+\Z")
+_TARGET: Final = lazy_pattern(r"\s*[A-Za-z_]\w*\s*[-+*/%]?=(?!=)")
+_LEAVING_SIGNALS: Final = frozenset({"EXIT", "0", "ERR", "DEBUG", "RETURN"})
+"""The names for which the action of a trap runs although no other process sends a signal."""
 _DEEPEST: Final = 60
 
 Codes = frozenset[int]
@@ -98,6 +90,10 @@ class _Script:
         self._depth = depth
         self._stops_at_failure = False
         self._pipe_fails = False
+        self._passes_at_exit = False
+        """Whether a trap ends the script with 0, whatever ends it."""
+        self.may_wait = False
+        """Whether a loop of the script can go on until something outside of it changes."""
         self._functions: dict[str, Node] = {}
         self._calling: set[str] = set()
 
@@ -107,7 +103,19 @@ class _Script:
         if tree is None or tree.root_node.has_error or self._depth > _DEEPEST:
             return None
         ends = self._sequence(tree.root_node.children, PASS)
-        return ends.on | ends.out
+        return PASS | ends.out if self._passes_at_exit else ends.on | ends.out
+
+    def _read_trap(self, args: Sequence[str | None]) -> None:
+        """Note a trap that ends the script with 0, and forget it if another one takes its place."""
+        names = {(each or "").upper().removeprefix("SIG") for each in args[1:]}
+        if not args or args[0] is None or not names & _LEAVING_SIGNALS:
+            return
+        tree = parse_script(args[0].encode("utf-8", "surrogatepass"))
+        if args[0] == "-" or tree is None or tree.root_node.has_error:
+            self._passes_at_exit = False
+            return
+        ends = _Script(self._depth + 1)._sequence(tree.root_node.children, FAIL)
+        self._passes_at_exit = ends == _Ends(frozenset(), PASS)
 
     def _sequence(self, nodes: Sequence[Node], last: Codes) -> _Ends:
         on, out = last, frozenset[int]()
@@ -117,7 +125,10 @@ class _Script:
             if not on:
                 break
             follower = nodes[number + 1].type if number + 1 < len(nodes) else ""
+            is_trapped = self._passes_at_exit
             ends = self._ends(node, on)
+            if is_trapped and ends.out:
+                ends = _Ends(ends.on, PASS)
             if follower == "&":  # it runs on its own, and the shell goes on
                 on = PASS
                 continue
@@ -125,7 +136,7 @@ class _Script:
             on = ends.on
             # `set -e`: the script ends with the failure, and what follows runs only after a success.
             if self._stops_at_failure and 1 in on and not _is_tested(node):
-                out, on = out | FAIL, on - FAIL
+                out, on = out | (PASS if self._passes_at_exit else FAIL), on - FAIL
         return _Ends(on, out)
 
     def _ends(self, node: Node, last: Codes) -> _Ends:
@@ -144,10 +155,11 @@ class _Script:
                 return self._sequence(_inner(node), last)
             if kind == "subshell":
                 # `set` in a subshell ends with it, and so does `exit`: both leave the outer script as it was.
-                before = self._stops_at_failure, self._pipe_fails
+                before = self._stops_at_failure, self._pipe_fails, self._passes_at_exit
                 ends = self._sequence(_inner(node), last)
-                self._stops_at_failure, self._pipe_fails = before
-                return _Ends(ends.on | ends.out)
+                codes = PASS | ends.out if self._passes_at_exit else ends.on | ends.out
+                self._stops_at_failure, self._pipe_fails, self._passes_at_exit = before
+                return _Ends(codes)
             if kind == "pipeline":
                 return self._pipeline(node, last)
             if kind == "redirected_statement":
@@ -193,7 +205,8 @@ class _Script:
         codes = [each.on | each.out for each in ends]
         words = _words(_simple(parts[-1]))
         final = codes[-1]
-        if words and words[0] in _FILTERS:
+        if words and words[0] in read_exit_codes()["operands"] and final == EITHER:
+            # A filter passes its input on, and exits with 0 regardless of the program before it.
             final = PASS
         if not self._pipe_fails:
             return _Ends(final)
@@ -231,14 +244,26 @@ class _Script:
 
     def _loop(self, node: Node) -> _Ends:
         body = node.child_by_field_name("body")
+        tested = _Ends(EITHER)
+        if node.type == "while_statement":
+            tested = self._sequence(node.children_by_field_name("condition"), PASS)
+            entering = FAIL if node.children[0].type == "until" else PASS
+            if not tested.on & entering:
+                return _Ends(PASS, tested.out)
+            self.may_wait |= tested.on == EITHER
         ends = _Ends(PASS) if body is None else self._ends(body, PASS)
-        return _Ends(PASS | ends.on, ends.out)
+        return _Ends(PASS | ends.on, tested.out & ends.out | ends.out)
 
     def _case(self, node: Node, last: Codes) -> _Ends:
         on, out = PASS, frozenset[int]()
+        value = node.child_by_field_name("value")
+        word = None if value is None else _word(value)
         for item in node.named_children:
             if item.type == "case_item":
                 values = item.children_by_field_name("value")
+                patterns = [_source(each) for each in values]
+                if word is not None and not any(_may_match(word, each) for each in patterns):
+                    continue
                 ends = self._sequence([each for each in item.named_children if each not in values], last)
                 on, out = on | ends.on, out | ends.out
         return _Ends(on, out)
@@ -279,25 +304,31 @@ class _Script:
             return _Ends(FAIL)
         if name == "set":
             self._set(args)
-        if name in _PASSES:
-            return _Ends(PASS)
+        elif name == "trap":
+            self._read_trap(args)
+        if name == "wait":  # with an operand, it has the exit code of that process
+            return _Ends(EITHER if args else PASS)
         if name in ("test", "["):
             return _Ends(_test(args[:-1] if name == "[" else args))
         if name == "let":
-            return _Ends(EITHER)
+            return _Ends(_evaluate(args[-1]) if args and args[-1] is not None else EITHER)
         if name in _SHELLS and (script := _find_script(args)) is not None:
             # The depth goes along, so scripts within scripts reach the same limit as nested commands.
-            codes = _Script(self._depth + 1).codes(script)
+            inner_script = _Script(self._depth + 1)
+            codes = inner_script.codes(script)
+            self.may_wait |= inner_script.may_wait
             return _Ends(EITHER if codes is None else codes)
         if name == "eval" and None not in args:
             codes = _Script(self._depth + 1).codes(" ".join(each or "" for each in args))
             return _Ends(EITHER if codes is None else codes)
         if name in _WRAPPERS:
             inner = _wrapped(name, args)
-            return self._run(inner, last) if inner else _Ends(PASS)
+            ends = self._run(inner, last) if inner else _Ends(PASS)
+            # A loop that waits for the work is ended with another exit code when the time is up.
+            return _Ends(ends.on | FAIL, ends.out) if name == "timeout" and self.may_wait else ends
         if args and len(args) == 1 and args[0] in _ABOUT:
             return _Ends(PASS)
-        return _Ends(EITHER)
+        return _Ends(EITHER if _does_examine(name, args) else PASS)
 
     def _set(self, args: Sequence[str | None]) -> None:
         for number, word in enumerate(args):
@@ -308,6 +339,103 @@ class _Script:
                 self._stops_at_failure = is_on
             if word[1:].endswith("o") and following == "pipefail":
                 self._pipe_fails = is_on
+
+
+def _does_examine(name: str, args: Sequence[str | None]) -> bool:
+    """Whether the exit code of a program can depend on the work, by the table of exit codes in the catalog."""
+    table = read_exit_codes()
+    if None in args and name not in table["constant"]:
+        return True
+    words = [each or "" for each in args]
+    names = {name, f"{name} {_find_subcommand(name, words)}"}
+    if any(_has_option(words, table["tests_with"].get(each, ())) for each in names):
+        return True
+    if names & {*table["constant"]} or _has_option(words, table["fails_never"]):
+        return False
+    if any(_has_option(words, table["constant_with"].get(each, ())) for each in names):
+        return False
+    operands = [each for each in words if not each.startswith("-")]
+    options = table["code_options"].get(name.rstrip("0123456789."))
+    if options is not None:
+        code = _find_code(words, options)
+        if code is not None:
+            return not _is_idle(code)
+        return operands[:1] != ["/dev/null"]
+    if name in table["operands"]:
+        if name in table["leading_operands"]:
+            first = next((number for number, each in enumerate(words) if each.startswith("-")), len(words))
+            operands = words[:first]
+        return not all(map(_is_standing, operands))
+    return not (name in _SHELLS and operands == ["/dev/null"])
+
+
+def _find_subcommand(name: str, words: Sequence[str]) -> str:
+    """The first word of a program that is neither an option nor the value of one."""
+    values = (find_shipped(name) or {}).get("values", {})
+    valued = {each for options in values.values() for each in options}
+    rest = iter(words)
+    for word in rest:
+        if word in valued:
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def _has_option(words: Sequence[str], options: Sequence[str]) -> bool:
+    """Whether one of some options is given, also as a letter among others: `-sn`."""
+    letters = {each[1] for each in options if len(each) == 2}
+    return any(
+        word.partition("=")[0] in options or (re.fullmatch(r"-[A-Za-z]+", word) and letters & {*word[1:]})
+        for word in words
+    )
+
+
+def _find_code(words: Sequence[str], options: Sequence[str]) -> str | None:
+    """The code in the words of an interpreter: the value of `-c`, `-ic` or `--eval`."""
+    letters = {each[1] for each in options if len(each) == 2}
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.partition("=")
+        if name in options:
+            return value if equals else following
+        if re.fullmatch(r"-[A-Za-z]+", word) and word[-1] in letters:
+            return following
+        if not word.startswith("-"):
+            return None
+    return None
+
+
+def _is_idle(code: str) -> bool:
+    """Whether every statement of some code does nothing that work could change."""
+    statements = [each.strip() for each in re.split(r"[;\n]", code)]
+    idle = re.compile("|".join(f"(?:{each})" for each in read_exit_codes()["idle_code"]))
+    return all(idle.fullmatch(each) for each in statements if each and not each.startswith("#"))
+
+
+def _is_standing(path: str) -> bool:
+    """Whether a path exists on every machine."""
+    plain = re.sub(r"(?<=.)/+\Z", "", re.sub(r"/+(\./+)*", "/", path).removeprefix("./")) or "."
+    return plain in read_exit_codes()["standing_paths"]
+
+
+def _may_match(word: str, pattern: str) -> bool:
+    """Whether a word may match a pattern of `case`."""
+    return any(each in pattern for each in "*?[$`\\") or word == pattern.strip("'\"")
+
+
+def _evaluate(expression: str) -> Codes:
+    """The exit code of arithmetic: 0 for another number than 0. Both if it has variables."""
+    value = re.sub(_TARGET.pattern, "", expression)
+    if not _ARITHMETIC.match(value):
+        return EITHER
+    plain = re.sub(r"!(?!=)", " not ", value.replace("&&", " and ").replace("||", " or "))
+    numbers = re.sub(r"\b0+(?=\d)", "", plain)
+    if re.search(r"\*\*|<<|[\d)]\s*\(|\)\s*\d", numbers) or len(numbers) > 200:
+        return EITHER
+    try:
+        return PASS if eval(numbers.strip(), {"__builtins__": {}}) else FAIL
+    except (SyntaxError, ArithmeticError, TypeError, ValueError):
+        return EITHER
 
 
 def _is_tested(node: Node) -> bool:
@@ -339,11 +467,29 @@ def _words(node: Node) -> list[str | None]:
     """The words of a program. None for words that only a run would show."""
     if node.type != "command":
         return []
-    return [
-        _word(child.named_children[0] if child.type == "command_name" and child.named_children else child)
-        for child in node.named_children
-        if child.type not in ("file_redirect", "heredoc_redirect", "herestring_redirect", "comment")
-    ]
+    words: list[str | None] = []
+    for child in node.named_children:
+        if child.type in ("file_redirect", "heredoc_redirect", "herestring_redirect", "comment"):
+            continue
+        word = child.named_children[0] if child.type == "command_name" and child.named_children else child
+        text = _word(word)
+        # Outside of quotes, the output of a command is as many words as it has.
+        words += text.split() if text is not None and word.type == "command_substitution" else [text]
+    return words
+
+
+def _find_output(node: Node) -> str | None:
+    """The output of a command substitution; None if only a run would show it."""
+    commands = [child for child in node.named_children if child.type != "comment"]
+    words = _words(commands[0]) if len(commands) == 1 else []
+    if not words or None in words:
+        return None
+    known = [word or "" for word in words]
+    if known[0] in ("true", ":"):
+        return ""
+    if known[0] in ("echo", "printf") and not any(each.startswith("-") or "%" in each for each in known[1:]):
+        return " ".join(known[1:])
+    return None
 
 
 def _word(node: Node) -> str | None:
@@ -352,7 +498,15 @@ def _word(node: Node) -> str | None:
         return None if "$" in text or "`" in text else re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
     if node.type == "raw_string":
         return text[1:-1]
+    if node.type == "command_substitution":
+        return _find_output(node)
     if node.type == "string":
+        if len(node.named_children) == 1 and node.named_children[0].type == "command_substitution":
+            return (
+                _find_output(node.named_children[0])
+                if text[1:-1] == _source(node.named_children[0])
+                else None
+            )
         if any(child.type != "string_content" for child in node.named_children):
             return None
         return re.sub(r'\\([$`"\\\n])', r"\1", text[1:-1])
@@ -390,6 +544,8 @@ def _test(words: Sequence[str | None]) -> Codes:
     """The exit codes of `test`: both, unless it only compares literals."""
     if words[:1] == ["!"]:
         return frozenset(1 - code for code in _test(words[1:]))
+    if len(words) == 2 and words[0] in _FILE_TESTS and words[1] is not None and _is_standing(words[1]):
+        return FAIL if words[0] in ("-f", "-h", "-L", "-p") else PASS
     if None in words or any(word in _FILE_TESTS or word in ("-a", "-o", "(", "-v", "-t") for word in words):
         return EITHER
     known = [word or "" for word in words]
@@ -404,6 +560,11 @@ def _test(words: Sequence[str | None]) -> Codes:
 
 def _test_node(node: Node) -> Codes:
     """`[ … ]`, `[[ … ]]` and `(( … ))`."""
+    if not _source(node).startswith(("[[", "((")) and any(
+        each.type == "command_substitution" for each in _descend(node)
+    ):
+        codes = _Script().codes(f"test {_source(node)[1:-1]}")
+        return EITHER if codes is None else codes
     if any(
         "expansion" in each.type or each.type in ("command_substitution", "regex") for each in _descend(node)
     ):
@@ -411,7 +572,7 @@ def _test_node(node: Node) -> Codes:
     text = _source(node)
     inner = text[2:-2] if text[:2] in ("[[", "((") else text[1:-1]
     if text.startswith("(("):
-        return (PASS if _number(inner) else FAIL) if re.fullmatch(r"\s*\d+\s*", inner) else EITHER
+        return _evaluate(inner)
     if re.search(r"[$`*?&|<>()]", inner):
         return EITHER
     return _test([word.strip("'\"") for word in inner.split()])
