@@ -33,6 +33,7 @@ from orgkernel.decisions.work.contracts.handover import convert_to_document, ren
 from orgkernel.decisions.work.contracts.markdown import render_decision_log
 from orgkernel.decisions.work.contracts.reading import ReadContract, check_read_contract, read_contract
 from orgkernel.documents.records import DecisionEntry
+from orgkernel.kernel.clock import read_clock
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Context
 from orgkernel.operations.contracts import (
@@ -192,7 +193,9 @@ async def get_decision_log(request: Request, org: Org) -> Response:
 def _check(kernel: Kernel, question: ContractQuestion, org: str) -> ContractAnswer:
     against = None if bytes(question.against) == b"null" else read_in_body("against", question.against)
     terms = kernel.contract_terms(org)
-    checked = check_read_contract(read_in_body("contract", question.contract), against, terms)
+    checked = check_read_contract(
+        read_in_body("contract", question.contract), against, terms, read_clock()[0]
+    )
     return ContractAnswer(
         outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))
     )

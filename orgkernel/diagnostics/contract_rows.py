@@ -1,4 +1,4 @@
-"""The findings about contracts (ORG630, ORG650 to ORG689, ORG791): one row each, with the text of its page. The predicates
+"""The findings about contracts (ORG630, ORG650 to ORG689, ORG791, ORG796 to ORG799): one row each, with the text of its page. The predicates
 are in `decisions`.
 """
 
@@ -237,6 +237,30 @@ OWNED_FILE_UNREADABLE = Row(
     "A brief owns a path or a glob that cannot be compared with others: it is empty, leaves the project, or uses other wildcards than `*`, `?`, `[…]` and `**`. Or it owns more than 200 paths.",
     "Files that cannot be compared can neither be claimed nor audited, so the hand-off would be refused.",
     "Write paths and globs from the root of the project, such as `src/search/**`.",
+)  # fmt: skip
+CONTRACT_TIME_WRONG = Row(
+    "ORG796", "contract-time-wrong", _E,
+    "A time in a contract does not exist, has no zone, is more than five minutes in the future, or is out of order.",
+    "The times prove what came first. A report that ends before it starts, or a correction from before its original, is not a record of what happened.",
+    "Write the time at which it happened, with its zone, such as `2026-05-17T10:00:00Z`.",
+)  # fmt: skip
+INVISIBLE_CHARACTER = Row(
+    "ORG797", "invisible-character", _E,
+    "A name, a command or a mission in a contract has a character that a reader does not see.",
+    "Two names that look alike could belong to two agents, and a command could differ from the one that is shown.",
+    "Remove the character. In sentences, joiners between letters of other scripts are allowed.",
+)  # fmt: skip
+SELF_REFERENCE = Row(
+    "ORG798", "self-reference", _E,
+    "A contract names itself as its parent, its original, the contract it replaces or answers, its worker or its receiver of an escalation.",
+    "The reference has to lead to another contract, session or agent, which is compared with this one.",
+    "Name the other contract, or leave the reference out.",
+)  # fmt: skip
+DONE_CLEAN_UNFINISHED = Row(
+    "ORG799", "done-clean-unfinished", _E,
+    "A result claims `done_clean`, but lists pending actions, or shipping that was requested was skipped or has no result.",
+    "Work is left, so the session is not done.",
+    "Report `pending` with these actions, or remove actions that are done.",
 )  # fmt: skip
 
 CONTRACT_ROWS: dict[str, Row] = {row.code: row for row in list(globals().values()) if isinstance(row, Row)}

@@ -157,9 +157,8 @@ def _store(
     if isinstance(contract, SessionReport) and contract.session is None:
         raise Refused("the contract names no session", "write the name of the session in `session`", UNSOUND)
 
-    if context.kernel is not None:
-        terms = context.kernel.contract_terms(org_id)
-        _refuse_errors(check_contract(contract, terms=terms))
+    terms = None if context.kernel is None else context.kernel.contract_terms(org_id)
+    _refuse_errors(check_contract(contract, terms=terms, now=context.store.context.clock()))
 
     def bind(rows: ContractRows) -> HandoffRecord | None:
         for other in _find_companions(contract, rows):

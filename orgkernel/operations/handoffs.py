@@ -173,7 +173,9 @@ def _find_origin(
         stored = rows.contracts.find(brief.parent, "brief")
         if stored is not None:
             text = msgspec.json.format(msgspec.json.encode(stored.body)).decode()
-            read = read_contract(decode(f"brief {brief.parent}", f"brief {brief.parent}", text.encode()))
+            read = read_contract(
+                decode(f"brief {brief.parent}", f"brief {brief.parent}", text.encode()), max_bytes=None
+            )
         record = rows.find_brief(brief.parent)
         if stored is not None and record is None and context.actor.agent_id:
             raise Refused(

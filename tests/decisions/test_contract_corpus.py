@@ -17,16 +17,19 @@ from manifest_api import create_app
 from orgkernel.decisions.work.contracts.check import PAIR_RULES, RULES, check_contract
 from orgkernel.decisions.work.contracts.reading import (
     CONTRACT_KINDS,
+    MAX_CONTRACT_BYTES,
     CheckedContract,
     check_read_contract,
     read_contract,
 )
+from orgkernel.decisions.work.contracts.times import MAX_CLOCK_SKEW
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.documents.model.json_schema import build_json_schema
-from orgkernel.documents.records import Brief, Result
+from orgkernel.documents.records import Blocker, Brief, Result
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
 from orgkernel.rules.pages import build_all_pages
+from orgkernel.runtime.utc import as_seconds
 from orgkernel.shell.verification import why_trivial
 from tests.support.contracts import FOLDER, SOUND, ContractCase, as_text, changed, read_cases
 from tests.support.in_process import run_here
@@ -80,7 +83,7 @@ def test_a_code_has_a_page_and_the_cases_every_code_needs(code: str) -> None:
     assert build_all_pages()[code].name == row.name
     for text in (row.what, row.why, row.instead):
         assert re.fullmatch(r"[A-Z`].*[.`]", text), text
-    assert re.fullmatch(r"ORG630|ORG6[5-8]\d|ORG791", code)
+    assert re.fullmatch(r"ORG630|ORG6[5-8]\d|ORG79[16-9]", code)
     assert re.fullmatch(r"[a-z]+(-[a-z]+)+", row.name)
 
 
@@ -195,3 +198,25 @@ def test_a_brief_is_a_plain_record_with_its_scope() -> None:
     assert check_contract(result, brief) == ()
     with pytest.raises(ValueError, match="against `brief`, not against `result`"):
         check_contract(brief, result)
+
+
+def test_a_time_in_the_future_is_refused_beyond_the_difference_of_clocks() -> None:
+    """Five minutes are allowed. Without the present time, the times are only compared with one another."""
+    blocker = msgspec.convert(SOUND["blocker"], Blocker)
+    at = as_seconds(blocker.blocked_at or "") or 0.0
+    assert check_contract(blocker, now=at - MAX_CLOCK_SKEW) == check_contract(blocker) == ()
+    (finding,) = check_contract(blocker, now=at - MAX_CLOCK_SKEW - 1)
+    assert (finding.reason, finding.route) == ("CONTRACT_TIME_WRONG", ("blocked_at",))
+
+
+def test_a_contract_has_one_largest_size_on_all_surfaces(tmp_path: Path, client: TestClient) -> None:
+    """The largest contract passes as a file and as the body of a request; one byte more is refused by both."""
+    empty = len(as_text(changed("result", {"evidence.verify_stdout": "x"})).encode()) - 1
+    for spare, outcome in ((0, "sound"), (-1, "cannot_tell")):
+        output = "x" * (MAX_CONTRACT_BYTES - empty - spare)
+        text = as_text(changed("result", {"evidence.verify_stdout": output}))
+        (tmp_path / "contract").write_text(text, encoding="utf-8")
+        ran = run_here("task", "check", "contract", cwd=tmp_path)
+        answer = client.post("/v1/orgs/active/contracts/check", json={"contract": text}).json()
+        assert (ran.returncode, answer["outcome"]) == (EXIT_CODES[outcome], outcome)
+        assert [each["code"] for each in answer["findings"]] == ([] if outcome == "sound" else ["ORG003"])

@@ -15,7 +15,7 @@ _STDIN = "<stdin>"
 def read_source(file: str) -> SourceText:
     """The content of a file; `-` is standard input."""
     if file == "-":
-        return decode(_STDIN, _STDIN, sys.stdin.buffer.read(MAX_BYTES))
+        return decode(_STDIN, _STDIN, sys.stdin.buffer.read(MAX_BYTES + 1))
     return read_text(file, os.path.normpath(file))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,7 +69,7 @@ def check(
     sources = [read_source(file), *([] if against is None else [read_source(against)])]
     read = [read_contract(source) for source in sources]
     terms = None if org is None else open_kernel(paths, org, no_cache=no_cache).contract_terms(org)
-    checked = check_read_contract(read[0], read[1] if against is not None else None, terms)
+    checked = check_read_contract(read[0], read[1] if against is not None else None, terms, time.time())
     _print(form, checked, {source.name: LINE_BREAK.split(source.text) for source in sources})
     click.echo(_render_summary(checked), err=True)
     ctx.exit(_EXIT_CODES[checked.outcome])

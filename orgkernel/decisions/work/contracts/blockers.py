@@ -16,8 +16,21 @@ from orgkernel.decisions.work.contracts.preferences import (
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Blocker, Brief, SessionReport
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_MENTIONS: Final = {
+    "credential": lazy_pattern(
+        r"(?i)\b(?:key|token|password|passphrase|credential|secret|login|log in|sign in|account|certificate|vault|access|2fa|otp|license|oauth|ssh)",
+    ),
+    "destructive op": lazy_pattern(
+        r"(?i)delet|drop|remov|force|reset|truncat|destroy|overwrit|destructi|purge|wipe|prune|kill|rewrit|revok|irrevers|undone|erase|empt|clean|pay|send|_[a-z]",
+    ),
+    "scope expansion": lazy_pattern(
+        r"(?i)\bscope|\bfile|\bfolder|\bdirector|\bmodule|\bown|\bpath|\bpackage|\w/\w|\w\.\w"
+    ),
+}
+"""What the question of a blocker mentions if a human is really required for it."""
 
 
 def find_nothing_blocked(blocker: Blocker) -> Iterator[ContractFinding]:
@@ -54,9 +67,21 @@ def find_no_fallback(blocker: Blocker) -> Iterator[ContractFinding]:
         yield ContractFinding(
             row.BLOCK_NO_FALLBACK, ("fallback_action",), "the blocker has no `fallback_action`"
         )
+    elif _normalize(blocker.fallback_action) in (
+        _normalize(blocker.question),
+        _normalize(blocker.best_guess),
+    ):
+        message = (
+            f"the fallback {quote(blocker.fallback_action)} repeats the blocker, and names no work for now"
+        )
+        yield ContractFinding(row.BLOCK_NO_FALLBACK, ("fallback_action",), message)
     elif is_idle(blocker.fallback_action or ""):
         message = f"the fallback {quote(blocker.fallback_action)} does no work now"
         yield ContractFinding(row.BLOCK_NO_FALLBACK, ("fallback_action",), message)
+
+
+def _normalize(text: str | None) -> str:
+    return " ".join((text or "").lower().strip(" .!").split())
 
 
 def find_not_resumable(blocker: Blocker) -> Iterator[ContractFinding]:
@@ -75,10 +100,13 @@ def find_not_resumable(blocker: Blocker) -> Iterator[ContractFinding]:
 def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
     """BLOCK_IS_PREFERENCE: the blocker asks for a preference.
 
-    Fixed phrases always match; other words only if no human is required.
+    Fixed phrases always match; other words only if no human is required, or if the question does not mention what a
+    human is required for.
     """
     question = blocker.question or ""
-    words = find_phrase(question) or ("" if blocker.human_required_for else find_preference(question))
+    required = _MENTIONS.get(blocker.human_required_for or "")
+    is_about_it = required is not None and required.search(question) is not None
+    words = find_phrase(question) or ("" if is_about_it else find_preference(question))
     if words:
         yield ContractFinding(row.BLOCK_IS_PREFERENCE, ("question",), *say_preference(words))
 

@@ -10,10 +10,12 @@ from orgkernel.decisions.work.contracts import (
     briefs,
     decision_log,
     lmc,
+    names,
     payload_secrets,
     preflights,
     results,
     subtask_plans,
+    times,
 )
 from orgkernel.decisions.work.contracts import terms as terms_module
 from orgkernel.decisions.work.contracts.findings import ContractFinding
@@ -29,6 +31,7 @@ _OF_REPORTS: Final[tuple[ContractRule, ...]] = (
     results.find_regressions,
     results.find_missing_gates,
     results.find_failed_shipping,
+    results.find_unfinished,
     results.find_pending_without_actions,
     results.find_pending_unverified,
     results.find_failure_without_evidence,
@@ -109,25 +112,37 @@ TERM_RULES: Final[Mapping[str, TermRule]] = {
 """The rule of each kind that depends on the terms of an organization."""
 
 
+_OF_ALL: Final[tuple[ContractRule, ...]] = (
+    payload_secrets.find_payload_secrets,
+    times.find_bad_times,
+    names.find_invisible_characters,
+    names.find_self_reference,
+)
+"""The rules for contracts of every kind."""
+
+
 def check_contract(
-    contract: Contract, against: Contract | None = None, terms: ContractTerms | None = None
+    contract: Contract,
+    against: Contract | None = None,
+    terms: ContractTerms | None = None,
+    now: float | None = None,
 ) -> tuple[ContractFinding, ...]:
     """All findings about a contract. `against` is the brief or other contract it belongs to, `terms` are the
-    requirements of its
+    requirements of its organization. `now`, in seconds since 1970, is compared with its times.
 
     Raises `ValueError` if no rule compares the two kinds; `explain_strange_companion` reports that beforehand.
     """
     kind = get_contract_kind(contract)
-    findings = [
-        each for rule in (*RULES[kind], payload_secrets.find_payload_secrets) for each in rule(contract)
-    ]
+    findings = [each for rule in (*RULES[kind], *_OF_ALL) for each in rule(contract)]
     if terms is not None and kind in TERM_RULES:
         findings += TERM_RULES[kind](contract, terms)
+    if now is not None:
+        findings += times.find_future_times(contract, now)
     if against is not None:
         other = get_contract_kind(against)
         if strange := explain_strange_companion(kind, other):
             raise ValueError(strange)
-        findings += PAIR_RULES[kind, other](contract, against)
+        findings += [*PAIR_RULES[kind, other](contract, against), *times.find_wrong_order(contract, against)]
     return tuple(findings)
 
 

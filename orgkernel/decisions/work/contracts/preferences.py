@@ -5,6 +5,7 @@ Quoted text is ignored, because it is code or somebody else's words.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
@@ -32,11 +33,31 @@ _PREFERENCES: Final = tuple(
         r"\bwaiting for (?:your|the user's|user|human) (?:confirmation|approval|go-ahead|permission|feedback|answer|input)\b",
         r"\bplease (?:confirm|advise)\b",
         r"\blet me know (?:if|which|whether|how)\b",
-        r"\bdoes (?:this|that) (?:approach|plan|design) (?:look|sound) (?:good|right|ok|okay|fine)\b",
+        r"\bdoes (?:this|that|it|my) (?:approach|plan|design|idea)? ?(?:look|sound|work|make sense)\b",
+        r"^thoughts\b|\bkindly (?:confirm|advise|approve|decide)\b",
+        r"\b(?:what|any|your|other) (?:do you think|are your thoughts|thoughts|opinions?|objections?|preferences?|is your opinion|is your preference|would you do|would you choose|do you suggest)\b",
+        r"\b(?:do you have|have you got|is there) an? (?:preference|preferred|opinion|favorite)\b",
+        r"\b(?:could|can|would|will|please) ?(?:you|someone|the user)? (?:please )?(?:pick|choose|decide|confirm|approve|sign off|validate|weigh in)\b",
+        r"\b(?:need|needs|want|request|requesting|seeking|awaiting) (?:a |an |your |the user's |human |some )?(?:decision|approval|go-ahead|green light|sign-?off|confirmation|opinion|preference|feedback|blessing|thumbs up|permission to (?:proceed|continue|go))\b",
+        r"\b(?:good|ok|okay|fine|safe|happy|ready) (?:to (?:go|proceed|continue|start|go ahead)|with (?:this|that|it|the (?:plan|approach|design)))\b\??",
+        r"\bhow would you (?:like|prefer|want|do|handle)\b",
+        r"\b(?:should|shall|must|do) (?:i|we)\b[^.?!]* or\b(?! else\b)",
+        r"\bwould (?:it|that) be (?:better|ok|okay|fine|nicer|preferable)\b",
+        r"\b(?:which|what) (?:one|option|variant|approach|way|style|name|library|framework|color|design|layout)\b[^.?!]*\b(?:should|shall|to|do|would) (?:i|we|you|use|take|pick|choose|go)\b",
+        r"\boption (?:a|1|one)\b[^.?!]*\bor\b[^.?!]*\b(?:option )?(?:b|2|two)\b",
     )
 )
 _IDLE: Final = lazy_pattern(
-    r"(?:none|nothing|n/?a|null|no|idle|tbd|todo|-+|\?+|pass|later)"
+    r"(?:n/?a|none|nothing)?[ ,:;-]*(?:keep |just )?(?:wait|waiting|await|awaiting)(?: (?:and see|for|until|on|here|till)\b[^,;]*|)"
+    r"|(?:none|nothing|n/?a|null|no|idle|tbd|todo|-+|\?+|pass|later|skip|skipped|defer|deferred|not applicable|unknown|\.+|…)"
+    r"|(?:none|nothing|no (?:fallback|action|work))\b(?: (?:needed|required|possible|to do|available|else|yet|is|can|for|at)\b[^,;]*)?"
+    r"|(?:there is|i have|i see|we have) (?:no|nothing|none)\b[^,;]*"
+    r"|(?:(?:i am|i'm|i will|i'll|we are|we will|please|just|keep|keeps?|continue to|then) )*"
+    r"(?:sleep|sleeping|poll|polling|check|checking|watch|watching|monitor|monitoring|refresh|refreshing|listen|listening|read|reading|re-read|re-reading|look|looking|keep waiting|remain|remaining|stay|staying|retry|retrying|try again|ask|asking|ping|pinging|remind|reminding|notify|notifying|email|emailing|message|messaging|escalate|escalating|inform|informing|contact|contacting)"
+    r" (?:to |with )?(?:back|again|later|idle|waiting|blocked|for (?:an?|the|your) (?:answer|reply|response|approval|key|decision|input)|(?:the |a |my |our )?(?:user|human|inbox|messages|channel|slack|chat|owner|planner|dispatcher|sender|lead|manager|operator|person|people|team)|until\b)[^,;]*"
+    r"|(?:see|same as|as in|like) (?:the |my |in )?(?:question|above|best guess|best_guess|blocker)\b[^,;]*"
+    r"|(?:(?:i am|i'm|i will|i'll|we will|just) )*(?:give up|giving up|abort|aborting|quit|quitting|exit|exiting|end|ending|postpone|postponing|skip|skipping|defer|deferring|park|parking|block|blocking|blocked|stuck)"
+    r"(?: (?:it|this|that|here|now|the (?:work|task|session|mission)|for now|everything|until|till)\b[^,;]*|)"
     r"|(?:(?:i am|i'm|i will|i'll|we are|we're|just) )*(?:wait|waiting|await|awaiting|idle|idling|standing by|stand by|on hold|hold|holding)"
     r"(?: (?:for|until|on|here|till)\b[^,;]*|)"
     r"|(?:(?:i am|i'm|i will|i'll|we are|just) )*(?:stop|stopping|stopped|pause|pausing|paused)"
@@ -94,8 +115,9 @@ def is_idle(fallback: str) -> bool:
 
 
 def _normalize(text: str) -> str:
-    """A text in lower case, on one line, without quoted parts."""
-    straight = text.replace("’", "'")
+    """A text in lower case, on one line, without quoted parts and without characters that a reader does not see."""
+    seen = "".join(each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) != "Cf")
+    straight = seen.replace("’", "'")
     return " ".join(_QUOTED.sub(" … ", straight).lower().split())
 
 

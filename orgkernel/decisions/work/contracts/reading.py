@@ -68,10 +68,12 @@ class CheckedContract:
 
 
 _FIRST: Final = pack_mark(1, 1)
+MAX_CONTRACT_BYTES: Final = 48 * 1024
+"""Maximum length of a contract in UTF-8. It also fits into the body of a request, as a string with YAML."""
 
 
-def read_contract(source: SourceText) -> ReadContract:
-    """The contract in a text."""
+def read_contract(source: SourceText, max_bytes: int | None = MAX_CONTRACT_BYTES) -> ReadContract:
+    """The contract in a text of at most `max_bytes`; None for one that was stored, whose text is laid out anew."""
 
     def unread(
         problems: list[DocumentProblem], kind: str | None = None, marks: Marks = _FIRST
@@ -81,6 +83,10 @@ def read_contract(source: SourceText) -> ReadContract:
 
     if source.problem is not None:
         return unread([source.problem])
+    if (size := len(source.text.encode("utf-8", "surrogatepass"))) > (max_bytes or size):
+        message = f"the contract has {size:,} bytes, more than {max_bytes:,}"
+        help = "keep long output in a file, and name it under `evidence.artefacts`"
+        return unread([DocumentProblem(row.TOO_LARGE, _FIRST, message, help)])
     parsed = parse_source(source)
     if parsed.problems:
         return unread(list(parsed.problems))
@@ -124,9 +130,13 @@ def read_contract(source: SourceText) -> ReadContract:
 
 
 def check_read_contract(
-    read: ReadContract, against: ReadContract | None = None, terms: ContractTerms | None = None
+    read: ReadContract,
+    against: ReadContract | None = None,
+    terms: ContractTerms | None = None,
+    now: float | None = None,
 ) -> CheckedContract:
-    """All findings about a contract: alone, with the contract it belongs to, and by the terms of an organization.
+    """All findings about a contract: alone, with the contract it belongs to, and by the terms of an organization. `now`,
+    in seconds since 1970, is compared with its times.
 
     Findings about the other contract are left out, unless it cannot be read.
     """
@@ -148,7 +158,7 @@ def check_read_contract(
             against = None
     if read.contract is not None:
         other = None if against is None else against.contract
-        for each in check_contract(read.contract, other, terms):
+        for each in check_contract(read.contract, other, terms, now):
             diagnostics.append(_build_rule_diagnostic(each, read, against))
     return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics), read)
 

@@ -70,6 +70,20 @@ def find_failed_shipping(report: SessionReport) -> Iterator[ContractFinding]:
         yield ContractFinding(row.DONE_CLEAN_SHIP_FAILED, ("ship", "deploy_status"), message)
 
 
+def find_unfinished(report: SessionReport) -> Iterator[ContractFinding]:
+    """DONE_CLEAN_UNFINISHED: the result lists actions that remain, or shipping was requested and did not take place."""
+    if report.status != "done_clean":
+        return
+    actions = [each for each in report.pending_actions if each.strip()]
+    if actions:
+        message = f"the result is `done_clean`, but lists the pending actions {listing(actions)}"
+        yield ContractFinding(row.DONE_CLEAN_UNFINISHED, ("pending_actions",), message, "report `pending`")
+    if report.ship is not None and report.ship.requested and report.ship.result in (None, "skipped"):
+        clause = "was skipped" if report.ship.result else "has no result"
+        message = f"the result is `done_clean`, but shipping was requested and {clause}"
+        yield ContractFinding(row.DONE_CLEAN_UNFINISHED, ("ship", "result"), message, "report `pending`")
+
+
 def find_pending_without_actions(report: SessionReport) -> Iterator[ContractFinding]:
     """PENDING_WITHOUT_ACTIONS: a pending result lists no actions."""
     if report.status == "pending" and not any(each.strip() for each in report.pending_actions):
