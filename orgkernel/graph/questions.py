@@ -148,6 +148,16 @@ class OrgView(ABC):
         superior = self.superiors.get(role_id)
         return None if superior in self.external else superior
 
+    def get_superior_in_service(self, role_id: str) -> str | None:
+        """The nearest superior inside the organization that is not out of service. None if there is none."""
+        superior = next(iter(self.list_superiors_in_service(role_id)), None)
+        return None if superior in self.external else superior
+
+    def list_superiors_in_service(self, role_id: str) -> tuple[str, ...]:
+        """The superiors up to the top that are not out of service, nearest first."""
+        withheld = self.records.withheld
+        return tuple(each for each in self.list_superiors_above(role_id) if each not in withheld)
+
     def list_subordinates(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from direct subordinates."""
         return tuple(

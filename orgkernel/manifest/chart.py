@@ -33,8 +33,8 @@ def render_tree(view: OrgView, width: int = _WIDTH) -> str:
 
 
 def _map_subordinates(view: OrgView) -> dict[str, list[str]]:
-    """Every role, including roles without a profile, and its direct subordinates."""
-    names = dict.fromkeys((*view.roles, *view.records.without_profile))
+    """Every role, including roles without a profile and those out of service, and its direct subordinates."""
+    names = dict.fromkeys((*view.roles, *view.records.without_profile, *view.records.withheld))
     return {
         name: [edge.source for edge in view.list_subordinates(name) if edge.source in names] for name in names
     }
@@ -43,8 +43,9 @@ def _map_subordinates(view: OrgView) -> dict[str, list[str]]:
 def _get_chart_superior(view: OrgView, role_id: str) -> str | None:
     """The superior in the tree. A role whose superior is not declared is at the top."""
     superior = view.get_superior(role_id)
-    known = view.is_role(superior) or superior in view.records.without_profile if superior else False
-    return superior if known else None
+    records = view.records
+    is_known = any(superior in each for each in (records.posts, records.without_profile, records.withheld))
+    return superior if is_known else None
 
 
 def _render_branch(
@@ -80,7 +81,8 @@ def _indent(indent: str) -> str:
 def _render_line(view: OrgView, role_id: str, prefix: str, width: int) -> str:
     post = view.records.posts.get(role_id)
     if post is None:
-        return _cut(f"{prefix}{role_id} (no profile)", width)
+        lacks = "out of service" if role_id in view.records.withheld else "no profile"
+        return _cut(f"{prefix}{role_id} ({lacks})", width)
     name = f"  {printable(post.profile.role_name[:width])}" if post.profile.role_name else ""
     text = f"{prefix}{role_id}{name}"
     domains = [edge.target for edge in view.list_domains(role_id)]
@@ -152,7 +154,7 @@ def render_json(view: OrgView) -> str:
 
 def _list_command(view: OrgView) -> Iterator[tuple[str, str]]:
     for role_id in view.roles:
-        superior = view.get_superior(role_id)
+        superior = view.get_superior_in_service(role_id)
         if superior is not None and view.is_role(superior):
             yield superior, role_id
 

@@ -165,7 +165,11 @@ def _(fact: v1.Fact) -> Iterable[SectionRow]:
 
 @build_rows.register(v1.Member)
 def _(member: v1.Member) -> Iterable[SectionRow]:
-    return [SectionRow(member.id, member.role_type or "external", member.why)]
+    return [
+        SectionRow(
+            member.id, member.role_type or ("external" if member.external else "not in service"), member.why
+        )
+    ]
 
 
 @build_rows.register(v1.Peer)

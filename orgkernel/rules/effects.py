@@ -42,7 +42,7 @@ PLACES: Final[Mapping[EffectPlace, str]] = {
 def list_effects(code: str, severity: Severity) -> Mapping[EffectPlace, RuleEffect]:
     """What a finding with this code and severity takes out of service, by its place.
 
-    A role to which others report takes the organization with it.
+    The subordinates of a role that is out of service stay in service (docs/adr/0100).
 
     >>> list_effects("ORG502", Severity.ERROR)["profile"], list_effects("ORG204", Severity.ERROR)["profile"]
     ('this role', 'the organization')

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.graph.assemble import Assembly, assemble
-from orgkernel.graph.columns import EdgeColumns
+from orgkernel.graph.columns import EdgeColumns, run_of
 from orgkernel.graph.extract import extract_edges
 from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import Edge
 from orgkernel.loading.files import LocatedFile, Root
 from orgkernel.loading.sources import LoadedFile, LoadedFiles
 from orgkernel.loading.tree import TextReader, read_tree
@@ -33,6 +34,7 @@ from orgkernel.snapshots.check import (
 from orgkernel.snapshots.consequences import (
     digest_faults,
     find_consequences,
+    list_command_edges,
     list_declared_by_file,
     list_repeated_roles,
     report_out_of_service,
@@ -132,7 +134,8 @@ def _build_snapshot(
         if consequences.withheld and not consequences.is_held_back:
             records = take_out_of_service(organization.records, consequences.withheld)
             built_without = _build(
-                replace(records, digest=digest_faults(records.digest, consequences.withheld))
+                replace(records, digest=digest_faults(records.digest, consequences.withheld)),
+                list_command_edges(organization.index, consequences.withheld),
             )
             effects = apply_severities(report_out_of_service(records), severities)
             kept += effects
@@ -153,8 +156,9 @@ def _build_snapshot(
     )
 
 
-def _build(records: OrgRecords) -> OrgSnapshot:
-    columns = EdgeColumns(extract_edges(records))
+def _build(records: OrgRecords, more: Iterable[Edge] = ()) -> OrgSnapshot:
+    """An organization, with edges of roles that are out of service."""
+    columns = EdgeColumns(chain(extract_edges(records), map(run_of, more)))
     return OrgSnapshot(records, columns, OrgIndex(records, columns))
 
 

@@ -1,7 +1,8 @@
 """Decides what an error takes out of service: an agent, a role, a skill, nothing, or the whole organization.
 
-An error takes out only the role of its file, if the file declares one role and nothing else, and no other role reports to
-it. In another format, every agent has such a file; in orgkernel documents, the profile of a role is one (docs/adr/0094).
+An error takes out only the role of its file, if the file declares one role and nothing else. In another format, every agent
+has such a file; in orgkernel documents, the profile of a role is one (docs/adr/0094). The subordinates of a role that is out
+of service keep their place in the chain of command, which leads through it (docs/adr/0100).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import CrewRoster, RoleProfile
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords, WithheldAgent
-from orgkernel.graph.schema import EdgeKind
-from orgkernel.loading.sources import LoadedFiles, SourceDocument
+from orgkernel.graph.schema import Edge
+from orgkernel.loading.sources import SourceDocument, LoadedFiles
 from orgkernel.rules.effects import HARMLESS_IN_ROLES, OF_ALL, OF_ONE_SKILL, WITHOUT_EFFECT
 
 _PROFILE: Final = "role_profile"
@@ -103,7 +104,7 @@ def find_consequences(
         if each.severity is not Severity.ERROR or _is_of_one_role(each):
             continue
         roles = _find_roles(view.records, declared, each)
-        if roles is None or any(_has_subordinates(view, role) for role in roles):
+        if roles is None:
             is_held_back = True
             continue
         for role in roles:
@@ -181,20 +182,24 @@ def _find_profiled_role(
     return included if len(included) == 1 else None
 
 
-def _has_subordinates(view: OrgView, role_id: str) -> bool:
-    """Whether other roles report to a role, so that the chain of command would change without it."""
-    entry = view.records.organization.hierarchy.get(role_id)
-    is_listed = entry is not None and bool(entry.subordinates)
-    return is_listed or bool(view.list_edges_to(EdgeKind.REPORTS_TO, role_id))
+def list_command_edges(view: OrgView, withheld: Collection[str]) -> tuple[Edge, ...]:
+    """The edges from roles that are out of service to the superiors that their profiles name, for the chain of command of
+    their subordinates. A chain of command ends at a profile that cannot be read.
+    """
+    edges = (view.get_superior_edge(role_id) for role_id in withheld)
+    return tuple(each for each in edges if each is not None and each.attribute == "profile")
 
 
 def take_out_of_service(records: OrgRecords, withheld: Mapping[str, Diagnostic]) -> OrgRecords:
-    """The records without some roles, and without the agents that fill one of them.
+    """The records without some roles, and without the agents that fill one of them. Subordinates of a role keep it as their
+    superior.
 
     An agent is taken out although it can fill other roles as well: the profile that cannot be used could have limited it.
     """
     hierarchy = {
-        role_id: entry for role_id, entry in records.organization.hierarchy.items() if role_id not in withheld
+        role_id: entry
+        for role_id, entry in records.organization.hierarchy.items()
+        if role_id not in withheld or entry.subordinates
     }
     withheld_agents = dict(_find_withheld_agents(records, withheld))
     return replace(

@@ -333,9 +333,10 @@ def _list_chain(view: OrgView, subject: str) -> tuple[Edge, ...]:
 
 def _get_top(view: OrgView, chain: tuple[Edge, ...]) -> str:
     """The top of a chain: a role, or a superior outside the organization. Without a superior it is the user."""
-    if not chain:
+    above = [edge.target for edge in chain if edge.target not in view.records.withheld]
+    if not above:
         return f"person:{USER}"
-    last = chain[-1].target
+    last = above[-1]
     return f"role:{last}" if view.is_role(last) else f"person:{last}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -226,20 +227,59 @@ def test_a_fault_that_could_concern_others_holds_back_the_organization(tmp_path:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("roles/lead.yaml", OWN["roles/lead.yaml"] + "examples: 3\n"),
-        # Only the profiles say that others report to it.
-        ("roles/qa.yaml", OWN["roles/qa.yaml"] + "examples: 3\n"),
         ("org.yaml", OWN["org.yaml"] + "departments: 3\n"),
         ("crew.yaml", OWN["crew.yaml"] + "description: 3\n"),
         ("policies.yaml", "_schema: orgkernel:access_policies\npolicies: 3\n"),
     ],
 )
 def test_what_others_depend_on_holds_back_the_organization(tmp_path: Path, file: str, text: str) -> None:
-    """A role that commands others, the organization, a roster and a policy."""
-    below = "chain_of_command: {reports_to: qa}\n"
-    org = OWN["org.yaml"].replace("[dev, qa]", "[qa]")
-    write_tree(tmp_path, {**OWN, "org.yaml": org, "roles/dev.yaml": DEV + below, file: text})
+    """The organization, a roster and a policy."""
+    write_tree(tmp_path, {**OWN, "roles/dev.yaml": DEV, file: text})
     assert run_here("can", "role:dev", *TOOL, cwd=tmp_path).returncode == 2
+
+
+MIDDLE = {
+    **OWN,
+    "org.yaml": OWN["org.yaml"].replace("[dev, qa]", "[head]").replace("qa: {}", "head: {subordinates: [dev, qa]}"),
+    "roles/head.yaml": "_schema: orgkernel:role_profile\nrole_id: head\nrole_type: executive\ndescription: Heads.\n",
+    "roles/dev.yaml": DEV,
+}  # fmt: skip
+EXAMPLES = "examples: 3\n"
+
+
+@pytest.mark.parametrize(
+    "fault", [EXAMPLES, "pace_plan: {primary: {action: x, trigger: no_such > 1}}\n", "x: [\n"]
+)
+def test_the_chain_of_command_leads_through_a_role_that_is_out_of_service(tmp_path: Path, fault: str) -> None:
+    """Its subordinates answer, report to its superior, and are not commanded by it, after reading and from the cache."""
+    write_tree(tmp_path, {**MIDDLE, "roles/head.yaml": MIDDLE["roles/head.yaml"] + fault})
+    for _ in range(2):
+        for question, code in (
+            (["role:dev", *TOOL], 0),
+            (["role:lead", "handoff", "role:dev"], 0),
+            (["role:dev", "escalate", "role:lead"], 0),
+            (["role:head", "handoff", "role:dev"], 1),
+            (["role:dev", "escalate", "role:head"], 1),
+            (["role:dev", "handoff", "role:qa"], 1),
+        ):
+            assert run_here("can", *question, cwd=tmp_path).returncode == code, question
+        chart = run_here("graph", cwd=tmp_path).stdout
+        assert "└── head (out of service)\n        ├── dev" in chart
+        assert "r0 --> r1" in run_here("graph", "--format", "mermaid", cwd=tmp_path).stdout
+        shown = json.loads(run_here("manifest", "dev", "--format", "json", cwd=tmp_path).stdout)
+        assert [each["id"] for each in shown["chain_of_command"]] == ["head", "lead"]
+
+
+@pytest.mark.parametrize("fault", [EXAMPLES, "x: [\n"])
+def test_the_top_can_be_out_of_service(tmp_path: Path, fault: str) -> None:
+    """The roles below answer, and a request goes to the nearest superior in service."""
+    write_tree(tmp_path, {**MIDDLE, "roles/lead.yaml": MIDDLE["roles/lead.yaml"] + fault})
+    assert run_here("can", "role:head", "handoff", "role:dev", cwd=tmp_path).returncode == 0
+    assert run_here("can", "role:lead", "handoff", "role:dev", cwd=tmp_path).returncode == 1
+    kernel = Kernel.open(tmp_path)
+    view = kernel.organization("shop").snapshot.index
+    assert view.list_superiors_in_service("dev") == ("head",)
+    assert view.get_superior_in_service("head") is None
 
 
 def test_a_tool_out_of_reach_takes_nothing_out(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def answer_with_role(
         plans,
         allowed,
         tuple(edge.target for edge in view.list_tools(role_id) if edge.target in view.records.tools),
-        tuple(edge.target for edge in view.list_chain_above(role_id)),
+        view.list_superiors_in_service(role_id),
         reasons, considered, count, view.digest, candidates, margin,
     )  # fmt: skip
 

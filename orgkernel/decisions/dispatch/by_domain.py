@@ -155,7 +155,7 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown_count: int | N
         ),
         allowed_plans=plans,
         tools=tools,
-        escalation=tuple(edge.target for edge in view.list_chain_above(chosen.role_id)),
+        escalation=view.list_superiors_in_service(chosen.role_id),
         reasons=(
             *_explain_resolution(view, word, domain),
             *_explain_nearest(view, domain, chosen, ranked[0]),

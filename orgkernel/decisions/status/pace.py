@@ -70,7 +70,7 @@ def decide_role_pace(
 def get_pace_plan(view: OrgView, role_id: str) -> CompiledPacePlan:
     """The PACE plan of a role with compiled triggers. A tier that escalates without naming a role goes to the superior."""
     profile = view.records.posts[role_id].profile
-    superior = view.get_superior(role_id)
+    superior = view.get_superior_in_service(role_id)
     tiers = {}
     for name in TIERS:
         tier = getattr(profile.pace_plan, name, None)

@@ -431,6 +431,8 @@ def _list_helpers(
     named: set[str] = set()
     for role in holder.roles:
         for edge in view.list_chain_above(role):
+            if edge.target in view.records.withheld:
+                continue
             if not view.is_role(edge.target):
                 top = f"person:{edge.target}"
             elif edge.target not in holder.roles and edge.target not in named:
