@@ -248,7 +248,8 @@ EXAMPLES = "examples: 3\n"
 
 
 @pytest.mark.parametrize(
-    "fault", [EXAMPLES, "pace_plan: {primary: {action: x, trigger: no_such > 1}}\n", "x: [\n"]
+    "fault",
+    [EXAMPLES, "pace_plan: {primary: {action: x}, alternate: {trigger: no_such > 1, action: y}}\n", "x: [\n"],
 )
 def test_the_chain_of_command_leads_through_a_role_that_is_out_of_service(tmp_path: Path, fault: str) -> None:
     """Its subordinates answer, report to its superior, and are not commanded by it, after reading and from the cache."""
