@@ -36,6 +36,7 @@ _LEVELS_UP = 4
 LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
 _WORD = lazy_pattern(rb"[\w.-]+")
 _ROLE_ID = lazy_pattern(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
+_OVERLAY = lazy_pattern(rb"""(?m)^\s*["']?overlay["']?\s*:\s*true\b""")
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -326,7 +327,7 @@ def _find_home(path: str, links: tuple[str, ...], top: str | None = None) -> str
 
     A folder with an organization is its own home. Any other path belongs to the nearest organization above that contains
     it in its folder or its `roles/`, or that includes a role declared there. Catalogs belong to the nearest organization
-    above, but not above `top`.
+    above, but not above `top`. An overlay belongs to the nearest organization above.
     """
     is_folder = os.path.isdir(path)
     if is_folder and does_hold_organization(path, links):
@@ -340,13 +341,15 @@ def _find_home(path: str, links: tuple[str, ...], top: str | None = None) -> str
         return None
     roles = {role for file in files for role in find_words(file, _ROLE_ID)}
     is_ours = any(does_mention(file, PREFIX) for file in files)
+    # An overlay means nothing without an organization, whose sources declare the role.
+    has_overlay = is_ours and any(find_words(file, _OVERLAY) for file in files)
     # Nearest organization first. A path belongs to it by its place in the layout, or because it includes a role declared there.
     for home in above:
         place = os.path.relpath(path, home).split(os.sep)
         is_laid_out = bool(files) and (place[0] in LAID_OUT or (not is_folder and folder == home))
         named = is_ours and bool(roles) and _does_name_role(home, roles, links)
         if top is not None and not _is_in(home, top):
-            if named:
+            if named or has_overlay:
                 return home
         elif is_laid_out or named or (is_ours and not roles):
             return home

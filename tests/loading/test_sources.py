@@ -365,6 +365,11 @@ def test_an_organization_means_the_same_from_every_folder(tmp_path: Path) -> Non
     assert len(counts) == 1, counts
     done = run_here("check", cwd=tree / "org/roles")
     assert done.returncode == 0, done.stdout
+    overlay = "_schema: orgkernel:role_profile\nrole_id: misspelled\noverlay: true\n"
+    write_tree(tree, {"org/more/other.yaml": overlay})
+    for folder, words in ((tree, ["org"]), (tree / "org", []), (tree / "org/more", [])):
+        assert "ORG784" in run_here("check", *words, cwd=folder).stdout, folder
+    (tree / "org/more/other.yaml").unlink()
     (tree / "org/org.yaml").write_text(ORG.replace("../team", "../../b/team"), encoding="utf-8")
     assert run_here("check", cwd=tree / "org").returncode == 0
     (tree / "team").rename(tmp_path / "a/team")
