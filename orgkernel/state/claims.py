@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Select, func, insert, select, update
 
 from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.decisions.ownership.claim_terms import MAX_CLAIM_SECONDS, MAX_PATHS
-from orgkernel.decisions.ownership.claims import ClaimConflict, FileClaim
+from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import explain_unreadable, read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath
 from orgkernel.decisions.refusals import say_claim_end
@@ -263,6 +263,26 @@ def end_expired(transaction: Transaction, org_id: str, since: float = 0.0) -> No
         claim = decode_record(FileClaim, row)
         _update(transaction, claim, ended_at=transaction.now)
         _note(transaction, claim, "expired", "", "")
+
+
+def find_older_claim(transaction: Transaction, row: Any) -> FileClaim | None:
+    """Within a change: an earlier claim of another worker that holds now, and overlaps with the claim of a row."""
+    claim = decode_record(FileClaim, row)
+    query = _select_live(transaction, claim.org_id).where(
+        file_claims.c.token < claim.token, file_claims.c.claimed_at < claim.claimed_at, file_claims.c.holder != claim.holder
+    )  # fmt: skip
+    older = [decode_record(FileClaim, each) for each in transaction.connection.execute(query).all()]
+    # A mission and the pieces of its work may claim the same files.
+    others = [each for each in older if each.brief is None or each.brief not in (claim.mission, claim.brief)]
+    conflicts = ClaimIndex(others).find_conflicts(claim.paths, transaction.now)
+    return conflicts[0].claim if conflicts else None
+
+
+def end_claim(transaction: Transaction, row: Any, reason: str) -> None:
+    """Within a change: end the claim of a row."""
+    claim = decode_record(FileClaim, row)
+    _update(transaction, claim, ended_at=transaction.now)
+    _note(transaction, claim, "released", "", reason)
 
 
 def _take_next_token(connection: Connection, org_id: str) -> int:

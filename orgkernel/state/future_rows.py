@@ -2,7 +2,8 @@
 
 By its own dates, a lock of a minute would hold for a day, and a grant of an hour would give until then. So the term of such a row
 is counted from the moment at which a clock that is believed first sees it, and the audit says so. Restrictions stay: a longer
-one only takes away. Hand-offs and contracts stay as well, because they are chained.
+one only takes away. Hand-offs and contracts stay as well, because they are chained. A claim of files that another worker still
+holds is ended: to the clock that was ahead, the older claim was over.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Table, and_, select, update
 
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditKind
+from orgkernel.diagnostics.wording import quote
 from orgkernel.runtime.utc import as_utc
+from orgkernel.state.claims import end_claim, find_older_claim
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.tables import (
     api_keys,
@@ -99,6 +102,11 @@ def _count_from_now(transaction: Transaction, dated: _Dated) -> int:
         _select_future(dated, now + TOLERANCE_SECONDS).with_only_columns(*table.columns)
     ).all()
     for row in rows:
+        if table is file_claims and (other := find_older_claim(transaction, row)) is not None:
+            end_claim(
+                transaction, row, f"a clock was ahead when it was made: {quote(other.holder)} holds the files"
+            )
+            continue
         times = {name: row._mapping[name] for name in (dated.start, *dated.others)}
         ahead = times[dated.start] - now
         values = {name: None if time is None else time - ahead for name, time in times.items()}

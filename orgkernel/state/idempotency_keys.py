@@ -1,7 +1,8 @@
 """The responses to requests with an idempotency key, so that a repeated request changes nothing twice.
 
 The row of a key is written before its request runs. A request that ended without a response (its process was killed) leaves a row
-without one, and nobody can tell whether it had its effect, so the key is never free again until it expires.
+without one, and nobody can tell whether it had its effect, so the key is never free again until it expires. A key expires
+at the time that the audit proves, because a clock that is ahead for a minute must not let a repeated request run again.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import msgspec
 from sqlalchemy import delete, insert, select, update
 
+from orgkernel.state.clock_gap import measure_gap
 from orgkernel.state.rows import StoreContext, decode_record
 from orgkernel.state.tables import idempotency_keys
 from orgkernel.state.writer import Transaction
 
 KEPT_SECONDS = 86_400.0
-"""Seconds for which a response is kept."""
+"""Seconds for which a response is kept. If nothing else happens in a store, it is kept longer."""
 
 
 class IdempotencyRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,9 +45,8 @@ class IdempotencyKeys:
 
         def change(transaction: Transaction) -> IdempotencyRecord | None:
             connection, columns = transaction.connection, idempotency_keys.c
-            connection.execute(
-                delete(idempotency_keys).where(columns.created_at <= transaction.now - KEPT_SECONDS)
-            )
+            proven = transaction.now - measure_gap(connection, transaction.now)
+            connection.execute(delete(idempotency_keys).where(columns.created_at <= proven - KEPT_SECONDS))
             row = connection.execute(
                 select(idempotency_keys).where(columns.caller == caller, columns.key == key)
             ).first()

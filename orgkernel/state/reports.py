@@ -110,9 +110,9 @@ class Reports:
         known = connection.scalar(select(salute_reports.c.number).where(salute_reports.c.digest == digest))
         if known is not None:
             return ReportReceipt("known", known)
-        report = msgspec.structs.replace(
-            draft, at=min(draft.at, transaction.now), received_at=transaction.now
-        )
+        # A sender on a machine whose clock is behind states a time that is behind as well. Its emergency must not pass for old.
+        at = min(draft.at + transaction.lag, transaction.now)
+        report = msgspec.structs.replace(draft, at=at, received_at=transaction.now)
         unit = [(name, getattr(report, name)) for name in _UNIT]
         before = connection.execute(
             select(salute_reports.c.number, salute_reports.c.at, salute_reports.c.tier)

@@ -13,6 +13,7 @@ from orgkernel.decisions.evidence.crew_records import RankMove
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.state.agents import Agents, Results
 from orgkernel.state.audit import AuditLog
+from orgkernel.state.believed_clock import BelievedClock
 from orgkernel.state.checkpoints import Checkpoints
 from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
@@ -137,6 +138,7 @@ class Store:
 
     def count_terms_from_now(self) -> int:
         """Count the terms of rows that are dated after the clock from now. Returns their number. The clock must be believed."""
+        BelievedClock(self.folder.path).note(self.context.clock())
         return count_terms_from_now(self.context)
 
     def expire(self) -> None:

@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
+import msgspec
 from sqlalchemy import Connection, Engine, select, update
 from sqlalchemy.exc import DataError, SQLAlchemyError
 
@@ -24,6 +25,7 @@ from orgkernel.decisions.evidence.state_records import AuditEntry, Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.engines import is_on
 from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
+from orgkernel.state.believed_clock import BelievedClock
 from orgkernel.state.chain import Chains, encode_entry
 from orgkernel.state.checkpoints import Checkpoints, Link
 from orgkernel.state.database import open_for_writing, translate_error
@@ -108,10 +110,17 @@ class Transaction:
     """The context of a change: the connection, the time, the version of its rows, and the audit."""
 
     def __init__(
-        self, connection: Connection, now: float, version: int, append: Callable[[AuditEntry], str]
+        self,
+        connection: Connection,
+        now: float,
+        lag: float,
+        version: int,
+        append: Callable[[AuditEntry], str],
     ) -> None:
         self.connection = connection
         self.now = now
+        self.lag = lag
+        """The seconds by which the clock of the machine is behind `now`. 0 unless it is known to be wrong."""
         self.version = version
         self.audit = append
         """Write a row down with the change; the row's name."""
@@ -130,6 +139,7 @@ class Writer:
         self._engine = engine
         self._shown = shown
         self._clock = clock
+        self._believed = BelievedClock(folder.path)
         self._chains = Chains(engine, folder)
         self._queue: SimpleQueue[PendingWrite | None] = SimpleQueue()
         self._starting = Lock()
@@ -242,7 +252,11 @@ class Writer:
 
     def _write(self, batch: list[PendingWrite]) -> None:
         try:
-            prepared = [self._prepare(pending) for pending in batch]
+            clock = self._clock()
+            now = self._believed.correct(clock)
+            # Retention would delete rows of a clock that is behind too early.
+            earliest = now if now > clock else None
+            prepared = [self._prepare(ticket, earliest) for ticket in batch]
             answers, links = self._commit(batch, prepared)
         except Exception as error:
             self._links = {}  # a commit whose answer was lost may have happened: look again
@@ -255,12 +269,14 @@ class Writer:
         for pending, (value, refusal) in zip(batch, answers, strict=True):
             pending.resolve(value, refusal)
 
-    def _prepare(self, pending: PendingWrite) -> _Prepared | None:
-        """Prepare an entry before the transaction, to keep the transaction short."""
-        entry = pending.work.entry if isinstance(pending.work, CountedCall) else pending.work
+    def _prepare(self, ticket: PendingWrite, earliest: float | None) -> _Prepared | None:
+        """Prepare an entry before the transaction, to keep the transaction short. It is not dated before `earliest`."""
+        entry = ticket.work.entry if isinstance(ticket.work, CountedCall) else ticket.work
         if not isinstance(entry, AuditEntry):
             return None
         try:
+            if earliest is not None:
+                entry = msgspec.structs.replace(entry, at=max(entry.at, earliest))
             return encode_entry(entry)
         except Exception as error:  # affects this row only: its content is not valid JSON
             return StoreError(f"an audit entry cannot be written: {type(error).__name__}: {error}")
@@ -288,9 +304,12 @@ class Writer:
                     # Links and rows are in memory, where no savepoint restores them: a refused change must not leave a gap.
                     before, written = dict(links), len(rows)
                     savepoint = connection.begin_nested()
+                    clock = self._clock()
+                    now = self._believed.correct(clock)
                     transaction = Transaction(
                         connection,
-                        self._clock(),
+                        now,
+                        now - clock,
                         version + 1,
                         lambda entry: self._chains.append(*encode_entry(entry), links, rows),
                     )
@@ -357,7 +376,7 @@ class Writer:
         rows: list[AuditValues] = []
         if self._chains.open_rows:
             detail = {"open": {name: [*ends] for name, ends in self._chains.open_rows.items()}}
-            entry = AuditEntry("audit", self._clock(), "resumed", detail=detail)
+            entry = AuditEntry("audit", self._believed.correct(self._clock()), "resumed", detail=detail)
             self._chains.append(*encode_entry(entry), links, rows)
         return links, rows
 

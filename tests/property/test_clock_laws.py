@@ -11,11 +11,14 @@ from typing import Any, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orgkernel.decisions.evidence.limit_usage import Charge
 from orgkernel.decisions.evidence.skill_levels import SkillTerms, compute_current_level
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import Refused
 from orgkernel.operations import upkeep
 from orgkernel.runtime.utc import as_utc
+from orgkernel.state.contracts import WantedContract
+from orgkernel.state.handoffs import WantedHandoff
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened, sqlite_at
 from tests.support.memory_folder import find_memory_folder
@@ -26,7 +29,9 @@ TERMS = SkillTerms("helm", 2)
 SKILLED = "worf"
 LOOKS = (0.75, 1.75, 5.75, 26.75, 51.75, 7 * 24 + 0.75, 33 * 24 + 0.75)
 """Hours after the jump at which the state is compared: after the clock was believed again, and never when a term just ends."""
-AHEAD = st.sampled_from([2 * HOUR, DAY, 3 * DAY, 6.9 * DAY, 8 * DAY, 30 * DAY, 400 * DAY])
+AHEAD = st.sampled_from([2 * HOUR, DAY, 25 * HOUR, 3 * DAY, 6.9 * DAY, 8 * DAY, 30 * DAY, 400 * DAY])
+BEHIND = st.sampled_from([-2 * HOUR, -25 * HOUR, -8 * DAY, -400 * DAY, -NOW + DAY])
+_DAILY = Charge("daily", "agent:worf", 5, 1, DAY)
 LASTS = st.sampled_from([12.0, 68.0, 300.0])
 HOURS = st.sampled_from([1, 4, 24, 50, 24 * 20])
 STEP = st.one_of(
@@ -34,6 +39,8 @@ STEP = st.one_of(
     st.tuples(st.sampled_from(["lock", "claim"]), st.sampled_from([60.0 / HOUR, 1, 4, 50])),
     st.tuples(st.just("request"), st.sampled_from(["access", "action"])),
     st.tuples(st.just("approve"), st.sampled_from(["once", "day", "always"])),
+    st.tuples(st.sampled_from(["spend", "begin", "hand", "own"]), st.integers(1, 3)),
+    st.tuples(st.sampled_from(["revoke", "lift"]), st.integers(0, 3)),
     st.tuples(st.just("report"), st.sampled_from(["primary", "emergency"])),
     st.tuples(st.sampled_from(["acquire", "assess"]), st.integers(1, 7)),
     st.tuples(st.sampled_from(["exercise", "raise", "decide", "watch", "wait"]), st.integers(0, 3)),
@@ -54,6 +61,14 @@ class Facts(NamedTuple):
     watch: str
     rows: int
     """Decisions in the audit: none may be missing."""
+    used: int
+    """What is used up of a limit of a day: more is stricter."""
+    running: int
+    """Work that was handed down and has not ended: more is stricter, because its number is limited."""
+    owners: frozenset[str]
+    """Who holds files that several wanted: no one else may."""
+    ran: frozenset[str]
+    """Requests with an idempotency key that ran: no other one may."""
 
 
 class World:
@@ -62,6 +77,10 @@ class World:
     def __init__(self, store: Store, clock: Clock) -> None:
         self.store, self.clock, self.steady, self.number = store, clock, 0.0, 0
         self.residents = [upkeep.ClockTrust(store, clock.now, self.steady)]
+        self.ran: set[str] = set()
+        """Requests with an idempotency key that were not answered from the store."""
+        self.issued: dict[str, dict[str, str]] = {"grant": {}, "restrict": {}}
+        """Ids of what was issued, by name."""
 
     def pass_time(self, seconds: float) -> None:
         """Real time passes."""
@@ -86,9 +105,16 @@ class World:
         store, now, worf = self.store, self.clock.now, f"agent:{SKILLED}"
         match what:
             case "restrict":
-                store.restrictions.issue(worf, [f"tool:{name}"], issued_by="a", expires_at=now + value * HOUR)
+                self.issued[what][name] = ""
+                end = now + value * HOUR
+                held = store.restrictions.issue(worf, [f"tool:{name}"], issued_by="a", expires_at=end)
+                self.issued[what][name] = held.restriction_id
             case "grant":
-                store.grants.issue(worf, [f"tool:{name}"], issued_by="a", expires_at=now + value * HOUR)
+                self.issued[what][name] = ""
+                given = store.grants.issue(
+                    worf, [f"tool:{name}"], issued_by="a", expires_at=now + value * HOUR
+                )
+                self.issued[what][name] = given.grant_id
             case "key":
                 store.keys.create(name, ["read"], created_by="a", expires_at=now + value * HOUR)
             case "result":
@@ -125,6 +151,21 @@ class World:
                 store.skills.exercise(SKILLED, TERMS, org_id="shop", actor="a")
             case "watch":
                 store.crew.set_status("shop", "watch", f"watch{value}", actor="a")
+            case "spend":
+                store.limits.reserve("shop", name, [_DAILY], subject=worf, tool_id="t")
+            case "begin":
+                if store.idempotency_keys.begin("key:a", f"request{value}", "digest") is None:
+                    self.ran.add(name)
+            case "own":
+                store.claims.claim("shop", f"agent:{name}", ["owned/**"], seconds=30 * HOUR)
+            case "hand":
+                store.handoffs.record("shop", lambda _: _hand_down(name), actor="a")
+            case "revoke":
+                if last := [*self.issued["grant"].values()][-1:]:
+                    store.grants.revoke(last[0], actor="a")
+            case "lift":
+                if last := [*self.issued["restrict"].values()][-1:]:
+                    store.restrictions.revoke(last[0], actor="a")
             case "decide":
                 store.audit.write(AuditEntry("decision", now, "allow"))
             case "wait":
@@ -153,7 +194,20 @@ class World:
             max((compute_current_level(each, TERMS.decay_days, now) for each in skills), default=0),
             reports[0].tier if reports else "", "" if watch is None else watch.value,
             len(list(upkeep.read_audit(store, AuditFilter(kind="decision")))),
+            store.limits.read_usage("shop", [_DAILY])[0].used,
+            len(store.handoffs.list("shop", is_running=True)),
+            frozenset(each.holder for each in store.claims.list() if each.paths == ("owned/**",)),
+            frozenset(self.ran),
         )  # fmt: skip
+
+
+def _hand_down(name: str) -> WantedHandoff:
+    """Work of two days for a session of its own."""
+    return WantedHandoff(
+        sender="role:co", receiver="role:dev", holder="agent:data", session=name, queue_mode="followup",
+        session_key=name, code="ALLOWED", snapshot="sha256:" + "0" * 64, seconds=50 * HOUR, from_session="s",
+        brief=WantedContract("brief", {"id": name, "mission": "Do it"}, str),
+    )  # fmt: skip
 
 
 def _is_ahead(end: float | None, now: float) -> bool:
@@ -208,12 +262,28 @@ def live(
 def test_a_jump_ahead_and_back_opens_and_destroys_nothing(
     ahead: float, lasts: float, before: Any, inside: Any, after: Any
 ) -> None:
-    """Restrictions, grants, requests, approvals, locks, claims, reports, skills, results, keys, the watch and the audit:
-    what was stored without the jump is unchanged, and what was stored in it gives no more and binds no less.
+    """Restrictions, grants, requests, approvals, locks, claims, hand-offs, limits, idempotency keys, reports, skills, results,
+    keys, the watch and the audit: what was stored without the jump is unchanged, and what was stored in it gives no more and
+    binds no less.
     """
+    compare_lives(ahead, lasts, before, inside, after)
+
+
+@settings(max_examples=24, deadline=None)
+@given(BEHIND, LASTS, STEPS, STEPS, STEPS)
+def test_a_clock_that_was_behind_opens_and_destroys_nothing(
+    behind: float, lasts: float, before: Any, inside: Any, after: Any
+) -> None:
+    """The same of a clock that is behind for minutes, to the year 1970 too, after a server had believed the right one."""
+    compare_lives(behind, lasts, before, inside, after)
+
+
+def compare_lives(ahead: float, lasts: float, before: Any, inside: Any, after: Any) -> None:
+    """Live the same life without and with a jump, and compare all looks."""
     with new_world() as calm, new_world() as jumped:
         # Also soon after the moment to which the clock had jumped.
-        looks = sorted({*LOOKS, ahead // HOUR + 0.75, ahead // HOUR + 1.75})
+        soon = max(0.0, ahead // HOUR)
+        looks = sorted({*LOOKS, soon + 0.75, soon + 1.75})
         expected = live(calm, 0.0, lasts, before, inside, after, looks)
         found = live(jumped, ahead, lasts, before, inside, after, looks)
     for want, have in zip(expected, found, strict=True):
@@ -223,3 +293,7 @@ def test_a_jump_ahead_and_back_opens_and_destroys_nothing(
         assert have.tier == want.tier
         assert have.watch == want.watch
         assert have.rows == want.rows
+        assert have.used >= want.used
+        assert have.running >= want.running
+        assert have.owners <= want.owners
+        assert have.ran <= want.ran
