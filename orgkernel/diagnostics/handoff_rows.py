@@ -1,4 +1,6 @@
-"""The findings about contracts that do not fit the log of hand-offs (ORG788 to ORG790): one row each."""
+"""The findings about contracts that do not fit the log of hand-offs and with recorded audits (ORG788 to ORG790,
+ORG792 to ORG794): one row each.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,24 @@ WRITER_OUTSIDE_MISSION = Row(
     "A contract changes a mission, and its writer neither got the work of this mission nor handed it down.",
     "The planner of a mission and the sender that handed it down answer for it: they write its briefs, answer its blockers and close it.",
     "Let the planner or the sender of the mission store the contract. A worker reports to its sender with a result or a blocker.",
+)  # fmt: skip
+OWNERSHIP_NOT_AUDITED = Row(
+    "ORG792", "ownership-not-audited", _E,
+    "A `done_clean` report states changed files, and no complete ownership audit of the same commits is recorded for its brief.",
+    "A worker reports its own changes. Only an audit by its sender or an operator shows that it changed no other files.",
+    "Let the sender run `orgkernel ownership audit --record` for the commits in `changes`, then correct the report.",
+)  # fmt: skip
+OWNERSHIP_VIOLATED = Row(
+    "ORG793", "ownership-violated", _E,
+    "The last recorded ownership audit of the brief is not clean.",
+    "Files of others, or sacred files, were changed. Work that did this is not done, whatever its verify command says.",
+    "Undo the changes, let the sender record another audit, then correct the report.",
+)  # fmt: skip
+AUDIT_NOT_OPTIONAL = Row(
+    "ORG794", "audit-not-optional", _E,
+    "A report sets `changes.no_audit`, and the governance document does not say `ownership_audits: optional`.",
+    "A worker must not decide whether its work is audited.",
+    "Remove `no_audit`, and let the sender audit the work. Or declare `ownership_audits: optional` in the governance document.",
 )  # fmt: skip
 
 HANDOFF_ROWS: dict[str, Row] = {row.code: row for row in list(globals().values()) if isinstance(row, Row)}

@@ -11,7 +11,13 @@ from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
 from orgkernel.decisions.handoff.edges import get_layer
 from orgkernel.decisions.handoff.pairs import list_words_for
-from orgkernel.decisions.work.contracts.bindings import HandoffFacts, SubjectNames, find_unbound, get_handoff
+from orgkernel.decisions.work.contracts.bindings import (
+    HandoffFacts,
+    SubjectNames,
+    find_unbound,
+    find_unbound_audit,
+    get_handoff,
+)
 from orgkernel.decisions.work.contracts.findings import ContractFinding
 from orgkernel.decisions.work.contracts.reading import ReadContract
 from orgkernel.diagnostics.wording import listing
@@ -69,17 +75,39 @@ def bind_contract(
     `read` is the text of the contract, for the places in the message. Raises `Refused` (`CONTRACT_UNBOUND`).
     """
     facts = _collect_facts(context, org_id, contract, rows, writer)
-    findings = tuple(find_unbound(contract, facts))
-    if findings:
-        text = "; ".join(_describe(each, read) for each in findings)
-        raise Refused(
-            f"the contract does not fit the log of hand-offs: {text}",
-            f"see the rules {listing({each.row.code: 0 for each in findings})}; `orgkernel task handoff list` shows the log",
-            UNBOUND,
-        )
+    _refuse_unbound(find_unbound(contract, facts), read)
     if isinstance(contract, Brief):
         return None
     return facts.of_brief if isinstance(contract, MissionClose) else get_handoff(facts)
+
+
+def bind_audit(
+    context: Context, org_id: str, brief_id: str, rows: ContractRows, writer: SubjectNames | None
+) -> HandoffRecord | None:
+    """The hand-off of the work that an ownership audit is about. Raises `Refused` (`CONTRACT_UNBOUND`)."""
+    log = open_log(rows, org_id)
+    of_brief = log.find_brief(brief_id)
+    facts = HandoffFacts(
+        writer=writer,
+        of_brief=of_brief,
+        handed_on=log.list_under(brief_id),
+        above=() if of_brief is None else log.list_above(of_brief),
+    )
+    _refuse_unbound(find_unbound_audit(brief_id, facts), None, "the audit")
+    return of_brief
+
+
+def _refuse_unbound(
+    unbound: Iterable[ContractFinding], read: ReadContract | None, what: str = "the contract"
+) -> None:
+    findings = tuple(unbound)
+    if findings:
+        text = "; ".join(_describe(each, read) for each in findings)
+        raise Refused(
+            f"{what} does not fit the log of hand-offs: {text}",
+            f"see the rules {listing({each.row.code: 0 for each in findings})}; `orgkernel task handoff list` shows the log",
+            UNBOUND,
+        )
 
 
 def open_log(rows: ContractRows, org_id: str) -> HandoffRows:

@@ -29,6 +29,7 @@ from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.operations.bindings import UNBOUND, bind_contract, complete_position, find_writer, open_log
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
+from orgkernel.operations.ownership_audits import fail_unaudited
 from orgkernel.operations.reports.submission import OTHER_REPORTER
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.utc import as_utc
@@ -46,7 +47,8 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
 
     It is compared with its brief, a correction with its original, a log entry with the one it supersedes, a result with the
     open blockers of its session, a close with the results of its workers, and each with the hand-off that it belongs to. The
-    audit records refused reports, and every contract that is refused because of its hand-off.
+    audit log records refused reports, and every contract that is refused because of its hand-off.
+    A clean report that needs an ownership audit and has none is stored as `failed`, with the finding as its reason.
     Raises `Refused` (`CONTRACT_UNSOUND`, `CONTRACT_UNBOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
     """
     contract = checked.contract
@@ -160,7 +162,7 @@ def _store(
     terms = None if context.kernel is None else context.kernel.contract_terms(org_id)
     _refuse_errors(check_contract(contract, terms=terms, now=context.store.context.clock()))
 
-    def bind(rows: ContractRows) -> HandoffRecord | None:
+    def bind(rows: ContractRows) -> Binding:
         for other in _find_companions(contract, rows):
             _require_sound(contract, other)
         handoff = bind_contract(context, org_id, contract, rows, writer, read)
@@ -172,7 +174,11 @@ def _store(
             handoffs = open_log(rows, org_id)
             below = () if contract.brief is None else handoffs.list_below(contract.brief)
             _refuse_errors(find_incoherence(contract, rows.all(), below, handoffs.find_running(below)))
-        return handoff
+        if isinstance(contract, SessionReport):
+            return Binding(handoff, fail_unaudited(context, org_id, contract, rows, handoff))
+        return Binding(handoff)
+
+    from orgkernel.state.contracts import Binding  # slow to import: a check of a contract needs no store
 
     body = encode_body(contract)
     kind = str(body["_schema"]).rpartition(":")[2]

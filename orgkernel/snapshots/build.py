@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.graph.assemble import Assembly, assemble
-from orgkernel.graph.columns import EdgeColumns, run_of
+from orgkernel.graph.columns import EdgeColumns, build_single_run
 from orgkernel.graph.extract import extract_edges
 from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.questions import OrgView
@@ -158,7 +158,7 @@ def _build_snapshot(
 
 def _build(records: OrgRecords, more: Iterable[Edge] = ()) -> OrgSnapshot:
     """An organization, with edges of roles that are out of service."""
-    columns = EdgeColumns(chain(extract_edges(records), map(run_of, more)))
+    columns = EdgeColumns(chain(extract_edges(records), map(build_single_run, more)))
     return OrgSnapshot(records, columns, OrgIndex(records, columns))
 
 

@@ -21,7 +21,7 @@ from orgkernel.documents.records import CrewRoster, RoleProfile
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords, WithheldAgent
 from orgkernel.graph.schema import Edge
-from orgkernel.loading.sources import SourceDocument, LoadedFiles
+from orgkernel.loading.sources import LoadedFiles, SourceDocument
 from orgkernel.rules.effects import HARMLESS_IN_ROLES, OF_ALL, OF_ONE_SKILL, WITHOUT_EFFECT
 
 _PROFILE: Final = "role_profile"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Select, insert, select
@@ -24,6 +25,15 @@ ENDING = ("result", "mission_close")
 """Kinds of which a session has one."""
 _CHAIN = "contracts"
 _canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Binding(NamedTuple):
+    """What a contract is bound to while it is stored."""
+
+    handoff: HandoffRecord | None = None
+    """The hand-off that it belongs to."""
+    changes: Mapping[str, Any] = MappingProxyType({})
+    """Fields that are stored with other values than the writer stated."""
 
 
 class WantedContract:
@@ -53,7 +63,7 @@ class WantedContract:
         self,
         transaction: Transaction,
         org_id: str,
-        bind: Callable[[ContractRows], HandoffRecord | None],
+        bind: Callable[[ContractRows], Binding],
         actor: str,
     ) -> ContractRecord:
         """Within a change: store it. Raises `Conflict`, and what `bind` raises."""
@@ -76,14 +86,16 @@ class WantedContract:
                 "contracts are never changed",
                 code="CONTRACT_EXISTS",
             )
-        handoff = bind(rows)
+        handoff, changes = bind(rows)
+        stated = {name: self.body.get(name) for name in changes}
+        body = {**self.body, **changes}
         last = rows.last()
         sequence = 1 if last is None else last.sequence + 1
         previous = GENESIS if last is None else last.digest
         brief_id = self.body.get("brief") or (None if handoff is None else handoff.brief)
         record = ContractRecord(
             org_id=org_id, sequence=sequence, kind=kind, record_id=record_id, brief_id=brief_id,
-            session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=self.body,
+            session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=body,
             handoff_id=None if handoff is None else handoff.handoff_id,
         )  # fmt: skip
         record = msgspec.structs.replace(record, digest=_compute_digest(record))
@@ -93,11 +105,12 @@ class WantedContract:
         transaction.audit(
             AuditEntry(
                 "contract", transaction.now, "recorded", subject=f"contract:{kind}", actor=actor, org_id=org_id,
-                session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
+                session=session or "", record_id=record_id,
+                detail={"sequence": sequence, "digest": record.digest, **({"stated": stated} if stated else {})},
             )
         )  # fmt: skip
         is_report = kind in (*ENDING, "correction")
-        if is_report and self.body.get("status") == "done_clean" and session is not None:
+        if is_report and body.get("status") == "done_clean" and session is not None:
             holder = f"agent:{self.body.get('agent')}"
             release_session(transaction, org_id, session, holder, brief_id, actor)
         return record
@@ -114,14 +127,14 @@ class Contracts:
         org_id: str,
         kind: str,
         body: Mapping[str, Any],
-        bind: Callable[[ContractRows], HandoffRecord | None] = lambda rows: None,
+        bind: Callable[[ContractRows], Binding] = lambda rows: Binding(),
         *,
         actor: str,
     ) -> ContractRecord:
         """Store a contract. A report that is `done_clean` releases what its agent claimed in the session.
 
-        `bind` returns the hand-off that the contract belongs to, or raises if stored rows forbid the contract.
-        It runs in the same change. Raises `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
+        `bind` returns the hand-off that the contract belongs to, and the fields to store with other values. It raises if
+        stored rows forbid the contract. It runs in the same change. Raises `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
         wanted = WantedContract(kind, body, self.new_id)
@@ -180,6 +193,11 @@ class ContractRows:
     def find_about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
         """The blockers of a session and, if there are any, the decisions that could answer them."""
         return _find_about_blockers(self._connection, self._org_id, session)
+
+    def list_about(self, kind: str, brief_id: str) -> tuple[ContractRecord, ...]:
+        """The contracts of a kind about a brief, in the order in which they were stored."""
+        query = _select_for(self._org_id).where(contract_records.c.kind == kind)
+        return _fetch_records(self._connection, query.where(contract_records.c.brief_id == brief_id))
 
     def all(self) -> tuple[ContractRecord, ...]:
         """All contracts, in the order in which they were stored."""

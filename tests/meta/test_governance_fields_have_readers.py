@@ -18,7 +18,14 @@ from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.work.contracts.check import check_contract
 from orgkernel.decisions.work.contracts.reading import read_contract
 from orgkernel.decisions.work.contracts.terms import get_contract_terms
-from orgkernel.documents.records import Blocker, LmcAttempt, LmcRecord, ManagerOutput
+from orgkernel.documents.records import (
+    Blocker,
+    LmcAttempt,
+    LmcRecord,
+    ManagerOutput,
+    Result,
+    StatedChanges,
+)
 from orgkernel.loading.files import decode
 from tests.support.trees import TEMPLATES, copy_template, read
 from tests.support.yaml_text import read_yaml_file
@@ -61,6 +68,7 @@ FIELDS: dict[str, Any] = {
     },
     "governance:lmc_modes": {"L4": "full"},
     "governance:phrases": ["should we ask"],
+    "governance:ownership_audits": "optional",
 }
 BRIEF = HandoffBriefs(
     read_contract(
@@ -79,6 +87,10 @@ LED = LmcRecord(mode="lite", lead="planner", attempts=(LmcAttempt(manager=Manage
 ASKS = Blocker(
     session="s", blocked_at="2026-05-17T10:05:00Z", question="Shall we discuss the color?", best_guess="Blue", fallback_action="Paint it blue",
     can_resume_without_answer=True,
+)  # fmt: skip
+UNAUDITED = Result(
+    agent="a", status="pending", started_at="2026-05-17T10:05:00Z", finished_at="2026-05-17T10:05:00Z",
+    changes=StatedChanges(base="a" * 40, head="b" * 40, no_audit=True),
 )  # fmt: skip
 ASKED = HandoffQuestion(sender="L4", receiver="L5")
 RUNNING = FileClaim(
@@ -106,7 +118,7 @@ def observe(folder: Path, document: Any) -> list[Any]:
     seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
     terms = get_contract_terms(view)
     seen.append(get_claim_terms(view))
-    seen += [len(check_contract(contract, terms=terms)) for contract in (LED, ASKS)]
+    seen += [len(check_contract(contract, terms=terms)) for contract in (LED, ASKS, UNAUDITED)]
     layers = [f"L{number}" for number in range(6)]
     for sender in layers:
         for receiver in layers:

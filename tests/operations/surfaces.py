@@ -19,6 +19,7 @@ from orgkernel.decisions.evidence.crew_records import Personality
 from orgkernel.decisions.evidence.skill_levels import SkillTerms
 from orgkernel.decisions.evidence.state_records import SCOPES, AuditFilter
 from orgkernel.decisions.handoff.permission import HandoffQuestion
+from orgkernel.decisions.ownership.recorded import ChangePage
 from orgkernel.decisions.work.contracts.reading import check_read_contract, read_contract
 from orgkernel.documents.records import DecisionEntry
 from orgkernel.errors import OrgkernelError
@@ -34,6 +35,7 @@ from orgkernel.operations import (
     handoffs,
     keys,
     locks,
+    ownership_audits,
     permissions,
     skills,
 )
@@ -253,6 +255,15 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
         ),
         org=said.get("org"),
     ),
+    "audit.record": lambda context, said: ownership_audits.record_audit(
+        context,
+        msgspec.convert(_without(said, "org", "files", "commits"), ownership_audits.AuditOrder),
+        msgspec.convert(
+            {"page": 1, "pages": 1, "commits": (), **_only(said, "files", "commits")}, ChangePage
+        ),
+        context.documents.sacred_files(said["org"]),
+        org=said["org"],
+    ),
     "handoff.record": lambda context, said: handoffs.record_handoff(
         context,
         handoffs.HandoffOrder(
@@ -349,6 +360,7 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     ),
     "contract.record": _route("/v1/orgs/{org}/contracts"),
     "handoff.record": _route("/v1/orgs/{org}/handoffs"),
+    "audit.record": _route("/v1/orgs/{org}/ownership/audits"),
 }
 
 

@@ -6,10 +6,12 @@ import json
 import re
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orgkernel.decisions.ownership import recorded
 from orgkernel.decisions.ownership.audit import audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
 from orgkernel.decisions.ownership.owners import AuditedWorker, OwnedPaths
@@ -76,6 +78,38 @@ def test_nobody_passes_with_what_is_not_surely_theirs(
         for path, is_first in touched:
             assert OwnedPaths(one if is_first else other, None).does_own(path)
             assert not OwnedPaths(other if is_first else one, None).does_own(path)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    OWNED,
+    OWNED,
+    st.lists(st.tuples(PATHS, st.sampled_from(["one", "other", "third"])), max_size=9),
+    st.lists(PATHS, max_size=3),
+)
+def test_the_pages_of_an_audit_find_what_the_whole_audit_finds(
+    one: list[str], other: list[str], made: list[tuple[str, str]], restored: list[str]
+) -> None:
+    """Whatever the size of the pages, and also for sacred files that were changed and restored."""
+    workers = [held_to(one, "one"), held_to(other, "other")]
+    sacred = SacredFiles({"scope": SacredScope(paths=("**/b.py", "A/**"))})
+    paths = dict.fromkeys(path for path, _ in made)
+    files = tuple(FileChange(path=path, change="modified") for path in paths if path not in restored)
+    commits = tuple(
+        RangeCommit(id=str(number), paths=tuple(dict.fromkeys((path, *restored))), briefs=(author,))
+        for number, (path, author) in enumerate(made)
+    )
+    changed = ChangedFiles(files=files, commits=commits)
+    whole = audit_changes(changed, workers, sacred=sacred)
+    with mock.patch.object(recorded, "PAGE_FILES", 2):
+        pages = recorded.split_changes(changed)
+    assert all(len(each.files) <= 2 for each in pages)
+    answers = [
+        audit_changes(ChangedFiles(files=each.files, commits=each.commits), workers, sacred=sacred)
+        for each in pages
+    ]
+    assert {each for answer in answers for each in answer.findings} == set(whole.findings)
+    assert {each for answer in answers for each in answer.files} == set(whole.files)
 
 
 @settings(max_examples=60, deadline=None)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
+import msgspec
 
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel
 from orgkernel.cli.output import echo_indented, echo_json, format_count, join_lines, paint, render_yaml
@@ -30,7 +32,7 @@ from orgkernel.decisions.work.contracts.reading import (
 )
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
-from orgkernel.documents.records import Brief
+from orgkernel.documents.records import Brief, SessionReport
 from orgkernel.loading.marks import LINE_BREAK
 from orgkernel.operations.contracts import draft_next_brief, list_contracts, record_contract
 
@@ -77,19 +79,49 @@ def check(
 
 @click.command("record", short_help="Store a contract, if it is valid and agrees with the stored ones.")
 @click.argument("file", metavar="FILE")
+@click.option(
+    "--no-audit",
+    "is_unaudited",
+    is_flag=True,
+    help="Store a report without the ownership audit of its changes, if the governance document makes audits optional.",
+)
 @org_of_documents_option
 @change_options
-def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> None:
+@click.pass_context
+def record(
+    ctx: click.Context,
+    /,
+    file: str,
+    is_unaudited: bool,
+    org: str | None,
+    reason: str,
+    form: str,
+    **where: Any,
+) -> None:
     """Store the contract in FILE, if it is valid and agrees with the stored ones. It is never changed afterwards.
 
-    A session has exactly one result. `-` reads the contract from standard input.
+    A session has exactly one result. `-` reads the contract from standard input. A clean report that states changed files
+    is stored as `failed` if no clean ownership audit of them is recorded (`orgkernel ownership audit --record`).
+
+    Exit codes: 0 stored, 1 stored as `failed` instead of `done_clean`.
     """
     checked = check_read_contract(read_contract_file(file))
+    report = checked.contract if isinstance(checked.contract, SessionReport) else None
+    if is_unaudited:
+        if report is None or report.changes is None:
+            raise click.UsageError("only a report with `changes` can leave out the audit of its changes")
+        report = msgspec.structs.replace(
+            report, changes=msgspec.structs.replace(report.changes, no_audit=True)
+        )
+        checked = replace(checked, contract=report)
     with open_operation_here(**where, create=True) as context:
         stored = record_contract(context, checked, org=org)
+    is_failed = report is not None and stored.body["status"] != report.status
+    text = f"{stored.kind} {stored.record_id} is contract {stored.sequence} of {stored.org_id}"
     echo_record(
-        form, stored, f"{stored.kind} {stored.record_id} is contract {stored.sequence} of {stored.org_id}"
+        form, stored, f"{text}, stored as `failed`: {stored.body['refusal_reason']}" if is_failed else text
     )
+    ctx.exit(1 if is_failed else 0)
 
 
 @click.command("list")

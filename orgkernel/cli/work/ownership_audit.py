@@ -16,7 +16,7 @@ from orgkernel.cli.opening import (
     with_options,
 )
 from orgkernel.cli.output import echo_answer, format_count, join_lines, list_places
-from orgkernel.cli.stores import open_current_store, store_option
+from orgkernel.cli.stores import by_option, open_current_store, store_option
 from orgkernel.cli.work.contract_files import read_brief
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.claims import FileClaim
@@ -65,7 +65,20 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     is_flag=True,
     help="Use current claims instead of briefs to decide who owns a file, regardless of who changed it.",
 )
-@with_options(org_option, add_path_options, store_option, cache_option, format_option("text", "json"))
+@click.option(
+    "--record",
+    "is_recorded",
+    is_flag=True,
+    help="Store the verdict about each brief, which results and closes need. The briefs must be stored.",
+)
+@with_options(
+    by_option,
+    org_option,
+    add_path_options,
+    store_option,
+    cache_option,
+    format_option("text", "json", "pages"),
+)
 @click.pass_context
 def audit(
     ctx: click.Context,
@@ -80,6 +93,8 @@ def audit(
     workers: tuple[str, ...],
     is_union: bool,
     by_claims: bool,
+    is_recorded: bool,
+    actor: str,
     store: str | None,
     form: str,
 ) -> None:
@@ -88,6 +103,9 @@ def audit(
     Git lists the changes between two revisions, and briefs declare the owners. Changes of sacred files are found
     even if a worker owns them: those of the organization, and always files of environment variables, the
     dependencies of package manifests, and existing migrations.
+
+    With `--record`, the sender of the work or an operator stores the verdict. `--format pages` prints the requests that
+    record the same audit over HTTP, one in each line.
 
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
@@ -99,7 +117,16 @@ def audit(
             raise UsageError("`--claims` cannot be combined with briefs", "leave one of them out")
         named, is_union = _read_claims(store), True
     require_different(named)
+    if is_union and (is_recorded or form == "pages"):
+        raise UsageError(
+            "an audit is recorded about one brief at a time", "leave out `--union` and `--claims`"
+        )
     git_range = read_range(repository, base, head, [each.name for each in named if each.has_branch])
+    if form == "pages":
+        from orgkernel.cli.work.ownership_records import render_pages  # which hooks do without
+
+        click.echo("".join(f"{line}\n" for line in render_pages(named, git_range)), nl=False)
+        return
     kernel = open_governed(org, paths, no_cache=no_cache)
     if kernel is None:
         click.echo(
@@ -109,6 +136,10 @@ def audit(
     rules = find_changed_rules(git_range, [] if kernel is None else kernel.sacred_documents(org))
     sacred = find_sacred_files(kernel, org, git_range.folder, rules)
     answer = audit_changes(git_range.changed, named, sacred=sacred, root=git_range.folder, is_union=is_union)
+    if is_recorded:
+        from orgkernel.cli.work.ownership_records import record_workers  # which other audits do without
+
+        record_workers(named, git_range, kernel, sacred, actor, store, org)
     echo_answer(form, answer, lambda: join_lines(_render_lines(answer, is_union)))
     if any(each.attributed_by == "message" and each.commits for each in answer.workers):
         click.echo(

@@ -112,6 +112,9 @@ class Governance(Document):
     """Destructive operations that a brief may allow (docs/destructive-commands.md). Absent means any; empty means none."""
     quality_gates: dict[Id, QualityGate] = Field(default_factory=dict)
     """Audits. If any are declared, a brief may name only these."""
+    ownership_audits: Literal["always", "stated", "optional"] | None = None
+    """The clean results that need a clean ownership audit of their commits: `always`, those of briefs that own files;
+    `stated`, those that state changed files (default); `optional`, as `stated`, but a result may set `no_audit`."""
     lmc_modes: dict[Id, Literal["full", "lite", "direct"]] = Field(default_factory=dict)
     """Lead-manager-checker (LMC) mode of each layer: `full` (a manager and a checker), `lite` (checked by the lead)
     or `direct` (not checked). A record of a lead with a weaker mode is not valid. A role may require another mode

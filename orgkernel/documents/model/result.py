@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from orgkernel.documents.model.contract import Contract, Duration, WrittenTime
 from orgkernel.documents.model.record import Id, Record
 
 ReportStatus = Literal["done_clean", "pending", "failed"]
+CommitId = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 GateVerdict = Literal["satisfied", "partial", "unsatisfied"]
 
 
@@ -47,6 +48,19 @@ class Shipping(Record):
     deploy_status: Literal["READY", "ERROR", "TIMEOUT"] | None = None
 
 
+class StatedChanges(Record):
+    """The files that the work changed, between two commits."""
+
+    base: CommitId
+    """Full id of the commit at which the work began."""
+    head: CommitId
+    """Full id of the commit at which it ended."""
+    files: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """The changed files, from the root of the repository."""
+    no_audit: bool = False
+    """Whether the ownership audit was left out. The governance document must say that audits are optional."""
+
+
 class SessionReport(Contract):
     """The fields shared by a result, a correction and the close of a mission."""
 
@@ -67,6 +81,8 @@ class SessionReport(Contract):
     """The mission, copied from the brief."""
     evidence: VerifyEvidence = VerifyEvidence.model_construct()
     audit: AuditSummary = AuditSummary.model_construct()
+    changes: StatedChanges | None = None
+    """The changed files. If they are stated, `done_clean` needs a clean ownership audit of the same commits."""
     regressions: tuple[str, ...] | None = None
     """Features that worked before and no longer do."""
     pending_actions: tuple[str, ...] = ()

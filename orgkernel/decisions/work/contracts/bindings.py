@@ -83,6 +83,27 @@ def find_unbound(contract: Contract, facts: HandoffFacts) -> Iterator[ContractFi
         yield from _find_unbound_report(contract, facts)
 
 
+def find_unbound_audit(brief: str, facts: HandoffFacts) -> Iterator[ContractFinding]:
+    """An ownership audit of the work by a brief is recorded by a sender of this work or an operator, never by its holder."""
+    work = facts.of_brief or next(iter(facts.handed_on), None)
+    if work is None:
+        message = f"brief {quote(brief)} was not handed down, so it has no work to audit"
+        yield ContractFinding(handoff_rows.WORK_NOT_HANDED_DOWN, ("brief",), message)
+    elif facts.of_brief is None:
+        if facts.writer is not None:
+            message = (
+                f"brief {quote(brief)} was not handed down, so only an operator can record an audit of it"
+            )
+            yield _build_finding(("brief",), message, work, handoff_rows.WRITER_OUTSIDE_MISSION)
+    else:
+        yield from _find_stranger(("brief",), work, facts, is_holder_enough=False)
+        if facts.writer is not None and work.holder in facts.writer and work.sender in facts.writer:
+            message = (
+                f"{_name_writer(facts)} does the work of brief {quote(brief)}, so another one must audit it"
+            )
+            yield _build_finding(("brief",), message, work, handoff_rows.WRITER_OUTSIDE_MISSION)
+
+
 def _does_correct_close(facts: HandoffFacts) -> bool:
     return facts.original is not None and facts.original.kind == "mission_close"
 

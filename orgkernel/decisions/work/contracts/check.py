@@ -104,9 +104,9 @@ PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
 TermRule = Callable[[Any, ContractTerms], Iterable[ContractFinding]]
 TERM_RULES: Final[Mapping[str, TermRule]] = {
     "blocker": terms_module.find_declared_phrase,
-    "result": terms_module.find_declared_waiting,
-    "correction": terms_module.find_declared_waiting,
-    "mission_close": terms_module.find_declared_waiting,
+    "result": terms_module.find_declared_report,
+    "correction": terms_module.find_declared_report,
+    "mission_close": terms_module.find_declared_report,
     "lmc_record": terms_module.find_weak_mode,
 }
 """The rule of each kind that depends on the terms of an organization."""

@@ -13,12 +13,14 @@ import msgspec
 from orgkernel.decisions.work.contracts.findings import ContractFinding, normalize_agent_name
 from orgkernel.decisions.work.contracts.preferences import find_one_of, say_preference, say_waiting
 from orgkernel.diagnostics import contract_rows as row
+from orgkernel.diagnostics.handoff_rows import AUDIT_NOT_OPTIONAL
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Blocker, LmcRecord, SessionReport
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 
+OwnershipAudits = Literal["always", "stated", "optional"]
 LmcMode = Literal["direct", "lite", "full"]
 MODES: Final[tuple[LmcMode, ...]] = ("direct", "lite", "full")
 """The modes, least strict first."""
@@ -42,6 +44,8 @@ class ContractTerms(msgspec.Struct, frozen=True):
     others: LeadTerms | None = None
     """The terms of an undeclared lead."""
     batch_size: int | None = None
+    ownership_audits: OwnershipAudits = "stated"
+    """The clean reports that need an ownership audit, as in a governance document."""
 
 
 @PerView
@@ -79,6 +83,7 @@ def get_contract_terms(view: OrgView) -> ContractTerms:
         leads,
         _merge_strictest(demanded) if demanded else None,
         None if governance is None else governance.batch_size,
+        (governance and governance.ownership_audits) or "stated",
     )
 
 
@@ -106,3 +111,16 @@ def find_declared_waiting(report: SessionReport, terms: ContractTerms) -> Iterat
         if words := find_one_of(terms.phrases, action):
             message, help = say_waiting(action, words)
             yield ContractFinding(row.ILLEGAL_TERMINAL_STATE, ("pending_actions", number), message, help)
+
+
+def find_declared_report(report: SessionReport, terms: ContractTerms) -> Iterator[ContractFinding]:
+    """All findings about a report that depend on the terms of an organization."""
+    yield from find_declared_waiting(report, terms)
+    yield from find_skipped_audit(report, terms)
+
+
+def find_skipped_audit(report: SessionReport, terms: ContractTerms) -> Iterator[ContractFinding]:
+    """AUDIT_NOT_OPTIONAL: the report leaves out an audit that the organization requires."""
+    if report.changes is not None and report.changes.no_audit and terms.ownership_audits != "optional":
+        message = "the report leaves out the ownership audit, and the governance document does not allow it"
+        yield ContractFinding(AUDIT_NOT_OPTIONAL, ("changes", "no_audit"), message)
