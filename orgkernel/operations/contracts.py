@@ -25,11 +25,11 @@ from orgkernel.documents.records import (
     MissionClose,
     SessionReport,
 )
-from orgkernel.errors import Refused, UnknownRecord
+from orgkernel.errors import Refused
 from orgkernel.operations.bindings import UNBOUND, bind_contract, complete_position, find_writer, open_log
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.ownership_audits import fail_unaudited
+from orgkernel.operations.ownership_audits import fail_unaudited, get_stored_brief
 from orgkernel.operations.reports.submission import OTHER_REPORTER
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.utc import as_utc
@@ -91,11 +91,7 @@ def read_decision_log(context: Context, org: str | None = None) -> tuple[Decisio
 def draft_next_brief(context: Context, brief_id: str, org: str | None = None) -> Brief:
     """A brief derived from a stored one, with the results and decisions of its mission. Raises `UnknownRecord`."""
     store, org_id = context.store, choose_contract_organization(context, org)
-    parent = store.contracts.get(org_id, brief_id)
-    if parent is None or parent.kind != "brief":
-        raise UnknownRecord(
-            f"there is no brief {quote(brief_id)}", "`orgkernel task list --kind brief` lists all"
-        )
+    parent = get_stored_brief(context, org_id, brief_id)
     records = store.contracts.list(org_id)
     below = {brief_id, *(each.record_id for each in records if each.body.get("parent") == brief_id)}
     corrected = {each.body.get("original") for each in records if each.kind == "correction"}
@@ -106,7 +102,7 @@ def draft_next_brief(context: Context, brief_id: str, org: str | None = None) ->
         if each.kind == "correction" or not {each.record_id, each.session} & corrected
     ]
     return draft_brief(
-        msgspec.convert(parent.body, prepared(Brief)),
+        parent,
         reports,
         read_decision_log(context, org),
         store.contracts.new_id(),

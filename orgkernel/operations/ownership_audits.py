@@ -86,7 +86,7 @@ def record_audit(
     workers = [
         AuditedWorker(
             each.branch or each.brief,
-            _get_brief(contracts.get(org_id, each.brief), each.brief),
+            get_stored_brief(context, org_id, each.brief),
             bool(each.branch),
         )
         for each in order.briefs
@@ -145,7 +145,9 @@ def _store_page(
     )
 
 
-def _get_brief(record: ContractRecord | None, brief_id: str) -> Brief:
+def get_stored_brief(context: Context, org_id: str, brief_id: str) -> Brief:
+    """A stored brief. Raises `UnknownRecord`."""
+    record = context.store.contracts.get(org_id, brief_id)
     if record is None or record.kind != "brief":
         raise UnknownRecord(
             f"there is no brief {quote(brief_id)}", "`orgkernel task list --kind brief` lists all"
