@@ -12,6 +12,7 @@ from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
 from orgkernel.decisions.access.envelope import AccessEnvelope, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_FILE_SCOPE
 from orgkernel.decisions.access.layers.limits import list_charges
 from orgkernel.decisions.access.layers.lock import LOCKED
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, LEFT_OPEN, PART_NOT_STATED
@@ -97,11 +98,14 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         wanted = SUBJECT_KINDS if kinds is None else kinds
         return who_can(self.view, action, resource, context=request.context, state=self.state, kinds=wanted)
 
-    def open_to_calls(self, row: AccessRow, request: AccessRequest) -> tuple[str, ...]:
+    def open_to_calls(
+        self, row: AccessRow, request: AccessRequest, *, names_path: bool = False
+    ) -> tuple[str, ...]:
         """The actions of a row that a call could perform now.
 
         For a denied row, these are the actions that lack only a lock or a path, because a call takes the lock and
-        states the path. `request` has the circumstances of the list.
+        states the path. A call states its paths in the `path_arguments` of the tool, or otherwise if it `names_path`.
+        `request` has the circumstances of the list.
         """
         if row.outcome in ("allow", "ask"):
             return row.actions
@@ -111,11 +115,22 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         if row.code not in _WITH_A_CALL:
             return ()
         row_request = replace(request, subject=row.subject, resource=row.resource)
+        unstated = self._list_unstated_codes(row, names_path)
         return tuple(
             action
             for action in row.actions
-            if _is_open(self.decide(replace(row_request, action=action)).codes)
+            if _is_open(codes := self.decide(replace(row_request, action=action)).codes)
+            and unstated.isdisjoint(codes)
         )
+
+    def _list_unstated_codes(self, row: AccessRow, names_path: bool) -> frozenset[str]:
+        """The codes that every call of a tool gets, because it has no argument that could state what is missing."""
+        definition = self.view.records.tools.get(row.resource.split(":", 2)[1])
+        if names_path or definition is None or definition.record.path_arguments:
+            return frozenset()
+        if any(each.partition(":")[0] in ("command", "input") for each in row.conditions):
+            return frozenset({WRITE_OUT_OF_FILE_SCOPE.name})
+        return LEFT_OPEN
 
     def what_can(
         self, subject: str, request: AccessRequest | None, kinds: Iterable[str]

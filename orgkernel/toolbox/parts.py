@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.locks import is_held, lock_for_call, unlock_after_call
 from orgkernel.operations.permits import Permits
 from orgkernel.operations.waiting import run_in_store_thread
-from orgkernel.runtime.paths import read_path
 from orgkernel.toolbox.adapters.adapter import Adapter
-from orgkernel.toolbox.providers import Provider, PythonFunction
+from orgkernel.toolbox.path_targets import find_files_folder, find_other_targets
+from orgkernel.toolbox.providers import Provider
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -169,38 +168,20 @@ class Parts:
 
         A path that the caller states outside of the input is ignored, because no tool reads it.
 
-        A function runs in this process, so links are resolved from the current folder, and the decision uses their
-        target. Arguments that the catalog declares as paths are always checked.
+        Where the files of the tool are on this machine, links are followed, and the decision uses their target.
+        Arguments that the catalog declares as paths are always checked.
         """
         provider, tool = self.providers.get(tool_id), self.tool(org, tool_id)
         named = None if provider is None else provider.path_from
         declared = (tool.path_arguments or ()) if tool is not None else ()
         value = tool_input.get(named) if named is not None else None
         path = value if isinstance(value, str) else None
-        if isinstance(provider, PythonFunction):
+        folder = find_files_folder(provider)
+        if folder is not None:
             root = self.view(org).records.organization.workspace_root
             arguments = dict.fromkeys((*(() if named is None else (named,)), *declared))
-            stated = [text for name in arguments for text in _list_texts(tool_input.get(name))]
-            led = [end for text in stated if (end := _find_other_target(text, root)) is not None]
-            if led:
+            targets = find_other_targets(tool_input, arguments, folder, root)
+            if targets:
                 # One resource names one path; two cannot be compared, which no permission for a path covers.
-                return led[0] if len(set(led)) == 1 else ""
+                return targets[0] if len(targets) == 1 else ""
         return path
-
-
-def _list_texts(value: Any) -> list[str]:
-    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
-
-
-def _find_other_target(path: str, root: str | None) -> str | None:
-    """The target of a path, if it differs from the path relative to the root that decisions use."""
-    try:
-        end = os.path.realpath(path)
-        base = os.path.realpath(root) if root is not None else ""
-    except (OSError, ValueError):
-        return ""
-    if root is not None and end.startswith(base + os.sep):
-        # The root can be a link; paths below it are compared with the stated root.
-        end = os.path.normpath(os.path.join(root, end[len(base) + 1 :]))
-    read = read_path(path, root or os.getcwd())
-    return None if read is not None and os.path.normpath(str(read)) == end else end

@@ -69,6 +69,12 @@ class McpServer:
     """Credential headers for a URL, like those of an HTTP API."""
     path_from: str | None = None
     """The argument with the path. The permission is then decided for this path."""
+    folder: str | None = None
+    """The folder on this machine where relative paths of the server start, so that links are followed before a decision.
+
+    By default that of this process for a command, and none for a URL, or for a command that runs the server in a
+    container or on another machine. An empty string means that its files are not on this machine.
+    """
     max_bytes: int = 10_000_000
     """Maximum bytes of an answer. A longer answer is a failure, and is not read further over HTTP."""
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.loading.marks import unpack_mark
 from orgkernel.toolbox.literal_secrets import SECRET_NAME
@@ -24,8 +25,15 @@ _OTHER: Final = re.compile(r"\$\{([^}]*)\}?")
 _SHOWN: Final = re.compile(r"\$\{[A-Za-z]{0,12}:?[A-Za-z_-]{0,40}\}?")
 _SCHEME: Final = re.compile(r"(?:Basic|Bearer|Token)\s+", re.IGNORECASE)
 _TRANSPORTS: Final = (None, "stdio", "http", "streamable-http", "streamableHttp")
+OWN_SETTINGS: Final = "orgkernel"
+"""The field of a server with the settings that only the gateway reads. Hosts ignore fields that they do not know."""
 _NOT_SUPPORTED: Final = ("cwd", "envFile", "headersHelper", "oauth", "auth")
 """Fields that change how a server is reached. Without them, it would be another server, or one without rights."""
+
+
+_SETTINGS: Final[Mapping[str, type]] = {"folder": str}
+"""The settings for the gateway, each with its type and named like the field of `McpServer`."""
+_TYPE_NAMES: Final[Mapping[type, str]] = {str: "string"}
 
 
 class DeclaredServer(msgspec.Struct, frozen=True):
@@ -123,6 +131,9 @@ def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     for field in _NOT_SUPPORTED:
         if field in value:
             return f"its field `{field}` is not supported"
+    settings = _read_settings(value.get(OWN_SETTINGS, {}))
+    if isinstance(settings, str):
+        return settings
     if any("${" in each for each in [*arguments, command or "", url or ""]):
         return "it uses a variable in its command or URL; variables are filled in only in `env` and `headers`"
     if command is not None and url is not None:
@@ -130,7 +141,20 @@ def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     if url is not None:
         if not url.startswith(("http://", "https://")):
             return "its `url` is not an HTTP address"
-        return McpServer(url, headers=filled.texts(headers))
+        return McpServer(url, headers=filled.texts(headers), **settings)
     if not command:
         return "it has neither a `command` nor a `url`"
-    return McpServer((command, *arguments), environment=filled.texts(environment))
+    return McpServer((command, *arguments), environment=filled.texts(environment), **settings)
+
+
+def _read_settings(value: Any) -> dict[str, Any] | str:
+    """The settings for the gateway, or why they cannot be used."""
+    if not isinstance(value, dict):
+        return f"its `{OWN_SETTINGS}` is not a mapping"
+    for name, setting in value.items():
+        if name not in _SETTINGS:
+            hint = did_you_mean(name, _SETTINGS) or f"settings are {listing(_SETTINGS)}"
+            return f"its `{OWN_SETTINGS}` has the unknown setting {quote(name)}; {hint}"
+        if not isinstance(setting, _SETTINGS[name]):
+            return f"its setting `{OWN_SETTINGS}.{name}` is not a {_TYPE_NAMES[_SETTINGS[name]]}"
+    return dict(value)

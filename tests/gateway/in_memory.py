@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,8 +36,11 @@ class _Status:
 class MemoryServer:
     """A server that notes each call and answers with the name of the tool."""
 
-    def __init__(self, name: str, tools: Iterable[str | dict[str, Any]]) -> None:
+    def __init__(
+        self, name: str, tools: Iterable[str | dict[str, Any]], folder: str | None = os.getcwd()
+    ) -> None:
         self.name = name
+        self.folder = folder
         self.status = _Status()
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.listed: tuple[dict[str, Any], ...] = tuple(

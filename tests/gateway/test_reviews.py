@@ -15,6 +15,7 @@ import pytest
 from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway import pins as module
 from orgkernel.mcp.gateway.pins import Pins
+from tests.api.running import until
 from tests.gateway.gateways import Wire, on_wire
 from tests.gateway.shop import LOOK, OWN_TOOLS, PAY, SEND, WIPE, Box, Shop, large_shop
 from tests.support.in_process import run_here
@@ -330,3 +331,21 @@ def test_accept_takes_what_it_has_shown_and_nothing_else(tmp_path: Path) -> None
     assert done.returncode == 2
     assert "is not a file of accepted tools" in done.stderr
     assert shop.lock.read_text() == "{"
+
+
+def test_a_withheld_tool_is_not_listed_before_its_server_starts(tmp_path: Path) -> None:
+    """The lock file says what was withheld last, for a gateway whose server is silent, until the server lists it again."""
+    shop = Shop(tmp_path)
+    with on_wire(shop) as wire:
+        assert wire.text("box__look") == "look done"
+        assert "box__look" in wire.tools()
+    shop.box.says(tools=CHANGES["description"])
+    with on_wire(shop) as wire:
+        assert "withheld" in wire.text("box__look")
+    assert json.loads(shop.lock.read_text(encoding="utf-8"))["servers"]["box"]["withheld"] == ["look"]
+    shop.box.says(tools=ALL, late={"initialize": 1.0})
+    with on_wire(shop, "--role", "clerk", "--list-seconds", "0.2") as wire:
+        assert "box__look" not in wire.tools()
+        assert "box__send" in wire.tools()
+        assert until(lambda: "box__look" in wire.tools(), bool)
+    assert "withheld" not in json.loads(shop.lock.read_text(encoding="utf-8"))["servers"]["box"]

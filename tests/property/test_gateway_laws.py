@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +15,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.manifest.role import build_role_manifest
+from orgkernel.mcp.gateway.calling import follow_links
 from orgkernel.mcp.gateway.listing import select_usable
 from orgkernel.mcp.gateway.names import build_exposed_name
 from tests.gateway.in_memory import DeskKernel, MemoryCaller, MemoryGateway, MemoryServer
@@ -31,6 +34,7 @@ class World:
 
     def __init__(self, seed: int, folder: Path) -> None:
         world = WorldMaker(seed).world()
+        self.tools = world["tools"]
         self.actions: dict[str, tuple[str, tuple[str, str]]] = {}
         listed: dict[str, list[str]] = {"s0": [], "s1": []}
         for number, (tool_id, tool) in enumerate(sorted(world["tools"].items())):
@@ -60,12 +64,14 @@ class World:
 
 def calls_of(world: World, subject: str) -> Mapping[str, list[str]]:
     """Each tool, with how the kernel decides about a call with each input."""
-    base = world.caller(subject).base
+    caller, view = world.caller(subject), world.kernel.desk.view
+    base = caller.base
     found: dict[str, list[str]] = {}
     for exposed, (_, (tool_id, action)) in world.actions.items():
         for tool_input in INPUTS:
             context = replace(base.context, input=tool_input)
             request = replace(base, action=action, resource=f"tool:{tool_id}", context=context)
+            request = asyncio.run(follow_links(caller, view, os.getcwd(), tool_id, request))
             found.setdefault(exposed, []).append(world.kernel.desk.decide(request).outcome)
     return found
 
@@ -100,6 +106,9 @@ def test_the_list_shows_what_a_call_could_do(seed: int, subject: str) -> None:
         shown = {each["name"]: each for each in world.gateway.list(world.caller(subject))}
         assert [*shown] == sorted(shown)
         for exposed, outcomes in calls_of(world, subject).items():
+            tool = world.tools[world.actions[exposed][1][0]]
+            if exposed in shown and not {"path_arguments", "command_arguments"} & tool.keys():
+                assert set(outcomes) != {"deny"}, (exposed, outcomes, tool)
             if {"allow", "ask"} & set(outcomes):
                 assert exposed in shown, (exposed, outcomes)
             if exposed in shown and "allow" in outcomes:

@@ -115,6 +115,8 @@ class Evaluation(Struct, eq=False):
     """Unstated circumstances that would change the outcome, if the outcome is `conditional`."""
     is_unread: bool = False
     """Whether a person is asked about a part that cannot be read, which policies deny."""
+    has_unknown_target: bool = False
+    """Whether a person is asked where the paths lead, because a file scope limits the write and links are unresolved."""
     supposed: tuple[Evaluation, ...] = ()
     """Evaluations with other circumstances in which stored grants keep the outcome the same."""
 

@@ -46,6 +46,8 @@ class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     """The number of agents that the subject has handed work to and that have not ended."""
     concurrent: int = 0
     """The number of these agents that are running now."""
+    links_unresolved: bool = False
+    """Whether links in the paths of the input could not be followed, because the files are not on the caller's machine."""
 
 
 class AccessRequest(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+import msgspec
+
+from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, did_you_mean, quote
 from orgkernel.errors import OrgkernelError
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.formats.names import build_tool_id
+from orgkernel.mcp.explaining import find_worst
 from orgkernel.mcp.gateway.approvals import FormAsker, ask_approval
 from orgkernel.mcp.gateway.bindings import ToolBinding, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import CallTarget, McpGateway
-from orgkernel.mcp.gateway.listing import does_ask_first, find_usable
+from orgkernel.mcp.gateway.listing import does_ask_first, find_usable, leave_links_unresolved
 from orgkernel.mcp.gateway.refusals import build_error_result, build_no_result, build_refusal
 from orgkernel.mcp.words import clean_sentence, write_error
+from orgkernel.toolbox.path_targets import find_other_targets
 from orgkernel.toolbox.upstream_tools import OnProgress, UpstreamCall, UpstreamError, build_call_request
 
 
@@ -42,7 +51,7 @@ async def call_tool(
             raise UnknownTool(await _describe_unknown_tool(gateway, caller, exposed))
         if len(target.bindings) > 1:
             return build_error_result(_describe_several(target))
-        return await _decide_and_call(caller, target, arguments, form_asker, on_progress)
+        return await _decide_and_call(caller, view, target, arguments, form_asker, on_progress)
     except UpstreamError as error:
         return build_error_result(f"unavailable: {clean_sentence(clean(error.error))} [TOOL_UNAVAILABLE]")
     except OrgkernelError as error:
@@ -51,6 +60,7 @@ async def call_tool(
 
 async def _decide_and_call(
     caller: GatewayCaller,
+    view: OrgView,
     target: CallTarget,
     arguments: dict[str, Any],
     form_asker: FormAsker,
@@ -68,7 +78,8 @@ async def _decide_and_call(
             f"failed: the arguments are not valid JSON: {clean_sentence(clean(str(error)))} [INPUT_INVALID]"
         )
     action = binding.get_action_in(arguments)
-    request = build_call_request(caller.base, binding.tool_id, action, tool_input)
+    asked_request = build_call_request(caller.base, binding.tool_id, action, tool_input)
+    request = await follow_links(caller, view, server.upstream.folder, binding.tool_id, asked_request)
     about = {"server": shorten_text(server.name), "tool": shorten_text(name)}
     call = UpstreamCall(
         request, binding.tool_id, tool_input, server, name, about,
@@ -81,13 +92,44 @@ async def _decide_and_call(
         approval = await ask_approval(caller, request, form_asker)
         waiting = approval.text
         if approval.is_given:
-            server.refresh()  # answering the form could have taken an hour
+            # Answering the form could have taken an hour.
+            server.refresh()
+            view = await caller.view()
+            request = await follow_links(caller, view, server.upstream.folder, binding.tool_id, asked_request)
+            call = msgspec.structs.replace(call, request=request)
             step, result = await tools.call(caller.org_id, call)
     if result is not None:
         return dict(result)
     if step.outcome in ("denied", "ask"):
         return await build_refusal(caller, request, step, waiting)
     return build_no_result(step, server.name, name)
+
+
+async def follow_links(
+    caller: GatewayCaller, view: OrgView, folder: str | None, tool_id: str, request: AccessRequest
+) -> AccessRequest:
+    """The request about the place where the paths of a call lead. Of several places, the one with the worst outcome.
+
+    `folder` is where the files of the server are on this machine. Without one, the request says that links are unresolved.
+    """
+    definition = view.records.tools.get(tool_id)
+    arguments = () if definition is None else definition.record.path_arguments or ()
+    if not arguments:
+        return request
+    if folder is None:
+        return leave_links_unresolved(request)
+    root = view.records.organization.workspace_root
+    targets = await asyncio.to_thread(
+        find_other_targets, request.context.input or {}, arguments, folder, root
+    )
+    requests = [msgspec.structs.replace(request, resource=f"tool:{tool_id}:{each}") for each in targets]
+    if len(requests) < 2:
+        return requests[0] if requests else request
+
+    def decide(kernel: Kernel) -> list[Outcome]:
+        return [kernel.can(caller.org_id, each).outcome for each in requests]
+
+    return requests[find_worst(await caller.ask(decide))]
 
 
 def _describe_several(target: CallTarget) -> str:
@@ -98,7 +140,7 @@ def _describe_several(target: CallTarget) -> str:
 
 async def _describe_unknown_tool(gateway: McpGateway, caller: GatewayCaller, exposed: str) -> str:
     """The message for an unknown tool. It names only tools that the caller sees."""
-    usable = await find_usable(caller)
+    usable = await find_usable(gateway, caller)
     seen = [
         each.exposed
         for each in (await gateway.offers(await caller.view(), usable)).tools

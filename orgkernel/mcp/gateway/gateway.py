@@ -69,6 +69,11 @@ class McpGateway:
         ] = {}
         """Bindings, keyed by organization and server, for the last version of each."""
 
+    @property
+    def servers_elsewhere(self) -> frozenset[str]:
+        """The servers whose files are not known to be on this machine."""
+        return frozenset(name for name, each in self.servers.items() if each.upstream.folder is None)
+
     async def offers(self, view: OrgView, tool_ids: Container[str]) -> Offers:
         """The reviewed tools behind some declared tools, by name. Only their servers are asked. Raises `UsageError`."""
         offers_by_server = await asyncio.gather(

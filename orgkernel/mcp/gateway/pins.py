@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -43,6 +43,8 @@ WAIT_SECONDS = 2.0
 
 class _Server(msgspec.Struct, forbid_unknown_fields=True):
     tools: dict[str, dict[str, Any]]
+    withheld: list[str] = []
+    """The accepted tools that the server lists differently or no longer, when it was last asked."""
 
 
 class _Lock(msgspec.Struct, forbid_unknown_fields=True):
@@ -67,6 +69,7 @@ class Pins:
         """How often the file was read. What was compared with an older one is not to be believed."""
         self._stamp: object = None
         self._servers: dict[str, dict[str, dict[str, Any]]] = {}
+        self._withheld: dict[str, frozenset[str]] = {}
         self._digests: dict[str, dict[str, str]] = {}
         self._encoded: dict[str, bytes] = {}
         """Encoded parts of the file, keyed by server, so a new server does not require encoding all others again."""
@@ -82,7 +85,9 @@ class Pins:
                 f"{quote(self.path)} is missing, so the accepted tools are unknown",
                 "restore it; or start the gateway again, and it accepts what the servers list then",
             )
-        self._servers = _read(self.path) if stamp is not None else {}
+        lock = _read(self.path)
+        self._servers = {server: dict(each.tools) for server, each in lock.items()}
+        self._withheld = {server: frozenset(each.withheld) for server, each in lock.items() if each.withheld}
         self._digests = {server: _map_digests(tools) for server, tools in self._servers.items()}
         self._encoded = {}
         self._stamp = stamp
@@ -102,6 +107,10 @@ class Pins:
         """The accepted definitions of a server."""
         return self._servers.get(server, {})
 
+    def withheld(self, server: str) -> frozenset[str]:
+        """The accepted tools of a server that were withheld when it was last asked."""
+        return self._withheld.get(server, frozenset())
+
     def review(self, server: str, name: str, digest: str) -> Reviewed:
         """Whether a definition is the accepted one."""
         accepted = self._digests.get(server, {}).get(name)
@@ -116,27 +125,46 @@ class Pins:
 
         If all are accepted, tools that the server no longer lists are removed.
         """
+
+        def accept_listed(known: _Server) -> _Server:
+            tools = dict(known.tools)
+            chosen = set(listed) | set(tools) if names is None else set(names)
+            for name in chosen:
+                if name in listed:
+                    tools[name] = dict(listed[name])
+                else:
+                    tools.pop(name, None)
+            return _Server(tools, sorted(set(known.withheld) - chosen))
+
+        self._change(server, accept_listed)
+
+    def note_withheld(self, server: str, names: frozenset[str]) -> None:
+        """Note which accepted tools of a server are withheld now, so that no list shows them before it is asked again.
+
+        Raises `UsageError`.
+        """
+        if names != self.withheld(server):
+            self._change(server, lambda known: _Server(known.tools, sorted(names)))
+
+    def _change(self, server: str, change: Callable[[_Server], _Server]) -> None:
+        """Write the part of a server. Raises `UsageError`."""
         try:
             with change_alone(self.path, WAIT_SECONDS):
                 self.refresh()
-                known = dict(self._servers.get(server, {}))
-                chosen = set(listed) | set(known) if names is None else set(names)
-                for name in chosen:
-                    if name in listed:
-                        known[name] = dict(listed[name])
-                    else:
-                        known.pop(name, None)
+                known = change(_Server(self._servers.get(server, {}), sorted(self.withheld(server))))
                 if os.path.islink(self.path):
                     raise ValueError("it is a link")
                 encoded = _encode(server, known)
                 _require_readable(server, known, encoded)
                 for each in self._servers.keys() - self._encoded.keys():
-                    self._encoded[each] = _encode(each, self._servers[each])
+                    part = _Server(self._servers[each], sorted(self.withheld(each)))
+                    self._encoded[each] = _encode(each, part)
                 replace_file(self.path, _encode_file({**self._encoded, server: encoded}))
                 self._encoded[server] = encoded
                 # Written content is not read again: with many servers, each new server would read all of them.
-                self._servers = {**self._servers, server: known}
-                self._digests[server] = _map_digests(known)
+                self._servers = {**self._servers, server: known.tools}
+                self._withheld = {**self._withheld, server: frozenset(known.withheld)}
+                self._digests[server] = _map_digests(known.tools)
                 self._stamp = _read_stamp(self.path)
                 self.generation += 1
         except RecursionError:
@@ -152,17 +180,20 @@ def _map_digests(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
     return {name: compute_digest(each) for name, each in tools.items()}
 
 
-def _require_readable(server: str, tools: Mapping[str, ToolDefinition], encoded: bytes) -> None:
+def _require_readable(server: str, part: _Server, encoded: bytes) -> None:
     """Raise `ValueError` for a definition that is too large, or that could not be read back unchanged."""
     if len(encoded) > MAX_SERVER_BYTES:
         raise ValueError(f"the tools of {quote(server)} have more than {MAX_SERVER_BYTES} bytes")
-    if _decode(_encode_file({server: encoded})) != {server: dict(tools)}:
+    if _decode(_encode_file({server: encoded})) != {server: part}:
         raise ValueError("it has a number that readers disagree on")
 
 
-def _encode(server: str, tools: Mapping[str, ToolDefinition]) -> bytes:
+def _encode(server: str, part: _Server) -> bytes:
     """Encode the part of a server. Raises `ValueError` for values that are not valid JSON."""
-    content = {server: {"tools": dict(sorted(tools.items()))}}
+    fields: dict[str, Any] = {"tools": dict(sorted(part.tools.items()))}
+    if part.withheld:
+        fields["withheld"] = part.withheld
+    content = {server: fields}
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     text = _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
     return text[2:-2].replace("\n", "\n  ").encode()  # without the braces, and one level deeper
@@ -177,7 +208,7 @@ def _encode_file(servers: Mapping[str, bytes]) -> bytes:
     return content
 
 
-def _decode(content: bytes) -> dict[str, dict[str, dict[str, Any]]]:
+def _decode(content: bytes) -> dict[str, _Server]:
     """Decode a file. Raises `ValueError`, or `UsageError` for another version."""
     try:
         lock = msgspec.json.decode(content, type=prepared(_Lock))
@@ -188,7 +219,7 @@ def _decode(content: bytes) -> dict[str, dict[str, dict[str, Any]]]:
             f"the file of accepted tools has the version {lock.version}",
             "upgrade orgkernel, or accept the tools again",
         )
-    return {server: dict(each.tools) for server, each in lock.servers.items()}
+    return lock.servers
 
 
 def list_changed_fields(old: ToolDefinition, new: ToolDefinition) -> tuple[str, ...]:
@@ -217,7 +248,7 @@ def _describe_reason(error: OSError | ValueError) -> str:
     return (system_message or str(error)).lower()
 
 
-def _read(path: str) -> dict[str, dict[str, dict[str, Any]]]:
+def _read(path: str) -> dict[str, _Server]:
     try:
         content = read_regular(path, MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:

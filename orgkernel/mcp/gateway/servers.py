@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import clean, listing, quote
@@ -83,6 +84,8 @@ class ReviewedServer:
         self._pins = pins
         self._say = say
         self._live: _Live | None = None
+        self._noted: tuple[dict[str, Any], ...] | None = None
+        """The list of which the withheld tools were noted."""
         self._told: set[str] = set()
         self._names: dict[str, str] = {}
 
@@ -98,18 +101,21 @@ class ReviewedServer:
         return (await self._look()).accepted
 
     async def list_definitions(self) -> ServerList:
-        """The accepted tools within the deadline of a list. Of a server that does not answer, those of the last review.
+        """The accepted tools within the deadline of a list. Of a server that does not answer, those that it had last.
 
         Raises `UsageError`.
         """
         if self._needs_no_look():
             return ServerList(self._pins.definitions(self.name))
         listing = await self.lists.read("tools")
-        return (
-            listing
-            if listing.missing is None
-            else ServerList(self._pins.definitions(self.name), listing.missing)
-        )
+        return listing if listing.missing is None else ServerList(self._list_last_accepted(), listing.missing)
+
+    def _list_last_accepted(self) -> Mapping[str, ToolDefinition]:
+        """The accepted tools that were not withheld when the server was last asked."""
+        definitions, withheld = self._pins.definitions(self.name), self._pins.withheld(self.name)
+        if not withheld:
+            return definitions  # the same object, by which offers are cached
+        return {name: each for name, each in definitions.items() if name not in withheld}
 
     def note_missing(self, missing: MissingServer) -> None:
         """Tell the operator that lists are answered without the server."""
@@ -127,7 +133,8 @@ class ReviewedServer:
         if self._live is not None and self._live.generation != generation:
             self._live = None
         is_running = self.upstream.status.state == "running"
-        return self._live is None and self._pins.knows(self.name) and not is_running
+        is_known = self._pins.knows(self.name) and not self._pins.withheld(self.name)
+        return self._live is None and is_known and not is_running
 
     def refresh(self) -> None:
         """Reload the accepted definitions if they changed. Raises `UsageError`.
@@ -228,6 +235,12 @@ class ReviewedServer:
                 fields = list_changed_fields(known[name], definition) if name in known else ()
                 withheld[name] = WithheldTool(name, state, fields)
                 self._tell(withheld[name].sentence(self.name))
+        if (
+            self._noted is not listed
+        ):  # once for each list, because gateways of one file can see different lists
+            self._noted = listed
+            with suppress(UsageError):  # the file cannot be written; then the next gateway knows less
+                self._pins.note_withheld(self.name, frozenset(known) - accepted.keys())
         return _Live(listed, accepted, withheld, self._pins.generation)
 
     def _tell(self, text: str) -> None:

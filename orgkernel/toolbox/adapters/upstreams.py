@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -37,6 +38,7 @@ from orgkernel.toolbox.adapters.upstream_lists import LIST_KINDS, Definitions, K
 from orgkernel.toolbox.failures import describe_failure
 from orgkernel.toolbox.literal_secrets import build_maskers
 from orgkernel.toolbox.masking import Masker, TooDeep
+from orgkernel.toolbox.path_targets import find_files_folder
 from orgkernel.toolbox.providers import McpServer
 
 __all__ = ["Upstream", "UpstreamError", "UpstreamLimits", "UpstreamReply", "UpstreamStatus"]
@@ -98,6 +100,11 @@ class Upstream:
     def follow_changes(self, on_change: Callable[[str], None]) -> None:
         """Call a function with the name when a list is no longer valid, instead of `on_change`."""
         self._on_change = on_change
+
+    @cached_property
+    def folder(self) -> str | None:
+        """The folder on this machine where relative paths of the server start. None if its files are not known to be here."""
+        return find_files_folder(self._provider)
 
     @property
     def status(self) -> UpstreamStatus:

@@ -72,12 +72,17 @@ def list_file_scope_globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple
     return tuple(dict.fromkeys(glob for role in roles for glob in posts[role].profile.file_scope))
 
 
-def _explain_out_of_file_scope(evaluation: Evaluation) -> Sentence:
-    roles, posts = find_bounding_roles(evaluation), evaluation.view.records.posts
-    globs = list_file_scope_globs(evaluation, roles)
-    why: tuple[Why, ...] = tuple(
+def locate_file_scopes(evaluation: Evaluation, roles: Iterable[str]) -> tuple[Why, ...]:
+    """The lines that declare the file scopes of some roles."""
+    posts = evaluation.view.records.posts
+    return tuple(
         cite_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
     )
+
+
+def _explain_out_of_file_scope(evaluation: Evaluation) -> Sentence:
+    roles = find_bounding_roles(evaluation)
+    globs, why = list_file_scope_globs(evaluation, roles), locate_file_scopes(evaluation, roles)
     bound = say_file_scope(evaluation.who, listing(globs))
     if evaluation.path is not None:
         return f"{bound}, and {' and '.join(_say_outside(evaluation.path, globs))}", why

@@ -61,7 +61,7 @@ def _apply_stored(evaluation: Evaluation) -> None:
             evaluation.sources |= GRANTED.bit
             approval_bit = evaluation.failing & ASK_APPROVAL.bit
             if approval_bit and (
-                not evaluation.is_unread or _has_limited(evaluation)
+                not (evaluation.is_unread or evaluation.has_unknown_target) or _has_limited(evaluation)
             ):  # an approval was given
                 evaluation.spared |= approval_bit
                 evaluation.failing ^= approval_bit

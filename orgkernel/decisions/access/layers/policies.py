@@ -23,6 +23,7 @@ from orgkernel.decisions.access.layers.file_scope import (
     find_bounding_roles,
     is_bounded,
     list_file_scope_globs,
+    locate_file_scopes,
 )
 from orgkernel.decisions.access.layers.identity import locate_declaration
 from orgkernel.decisions.access.layers.policy_parts import (
@@ -42,6 +43,7 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import is_glob_inside
+from orgkernel.runtime.refusals import say_file_scope
 
 
 def _compile(target: Target) -> Move | None:
@@ -77,6 +79,10 @@ def _compile(target: Target) -> Move | None:
                 evaluation.failing |= POLICY_DENY.bit
             if asks:
                 evaluation.failing |= ASK_APPROVAL.bit
+        if evaluation.request.context.links_unresolved and is_bounded(evaluation):
+            # A link inside the file scope could lead out of it, which only a person can know.
+            evaluation.has_unknown_target = True
+            evaluation.failing |= ASK_APPROVAL.bit
         if gives:
             evaluation.granted = max(evaluation.granted, allowed)
             if allowed >= required:
@@ -154,6 +160,15 @@ def _is_one(text: str) -> bool:
 
 
 def _ask_approval(evaluation: Evaluation) -> Sentence:
+    if evaluation.has_unknown_target:
+        roles = find_bounding_roles(evaluation)
+        scope = say_file_scope(evaluation.who, listing(list_file_scope_globs(evaluation, roles)))
+        unknown = (
+            "links in the paths of this call cannot be followed, because the files are on another machine"
+        )
+        return f"{scope}, and {unknown}, so a person has to approve this call", locate_file_scopes(
+            evaluation, roles
+        )
     text, why = _explain_asking_policies(evaluation)
     if not evaluation.is_unread:
         return text, why
