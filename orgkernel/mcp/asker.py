@@ -31,6 +31,11 @@ class Asker(ABC):
         self.scopes = scopes
         self.base = base or AccessRequest(subject, "", "")
 
+    tool_prefix: str = ""
+    """The beginning of the names of orgkernel's own tools in front of the host."""
+    has_self_service: bool = True
+    """Whether it has the tools of orgkernel itself."""
+
     def may(self, scope: KeyScope) -> bool:
         """Whether the credential has a scope."""
         return scope in self.scopes or "admin" in self.scopes

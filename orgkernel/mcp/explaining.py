@@ -7,13 +7,14 @@ from typing import Final
 
 import msgspec
 
-from orgkernel.decisions.access.decision import AccessExplanation, Outcome
+from orgkernel.decisions.access.decision import AccessExplanation, Outcome, Remedy
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.words import clean_sentence
+from orgkernel.operations.asking import select_smallest_grant
 from orgkernel.operations.grantors import find_grantors
 
 _COUNTED = 3
@@ -47,9 +48,12 @@ def write_question(request: AccessRequest) -> str:
     return f"{quote(request.subject)} {quote(request.action)} {quote(request.resource)}"
 
 
-def explain_how_to_ask(asker: Asker, request: AccessRequest, tool: str = "request_access") -> str:
-    """Explain how to request the permission, if it can be requested."""
-    if not asker.may("request") or request.resource.startswith("role:"):
+def explain_how_to_ask(asker: Asker, request: AccessRequest, remedies: Iterable[Remedy]) -> str:
+    """Explain how to request the permission, if a grant of it would be enough and the asker can request it."""
+    if not asker.may("request") or not asker.has_self_service:
         return ""
+    if select_smallest_grant(remedies, request.subject) is None:
+        return ""
+    tool = f"{asker.tool_prefix}request_access"
     tool_arguments = {"resource": request.resource, "action": request.action, "reason": "…"}
     return f"to ask for it: call `{tool}` with {clean_sentence(msgspec.json.encode(tool_arguments).decode())}"

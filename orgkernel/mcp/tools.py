@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow
-from orgkernel.decisions.access.layer import NEUTRAL
+from orgkernel.decisions.access.layer import NEUTRAL, WAIVERS
+from orgkernel.decisions.access.layers.structure import UNKNOWN
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.dispatch.agent_choice import AgentChoice
 from orgkernel.decisions.dispatch.task_state import DispatchContext
 from orgkernel.decisions.evidence.state_records import KeyScope
-from orgkernel.decisions.evidence.state_view import Grant
+from orgkernel.decisions.evidence.state_view import Grant, Waiver
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.errors import UsageError
+from orgkernel.errors import Refused, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp import shapes
 from orgkernel.mcp.arguments import build_request, list_resources_in
@@ -30,6 +31,8 @@ from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.explaining import WORST_FIRST, explain_how_to_ask, explain_to, find_worst, write_question
 from orgkernel.mcp.resources import build_role_uris, list_roles
 from orgkernel.mcp.words import clean_sentence, write_decision, write_reasons
+from orgkernel.operations.asking import NOTHING_TO_ASK, select_smallest_grant
+from orgkernel.operations.decisions import NEEDS_REPORT
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.permissions import RequestDraft, ask
 from orgkernel.operations.reports.submission import hand_in_report
@@ -37,6 +40,7 @@ from orgkernel.prepared_types import prepared
 from orgkernel.runtime.salute import Situation
 from orgkernel.runtime.utc import as_utc
 
+_USE_IT = "it is granted for a number of uses: make the call, which uses one up, because asking uses up none"
 _MAX_ROWS, _MAX_SUBJECTS = 200, 50
 
 ToolReply = tuple[shapes.ToolAnswer, str]
@@ -170,8 +174,10 @@ async def _can(asker: Asker, arguments: shapes.CanArguments) -> ToolReply:
         **_list_ways(explanation, grantors),
     )  # fmt: skip
     text = write_decision(
-        write_question(request), decision, reasons, explanation, grantors, explain_how_to_ask(asker, request)
-    )
+        write_question(request), decision, reasons, explanation, grantors,
+        explain_how_to_ask(asker, request, () if explanation is None else explanation.remedies),
+        _USE_IT if decision.code == NEEDS_REPORT else "",
+    )  # fmt: skip
     return answer, text
 
 
@@ -204,7 +210,7 @@ async def _answer_why(asker: Asker, arguments: shapes.CanArguments) -> ToolReply
         explanation.reasons,
         explanation,
         grantors,
-        explain_how_to_ask(asker, request),
+        explain_how_to_ask(asker, request, explanation.remedies),
     )
     steps = [
         f"{each.access_layer}: {clean_sentence(each.statement)}"
@@ -297,8 +303,13 @@ def _write_unavailable(crew: AgentChoice) -> Iterator[str]:
 
 async def _answer_request_access(asker: Asker, arguments: shapes.RequestArguments) -> ToolReply:
     list_resources_in(shapes.CanArguments(resource=arguments.resource))
+    wanted_use = msgspec.structs.replace(
+        asker.base, action=arguments.action or "use", resource=arguments.resource
+    )
+    waives = await asker.ask(lambda kernel: _find_needed_waivers(kernel, asker, wanted_use))
     draft = RequestDraft(
         resources=(arguments.resource,), action=arguments.action, level=arguments.level, reason=arguments.reason, org_id=asker.org_id,
+        waives=waives,
     )  # fmt: skip
     made = await asker.operate(lambda context: ask(context, draft))
     wanted = Grant(
@@ -313,8 +324,31 @@ async def _answer_request_access(asker: Asker, arguments: shapes.RequestArgument
     return answer, (
         f"{answer.status}: request `{answer.request_id}` for {quote(arguments.resource)}, until {answer.expires_at}\n"
         f"who can grant it: {granted}, with `orgkernel request approve {answer.request_id}`\n"
-        "ask `can` again later: nothing is allowed before the request is approved"
+        f"ask `{asker.tool_prefix}can` again later: nothing is allowed before the request is approved"
     )
+
+
+def _find_needed_waivers(kernel: Kernel, asker: Asker, request: AccessRequest) -> tuple[Waiver, ...]:
+    """The waivers that a grant needs for a use. Raises `Refused` if no grant would allow it."""
+    explanation = kernel.why(asker.org_id, request)
+    decision = explanation.decision
+    grant = select_smallest_grant(explanation.remedies, request.subject)
+    if grant is not None:
+        return tuple(each for each in WAIVERS if each in grant.waives)
+    if decision.outcome == "ask":
+        raise Refused(
+            f"a grant does not replace the approval of each call of {quote(request.resource)}",
+            "make the call: it asks for an approval",
+            NOTHING_TO_ASK,
+        )
+    # An undeclared name is refused below, with the names that are declared.
+    if decision.outcome == "deny" and UNKNOWN.isdisjoint(decision.codes):
+        raise Refused(
+            f"no grant would allow {write_question(request)}",
+            f"`{asker.tool_prefix}why` shows what decides, and `{asker.tool_prefix}who_can` who may do it instead",
+            NOTHING_TO_ASK,
+        )
+    return ()
 
 
 async def _report(asker: Asker, arguments: shapes.ReportArguments) -> ToolReply:

@@ -7,11 +7,13 @@ After an edit of the documents it can no longer be approved, and an earlier appr
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from orgkernel.decisions.access.decision import AccessDecision, RemedyChange
+from orgkernel.decisions.access.decision import AccessDecision, Remedy, RemedyChange
+from orgkernel.decisions.access.remedy_steps import STATED
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import find_digest
 from orgkernel.decisions.evidence.state_records import PermissionRequest
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 NOTHING_TO_ASK = "NOTHING_TO_ASK"
-_BY_THE_CALLER = ("state", "path", "lock")
+_BY_THE_CALLER = ("state", "lock", *STATED)
 """Changes that the caller can make without an approval."""
 _MAX_REASON_LENGTH = 4_000
 _PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_.-]{0,39}")
@@ -58,10 +60,15 @@ def find_pending(
 
 def find_smallest_grant(kernel: Kernel, org_id: str, request: AccessRequest) -> RemedyChange | None:
     """The smallest grant that would permit a request after the caller's own changes; None if no grant would."""
-    for remedy in kernel.why(org_id, request).remedies:
+    return select_smallest_grant(kernel.why(org_id, request).remedies, request.subject)
+
+
+def select_smallest_grant(remedies: Iterable[Remedy], subject: str) -> RemedyChange | None:
+    """Select the smallest grant to a subject that is enough together with the caller's own changes; None if none is."""
+    for remedy in remedies:
         missing = [change for change in remedy.changes if change.kind not in _BY_THE_CALLER]
         change = missing[0] if len(missing) == 1 else None
-        if change is not None and change.kind == "grant" and change.subject in ("", request.subject):
+        if change is not None and change.kind == "grant" and change.subject in ("", subject):
             return change
     return None
 

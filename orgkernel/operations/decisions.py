@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from orgkernel.state.writer import PendingWrite
 
 TRIES = 3
+NEEDS_REPORT: Final = "GRANT_NEEDS_REPORT"
+"""The code of an answer that rests on a grant for a number of uses, which this way of asking does not use up."""
 _NEEDS_REPORT = Reason(
-    "GRANT_NEEDS_REPORT",
+    NEEDS_REPORT,
     "it rests on a grant for a number of uses, which only a credential with the scope `report` can use up",
 )
 _USED_UP = Reason("GRANT_USED_UP", "another caller used up the grant it needs in the meantime")

@@ -21,7 +21,7 @@ from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, Upstre
 from orgkernel.toolbox.attempt import PlannedCall, call_permitted
 from orgkernel.toolbox.parts import Exclusive, Handover, Parts
 from orgkernel.toolbox.result import Step
-from orgkernel.toolbox.server_files import read_server_files
+from orgkernel.toolbox.server_files import DeclaredServer, read_server_files
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -142,8 +142,10 @@ def build_call_request(request: AccessRequest, tool_id: str, action: str, tool_i
     return msgspec.structs.replace(request_with_input, action=action, resource=f"tool:{tool_id}")
 
 
-def open_servers(paths: Sequence[str], variables: Mapping[str, str]) -> tuple[list[Upstream], dict[str, str]]:
-    """The servers of some files, and why others cannot be used. Nothing is started. Raises `UsageError`."""
+def open_servers(
+    paths: Sequence[str], variables: Mapping[str, str]
+) -> tuple[list[Upstream], dict[str, DeclaredServer]]:
+    """The servers of some files, and those that cannot be used. Nothing is started. Raises `UsageError`."""
     declared = read_server_files(paths, variables)
     starts = asyncio.Semaphore(_MAX_STARTS_AT_ONCE)
     opened = [
@@ -151,7 +153,4 @@ def open_servers(paths: Sequence[str], variables: Mapping[str, str]) -> tuple[li
         for name, each in declared.items()
         if each.provider is not None
     ]
-    unusable = {
-        name: f"{each.place}: {each.error}" for name, each in declared.items() if each.provider is None
-    }
-    return opened, unusable
+    return opened, {name: each for name, each in declared.items() if each.provider is None}

@@ -194,7 +194,9 @@ def test_a_withheld_tool_is_quoted(shop: Shop, wire: Wire) -> None:
         assert "withheld" in text, text
         check(text)
         for command in re.findall(r"`orgkernel gateway accept ([^`]*)`", text):
-            words = shlex.split(command.removeprefix("-- "))
+            words = shlex.split(command)
+            assert words[:4] == ["--mcp-config", str(shop.config), "--lock", str(shop.lock)]
+            words = words[5:] if words[4] == "--" else words[4:]
             assert words in (["box"], ["box", name]), command
     shown = accept(shop)
     assert shown.returncode == 1

@@ -17,8 +17,8 @@ import click
 
 from orgkernel.cli.circumstances import parse_context, run_options
 from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.hosts.gateway_report import LOCK_FILE, lock_option
 from orgkernel.cli.hosts.gateway_report import command as report_command
-from orgkernel.cli.hosts.gateway_report import lock_option
 from orgkernel.cli.hosts.stdio import find_declared_subject, serve_on_stdio
 from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, org_option, save, with_options
 from orgkernel.cli.operate.listening import build_tls_files, tls_options
@@ -111,11 +111,12 @@ def _run(
     from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.mcp.gateway.server_lists import ListLimits
 
-    upstreams = open_upstreams(configs, names)
+    upstreams, unusable = open_upstreams(configs, names)
     pins = Pins(lock_file, require_review=require_review)
     gateway = McpGateway(
-        upstreams, pins, _say, ListLimits(deadline=list_seconds), has_self_service=not no_self_service
-    )
+        upstreams, pins, _say, ListLimits(deadline=list_seconds), has_self_service=not no_self_service,
+        unusable=unusable, accept_options=_list_accept_options(configs, names, lock_file), is_remote=address is not None,
+    )  # fmt: skip
     # Over HTTP all organizations are served, and ORG is the active one.
     one, active = (org, None) if address is None else (None, None if org == ACTIVE else org)
     kernel = open_kernel(paths, one, active, no_cache=no_cache)
@@ -183,8 +184,15 @@ def _serve(kernel: Kernel, gateway: Any, address: str, store: str | None, tls: A
     )  # fmt: skip
 
 
-def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstream]:
-    """The servers of some files. Nothing is started. Raises `UsageError`."""
+def _list_accept_options(configs: Sequence[str], names: Sequence[str], lock_file: str) -> list[str]:
+    """The options with which `orgkernel gateway accept` reads the same servers and the same lock file."""
+    options = [word for each in configs for word in ("--mcp-config", each)]
+    options += [word for each in names for word in ("--env", each)]
+    return options if lock_file == LOCK_FILE else [*options, "--lock", lock_file]
+
+
+def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> tuple[list[Upstream], dict[str, str]]:
+    """The servers of some files, and why others cannot be used. Nothing is started. Raises `UsageError`."""
     from orgkernel.toolbox.upstream_tools import open_servers
 
     if not configs:
@@ -195,9 +203,9 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstrea
             f"the environment has no variable {quote(missing[0])}", "set it, or leave `--env` out"
         )
     opened, unusable = open_servers(configs, {name: os.environ[name] for name in names})
-    for name, why in unusable.items():
-        _say(f"server {quote(name)} cannot be used: {why}")
-    return opened
+    for name, each in unusable.items():
+        _say(f"server {quote(name)} cannot be used: {each.place}: {each.error}")
+    return opened, {name: each.error for name, each in unusable.items()}
 
 
 def _say(text: str) -> None:
@@ -239,7 +247,7 @@ def accept(
     require_sdk()
     if everything and server is not None:
         raise UsageError("`--all` accepts everything", "leave SERVER or `--all` out")
-    opened = open_upstreams(configs, names)
+    opened, _ = open_upstreams(configs, names)
     require_apart(each.name for each in opened)
     upstreams = {each.name: each for each in opened}
     if server is not None and server not in upstreams:

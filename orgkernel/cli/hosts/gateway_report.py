@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,8 +19,9 @@ from orgkernel.errors import UsageError
 if TYPE_CHECKING:
     from orgkernel.mcp.gateway.report import GatewayReport
 
+LOCK_FILE: Final = "gateway.lock.json"
 lock_option = click.option(
-    "--lock", "lock_file", default="gateway.lock.json", show_default=True, metavar="FILE",
+    "--lock", "lock_file", default=LOCK_FILE, show_default=True, metavar="FILE",
     help="File of the accepted tools.",
 )  # fmt: skip
 _MAX_CODES = 3

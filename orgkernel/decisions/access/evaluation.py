@@ -171,6 +171,14 @@ class Evaluation(Struct, eq=False):
         return self.resource.kind == "tool" and (self.path is None or not self.path.is_named)
 
     @property
+    def can_state_path(self) -> bool:
+        """Whether a call could state a path: in an argument, or in the name of the resource, which no MCP host uses."""
+        tool = self.resource.tool
+        if self.resource.path_arguments or tool is None:
+            return True
+        return self.request.context.input is None and tool.type != "mcp_server"
+
+    @property
     def stated(self) -> StatedParts:
         """The paths, commands and arguments that the request states or is assumed to state."""
         assumed, resource = self.assumed or _NOTHING_ASSUMED, self.resource

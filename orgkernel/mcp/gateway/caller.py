@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orgkernel.mcp.asker import Asker
+from orgkernel.mcp.gateway.names import OWN_PREFIX
 from orgkernel.mcp.local import LocalAsker
 from orgkernel.operations import permissions
 from orgkernel.operations.context import Context, build_actor
@@ -32,8 +33,7 @@ class GatewayCaller(Asker):
     """The credential in the audit. Empty for a process that was started for one subject."""
     approver: str = ""
     """The person who answers forms for this caller. Empty if unknown."""
-    has_self_service: bool = True
-    """Whether it has the tools of orgkernel itself."""
+    tool_prefix: str = OWN_PREFIX
 
     @abstractmethod
     async def tools(self) -> UpstreamTools:

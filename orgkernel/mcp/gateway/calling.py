@@ -21,7 +21,12 @@ from orgkernel.mcp.gateway.bindings import ToolBinding, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import CallTarget, McpGateway
 from orgkernel.mcp.gateway.listing import does_ask_first, find_usable, leave_links_unresolved
-from orgkernel.mcp.gateway.refusals import build_error_result, build_no_result, build_refusal
+from orgkernel.mcp.gateway.refusals import (
+    build_error_result,
+    build_no_result,
+    build_refusal,
+    build_undeclared_refusal,
+)
 from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.toolbox.path_targets import find_other_targets
 from orgkernel.toolbox.upstream_tools import OnProgress, UpstreamCall, UpstreamError, build_call_request
@@ -47,6 +52,8 @@ async def call_tool(
     try:
         view = await caller.view()
         target = await gateway.find(view, exposed)
+        if target is None and (reason := gateway.explain_missing(exposed)):
+            return build_error_result(f"unavailable: {clean_sentence(clean(reason))} [TOOL_UNAVAILABLE]")
         if target is None:
             raise UnknownTool(await _describe_unknown_tool(gateway, caller, exposed))
         if len(target.bindings) > 1:
@@ -100,6 +107,8 @@ async def _decide_and_call(
             step, result = await tools.call(caller.org_id, call)
     if result is not None:
         return dict(result)
+    if step.outcome == "denied" and not target.bindings:
+        return build_undeclared_refusal(caller.subject, server.name, name, step)
     if step.outcome in ("denied", "ask"):
         return await build_refusal(caller, request, step, waiting)
     return build_no_result(step, server.name, name)

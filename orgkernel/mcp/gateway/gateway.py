@@ -48,9 +48,13 @@ class McpGateway:
 
     def __init__(
         self, upstreams: Sequence[Upstream], pins: Pins, say: Announce, limits: ListLimits | None = None,
-        *, has_self_service: bool = True,
+        *, has_self_service: bool = True, unusable: Mapping[str, str] | None = None, accept_options: Sequence[str] = (),
+        is_remote: bool = False,
     ) -> None:  # fmt: skip
-        """`has_self_service` is whether callers also have the tools of orgkernel itself.
+        """`has_self_service` is whether callers also have the tools of orgkernel itself. `unusable` are servers that cannot be used, and why.
+
+        `accept_options` are the options with which an operator accepts the tools of these servers. With `is_remote`, callers
+        are not told them, because they name files of this machine.
 
         Raises `UsageError` for servers whose names cannot be distinguished.
         """
@@ -59,9 +63,18 @@ class McpGateway:
         self.changes = ListChanges()
         self.has_self_service = has_self_service
         self.servers = {
-            each.name: ReviewedServer(each, pins, say, on_list_change=self.changes.announce, limits=limits)
+            each.name: ReviewedServer(
+                each,
+                pins,
+                say,
+                on_list_change=self.changes.announce,
+                limits=limits,
+                accept_options=accept_options,
+                shows_command=not is_remote,
+            )
             for each in upstreams
         }
+        self._unusable = {build_prefix(name): (name, reason) for name, reason in (unusable or {}).items()}
         self._say = say
         self._fronts = {build_prefix(name): name for name in self.servers}
         self._offers: dict[
@@ -99,6 +112,11 @@ class McpGateway:
         if name is None:
             return None
         return CallTarget(server, name, find_bindings(view, (server.name, name)))
+
+    def explain_missing(self, exposed: str) -> str:
+        """Why no tool has this name in front of a host. Empty if nothing is known about it."""
+        name, reason = self._unusable.get(exposed.partition("__")[0], ("", ""))
+        return f"server {quote(name)} cannot be used: {reason}" if name else ""
 
     def get_schema(self, exposed: str) -> Any:
         """The argument schema of an accepted tool, by its name in front of a host. No server is asked."""

@@ -10,12 +10,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from typing import Final
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 
 OWN = "orgkernel"
 """Prefix of the gateway's own tools. No server has this name in front of a host."""
+OWN_PREFIX: Final = f"{OWN}__"
+"""The beginning of the names of the tools of orgkernel itself. No name of a server's tool begins with it."""
 _PLAIN_SERVER = re.compile(rf"(?!.*__)(?!(?i:{OWN})\Z)[A-Za-z0-9](?:[A-Za-z0-9_-]{{0,22}}[A-Za-z0-9])?\Z")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
 _OTHERS = re.compile(r"[^A-Za-z0-9-]+")

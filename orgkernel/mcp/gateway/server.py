@@ -18,6 +18,7 @@ from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
 from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.list_announcer import ListAnnouncer
 from orgkernel.mcp.gateway.listing import GatewayList, list_tools
+from orgkernel.mcp.gateway.names import OWN_PREFIX
 from orgkernel.mcp.gateway.passing import (
     find_prompt,
     find_resource,
@@ -25,8 +26,8 @@ from orgkernel.mcp.gateway.passing import (
     list_resources,
     list_templates,
 )
-from orgkernel.mcp.gateway.refusals import ASKING
-from orgkernel.mcp.gateway.self_service import call_own_tool, find_own_tools
+from orgkernel.mcp.gateway.refusals import build_error_result
+from orgkernel.mcp.gateway.self_service import call_own_tool, explain_own_name, find_own_tools
 from orgkernel.mcp.server import describe_tool, hide_fault
 from orgkernel.mcp.words import write_error
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _INSTRUCTIONS = (
     "These are the tools of your role. A refusal says why, what would change it, and who can do it instead: do what it "
-    f"says, or call {ASKING}; do not try another way."
+    f"says, or call {OWN_PREFIX}request_access; do not try another way."
 )
 _LIST_TTL = 60_000
 """Milliseconds for which a list can be reused. This is safe, because every call is decided."""
@@ -92,6 +93,8 @@ def build_gateway_server(
         own_tool = find_own_tools(caller).get(params.name)
         if own_tool is not None:
             return _adapt_to_protocol(ctx, await call_own_tool(caller, own_tool, params.arguments))
+        if reason := explain_own_name(caller, params.name):
+            return _adapt_to_protocol(ctx, build_error_result(f"deny: {reason}"))
         try:
             result = await call_tool(
                 gateway,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -29,16 +29,16 @@ class WithheldTool(NamedTuple):
     state: Reviewed
     fields: tuple[str, ...]
 
-    def sentence(self, server: str) -> str:
-        """The problem and its remedy."""
+    def sentence(self, server: str, accept_options: Sequence[str] | None = ()) -> str:
+        """The problem and its remedy. `accept_options` name the servers and the lock file; None leaves the command out."""
         tool = f"tool {quote(self.name)} of server {quote(server)}"
+        todo = "an operator finds the command that accepts it in the log of the gateway"
+        if accept_options is not None:
+            todo = f"run {_render_command(server, self.name, accept_options)}"
         if self.state == "new":
-            return f"{tool} is withheld: it has not been reviewed; run {_render_command(server, self.name)}"
+            return f"{tool} is withheld: it has not been reviewed; {todo}"
         changed = f" (changed: {listing(self.fields)})" if self.fields else ""
-        return (
-            f"{tool} is withheld: its definition has changed since it was reviewed{changed}; "
-            f"run {_render_command(server, self.name)}"
-        )
+        return f"{tool} is withheld: its definition has changed since it was reviewed{changed}; {todo}"
 
 
 class _Live(NamedTuple):
@@ -61,8 +61,13 @@ class ReviewedServer:
         *,
         on_list_change: Callable[[], None] = lambda: None,
         limits: ListLimits | None = None,
+        accept_options: Sequence[str] = (),
+        shows_command: bool = True,
     ) -> None:
-        """`on_list_change` is called when a list that was passed on could be another one now."""
+        """`on_list_change` is called when a list that was passed on could be another one now.
+
+        `accept_options` are the options of the command that accepts its tools, which callers see if `shows_command`.
+        """
         self.name = upstream.name
         self.upstream = upstream
         self.lists = ServerLists(
@@ -79,6 +84,8 @@ class ReviewedServer:
         )
         upstream.follow_changes(self._note_change)
         self._on_list_change = on_list_change
+        self._accept_options = tuple(accept_options)
+        self._shows_command = shows_command
         self._last_accepted: Mapping[str, ToolDefinition] | None = None
         """The accepted tools when the server was last looked at. None if clients know that they could be others."""
         self._pins = pins
@@ -185,8 +192,11 @@ class ReviewedServer:
 
     def _explain_missing(self, live: _Live, name: str) -> str:
         withheld = live.withheld.get(name)
+        options = self._accept_options if self._shows_command else None
         return (
-            f"the server has no tool {quote(name)} now" if withheld is None else withheld.sentence(self.name)
+            f"the server has no tool {quote(name)} now"
+            if withheld is None
+            else withheld.sentence(self.name, options)
         )
 
     async def _look(self) -> _Live:
@@ -234,7 +244,7 @@ class ReviewedServer:
             else:
                 fields = list_changed_fields(known[name], definition) if name in known else ()
                 withheld[name] = WithheldTool(name, state, fields)
-                self._tell(withheld[name].sentence(self.name))
+                self._notify_observers(withheld[name].sentence(self.name, self._accept_options))
         if (
             self._noted is not listed
         ):  # once for each list, because gateways of one file can see different lists
@@ -252,12 +262,9 @@ class ReviewedServer:
         self._say(clean(text))
 
 
-def _render_command(server: str, name: str) -> str:
+def _render_command(server: str, name: str, options: Sequence[str]) -> str:
     """A command to paste into a shell. The server chooses the name, so it is quoted as one word."""
-    if len(name) > _MAX_WORD_LENGTH or clean(name) != name or "`" in name:
-        return f"`orgkernel gateway accept {_get_word(server)}`"
-    return f"`orgkernel gateway accept {_get_word(server)} {_get_word(name)}`"
-
-
-def _get_word(text: str) -> str:
-    return f"-- {shlex.quote(text)}" if text.startswith("-") else shlex.quote(text)
+    is_plain = len(name) <= _MAX_WORD_LENGTH and clean(name) == name and "`" not in name
+    words = [server, name] if is_plain else [server]
+    separator = ["--"] if any(each.startswith("-") for each in words) else []
+    return f"`{shlex.join(['orgkernel', 'gateway', 'accept', *options, *separator, *words])}`"

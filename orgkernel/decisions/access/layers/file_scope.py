@@ -118,8 +118,9 @@ def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
 def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Propose a path in the scope if the request states none. A stated path is not changed."""
     roles = find_bounding_roles(evaluation)
-    # A path that the caller has stated is what it wants to write. Another one would be another request.
-    if evaluation.path is None and evaluation.resource.kind == "tool" and roles:
+    stated = () if evaluation.path is None else evaluation.path.texts
+    is_open = evaluation.resource.kind == "tool" and evaluation.can_state_path and not any(stated)
+    if is_open and roles:
         yield RemedyChange("path", listing(list_file_scope_globs(evaluation, roles)))
 
 

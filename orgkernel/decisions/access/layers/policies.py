@@ -406,6 +406,7 @@ def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
     if (
         evaluation.path is None
         and parts
+        and evaluation.can_state_path
         and not (is_bounded(evaluation) and _is_scope_emptied(evaluation, parts))
     ):
         yield RemedyChange("other_path", listing(parts))

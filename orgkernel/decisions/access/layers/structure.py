@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import locate_declaration
@@ -63,6 +65,8 @@ _UNKNOWN = tuple(
     ReasonCode(name, _explain_resource_unknown, "stopped")
     for name in ("TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN", "RESOURCE_UNKNOWN")
 )
+UNKNOWN: Final = frozenset(code.name for code in _UNKNOWN)
+"""The codes of resources that no document declares."""
 ACTION_UNKNOWN = ReasonCode("ACTION_UNKNOWN", _explain_action_unknown, "stopped")
 TOOL_DISABLED = ReasonCode("TOOL_DISABLED", _explain_tool_disabled, "stopped")
 STRUCTURE = AccessLayer(
