@@ -52,7 +52,7 @@ def write_new(path: str, content: bytes) -> None:
 def make_once(path: str, beside: str, content: bytes) -> None:
     """Make a private file unless there is one. It is complete before it has its name, because others may read it.
 
-    `beside` is a name that nobody else has.
+    `beside` is a name that no other process uses.
     """
     try:
         write_new(beside, content)

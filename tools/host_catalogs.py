@@ -1,7 +1,7 @@
 """Compare the catalog of Claude Code's tools with what its package says: `python -m tools.host_catalogs FOLDER`.
 
 The folder is an unpacked package, such as `npm pack @anthropic-ai/claude-code` gives. Prints each tool that only one of both has, and
-ends with 1 if the catalog lacks one. Whoever adds it looks up its effects and updates the date in `ontology/hosts/claude_code.yaml`.
+ends with 1 if the catalog lacks one. The person who adds it looks up its effects and updates the date in `ontology/hosts/claude_code.yaml`.
 """
 
 from __future__ import annotations

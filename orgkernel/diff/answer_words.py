@@ -1,4 +1,4 @@
-"""Differences between answers as changes: their sentence, and whether they widen what somebody may do."""
+"""Differences between answers as changes: their sentence, and whether they widen what a subject may do."""
 
 from __future__ import annotations
 

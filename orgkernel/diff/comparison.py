@@ -57,7 +57,7 @@ class Side:
         return {role["role_id"]: role for role in self.form[ROLES]}
 
     def locate_part(self, role_id: str | None, part: str) -> tuple[Why, ...]:
-        """The lines of a plain part; where nobody writes it, those of the role or the organization."""
+        """The lines of a plain part; if no document sets it, those of the role or the organization."""
         if role_id is None:
             return self.places("organization", self.form["org_id"], part) or get_why(self.form)
         return self.places("role", self.own_names.get(role_id, role_id), part) or get_why(self.roles[role_id])

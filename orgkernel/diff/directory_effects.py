@@ -104,7 +104,7 @@ def _compute_effect(
 def _compute_direction(
     table: PolicyTable, before: SubjectIdentity | None, after: SubjectIdentity | None
 ) -> Direction:
-    """Whether somebody may do more as the second than as the first; nobody declares the one that is None."""
+    """Whether a person may do more as the second than as the first; the one that is None is not declared."""
     if before is None or after is None:
         gives = any(each.gives for each in _find_matching(table, before or after))
         return (1 if before is None else -1) if gives else 0

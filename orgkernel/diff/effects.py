@@ -9,7 +9,7 @@ Widened:
 - for an organization: a hand-off edge, a higher limit on delegation, a policy that allows more or denies less;
 - a role or an organization that is added.
 
-Narrowed is the inverse. Unclear is a change of a policy that may let somebody do more. Everything else is neutral: a role's
+Narrowed is the inverse. Unclear is a change of a policy that could let a subject do more. Everything else is neutral: a role's
 instructions, its place in the organization, its reports.
 
 A limit that bounds nothing is neutral: a ceiling that leaves everything, a `deny` that names nothing, the numbers of a

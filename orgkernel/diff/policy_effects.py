@@ -2,8 +2,8 @@
 
 A policy reaches the principals and circumstances of its `match`, and allows or stops what its `permissions` name. If one
 side reaches or names everything that the other does, the direction is certain. Everything else, such as one channel in
-place of another, is `unclear`: somebody may be able to do more, so it is shown like a widening. The same is true of a
-policy that takes something away and silences a fallback that took away more.
+place of another, is `unclear`: a subject could be able to do more, so it is shown like a widening. The same is true of a
+policy that denies something and silences a fallback that denied more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CAN_BE: Mapping[str, frozenset[str]] = {
     "agent": frozenset({"crew"}),
     "role": frozenset({"crew"}),
 }
-# Nobody is two of these; an agent can fill two roles.
+# No subject is two of these; an agent can fill two roles.
 _ONE_OF = ("relationship", "person_id", "system", "webhook", "agent")
 
 
@@ -200,7 +200,7 @@ def _compute_silencing_direction(
 
 
 def _may_meet(one: Any, other: Any) -> bool:
-    """Whether somebody can be whom both speak of; circumstances are not looked at."""
+    """Whether one subject can match both, whatever the circumstances."""
     principals = get_written_fields(one.get("principal")), get_written_fields(other.get("principal"))
     if not _list_subjects(principals[0]) & _list_subjects(principals[1]):
         return False

@@ -235,7 +235,7 @@ def _list_subjects(tables: AccessTables) -> Iterator[str]:
 def find_moved(sides: BothVersions) -> list[str]:
     """The roles with another superior, or on one side only."""
     old, new = sides
-    # What reports to somebody and is no role yet is named by its superior all the same.
+    # An id that reports to a superior can be declared nowhere else, and is compared all the same.
     role_ids = dict.fromkeys((*old.roles, *new.roles, *old.superiors, *new.superiors))
     return [
         each

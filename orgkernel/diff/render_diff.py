@@ -20,9 +20,9 @@ WIDTH = 100
 _SIGNS = {"widened": "+", "narrowed": "-", "unclear": "?", "neutral": "~"}
 _WHOLE = ("renamed", "removed", "added", "moved")
 _EFFECTS = ("widened", "unclear", "narrowed", "neutral")
-# What a reviewer has to look at: it lets somebody do more, or it may.
+# What a reviewer has to look at: it lets a subject do more, or could.
 _FLAGGED: Mapping[str, str] = {"widened": "widened", "unclear": "may widen"}
-# The summary of a pull request may be a megabyte, but nobody reads that much.
+# The summary of a pull request may be a megabyte, but no reviewer reads that much.
 _LISTED = 200
 _GITLAB_SEVERITIES = {"widened": "major", "may widen": "minor", "moved": "info", "renamed": "info"}
 _MARKDOWN = re.compile(r"[\\`*\[\]<>|&~#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|(?<=:)/")
@@ -268,7 +268,7 @@ def _escape_text(text: str) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """Text that Markdown and a table's cell show as it is, and in which nobody is mentioned."""
+    """Text that Markdown and a table's cell show as it is, and in which no `@name` notifies a person."""
     return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", _escape_text(text))
 
 

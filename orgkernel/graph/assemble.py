@@ -278,8 +278,8 @@ def _collect_loose_catalogs(tree: LoadedFiles) -> OrgRecords:
     """The catalogs of a tree without an organization, as an organization without roles would see them."""
     own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
     visible = VisibleDocuments((own, Group(each for each in tree.documents if each.shared)))
-    nobody = Organization(org_id="none", hierarchy={})
-    document = SourceDocument("", "", "organization", PackedParts(encode(nobody), encode((0, {}))), "")
+    empty = Organization(org_id="none", hierarchy={})
+    document = SourceDocument("", "", "organization", PackedParts(encode(empty), encode((0, {}))), "")
     return OrgRecords(
-        nobody.org_id, document, nobody, {}, {}, incomplete=visible.incomplete, **visible.definitions
+        empty.org_id, document, empty, {}, {}, incomplete=visible.incomplete, **visible.definitions
     )

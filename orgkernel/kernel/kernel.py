@@ -369,7 +369,7 @@ class Kernel(Registry):
         """The name and description of each skill that a subject sees, and the reasons why others are withheld. Raises
         as `dispatch`.
 
-        >>> found = Kernel.open().cognitive_skills("software_dev", "role:nobody")
+        >>> found = Kernel.open().cognitive_skills("software_dev", "role:undeclared")
         >>> found.skills, found.reasons[0].code
         ((), 'UNKNOWN_PRINCIPAL')
         """

@@ -112,7 +112,7 @@ def list_callers_links() -> list[str]:
 
 def _require_inside(project: Project) -> None:
     """Raise `BadProject` if settings lead out of their tree. They come with the tree, so they could be an attacker's."""
-    # Paths on the command line are the choice of the caller. Paths in settings are the choice of whoever wrote the
+    # Paths on the command line are the choice of the caller. Paths in settings are the choice of the author of the
     # tree.
     top = os.path.realpath(find_top(project) or project.folder)
     for setting, paths in (("paths", project.paths), ("links", project.links)):

@@ -64,8 +64,8 @@ def begin_request(store: Store, caller: str, key: str, request_digest: str) -> K
 def finish_request(store: Store, caller: str, key: str, response: KeptResponse) -> None:
     """Keep the response to a request.
 
-    If the server could not answer and changed nothing, the key is free again. After a fault, or a store that was too slow, nobody
-    can tell whether the change was made, so the key stays taken without a response.
+    If the server could not answer and changed nothing, the key is free again. After a fault, or a store that was too slow, it is
+    unknown whether the change was made, so the key stays taken without a response.
     """
     if response.status == 503 and _CHANGE_UNKNOWN not in response.body:
         store.idempotency_keys.release(caller, key)

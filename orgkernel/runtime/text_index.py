@@ -522,7 +522,7 @@ def rank_roles(
         if each.key != unknown_example or each.kind != "similar"
     ]
     if request.factor < _DECLARED_FACTOR and any(each.strength >= _CERTAINLY_WORK for each in matches):
-        # "What is the tariff code for ...?" reads like general knowledge, and is the work of whoever declares these words.
+        # "What is the tariff code for ...?" reads like general knowledge, and is the work of the role that declares these words.
         request = request._replace(factor=_DECLARED_FACTOR, small_talk=request.creative)
     sums: dict[int, float] = {}
     matched: dict[int, float] = {}

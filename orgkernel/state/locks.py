@@ -62,7 +62,7 @@ class Locks:
                         "wait until it is released, or break the lock",
                         code="TOOL_LOCKED",
                     )
-                # Nothing runs when a lock expires, so its end is written by whoever takes the tool next.
+                # Nothing runs when a lock expires, so its end is written by the next subject that takes the tool.
                 _note(transaction, decode_record(ToolLock, row), "timed_out", "", "")
             # A fencing token: work that was started under an earlier lock is recognized, even if its holder returns.
             token = 1 if row is None else row.token + 1

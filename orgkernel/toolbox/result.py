@@ -60,8 +60,8 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `done`: there is an output, and `by` names its source. `failed`: the tool reported an error, or the input does not
     fit. `denied` and `ask`: the decision. `handed_back`: no tool is available, and the caller's own reasoning is next;
-    `next` lists who comes after it. `reported`: nobody could do it, and the top was informed. `unavailable`: nobody
-    could do it.
+    `next` lists who comes after it. `reported`: no tool and no agent could do it, and the top was informed.
+    `unavailable`: no tool and no agent could do it.
     """
 
     tool: str

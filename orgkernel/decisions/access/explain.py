@@ -22,7 +22,7 @@ from orgkernel.decisions.reasons import Reason
 from orgkernel.graph.questions import OrgView
 
 SHOWN_SUBJECTS = 5
-NOBODY = Who((), 0)
+NO_SUBJECT = Who((), 0)
 
 
 def explain_access(
@@ -42,7 +42,7 @@ def explain_access(
         evaluation.trace = []
         return _explain(evaluate(evaluation), remedies=remedies, counted=counted)
     except Exception:
-        return AccessExplanation(decide_access(view, request, state), (FAULT,), (), (), NOBODY)
+        return AccessExplanation(decide_access(view, request, state), (FAULT,), (), (), NO_SUBJECT)
 
 
 def _explain(evaluation: Evaluation, *, remedies: bool, counted: int) -> AccessExplanation:
@@ -50,15 +50,15 @@ def _explain(evaluation: Evaluation, *, remedies: bool, counted: int) -> AccessE
     reasons = tuple(give_reason(evaluation, code) for code in decision.codes) + tell_beside(evaluation)
     trace = tuple(_build_trace(evaluation, reasons))
     if not remedies or decision.outcome == "allow":
-        return AccessExplanation(decision, reasons, trace, (), NOBODY)
-    who = _get_subjects(evaluation) if evaluation.is_declared else NOBODY
+        return AccessExplanation(decision, reasons, trace, (), NO_SUBJECT)
+    who = _get_subjects(evaluation) if evaluation.is_declared else NO_SUBJECT
     return AccessExplanation(decision, reasons, trace, find_remedies(evaluation, counted), who)
 
 
 def _get_subjects(evaluation: Evaluation) -> Who:
     resource, request = evaluation.resource, evaluation.request
     if resource.unknown or request.action not in resource.required:
-        return NOBODY
+        return NO_SUBJECT
     able = find_allowed_crew(evaluation.tables, request, evaluation.state)
     return Who(able[:SHOWN_SUBJECTS], len(able))
 

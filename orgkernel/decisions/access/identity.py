@@ -33,7 +33,7 @@ class SubjectIdentity(msgspec.Struct, frozen=True):
 
     @property
     def is_user(self) -> bool:
-        """Whether it is the owner in person. The built-in system origins act for the owner, and nobody is there."""
+        """Whether it is the owner in person. The built-in system origins act for the owner, and no person is there."""
         return self.is_owner and self.kind == "person"
 
     @property

@@ -123,9 +123,9 @@ class Subject:
 
 def build_undeclared_subject(view: OrgView) -> Subject:
     """The subject that stands for an undeclared name. It has no permissions."""
-    nobody = Subject(view, PolicyTable(()), SubjectIdentity("", "unknown", "", ()), {})
-    nobody.group = "undeclared"
-    return nobody
+    undeclared = Subject(view, PolicyTable(()), SubjectIdentity("", "unknown", "", ()), {})
+    undeclared.group = "undeclared"
+    return undeclared
 
 
 # -- permissions of its roles ------------------------------------------------------------------------------------------

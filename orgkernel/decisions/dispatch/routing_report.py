@@ -1,7 +1,7 @@
 """What an organization's own examples and triggers lead to, and which roles sentences cannot tell apart.
 
-Every declared example and trigger is asked as a sentence. An example is asked a second time as if nobody had declared
-it, which shows where similar sentences go. Pairs of roles that get in each other's way are listed with the words that
+Every declared example and trigger is asked as a sentence. An example is asked a second time as if it were not
+declared, which shows where similar sentences go. Pairs of roles that get in each other's way are listed with the words that
 tell them apart.
 """
 
@@ -78,7 +78,7 @@ class RoutingReport(msgspec.Struct, frozen=True):
     triggers: int
     triggers_right: int
     similar: int
-    """The number of examples that were asked a second time as if nobody had declared them."""
+    """The number of examples that were asked a second time as if they were not declared."""
     similar_right: int
     similar_wrong: int
     misrouted: tuple[RoutedSentence, ...]

@@ -19,7 +19,7 @@ from orgkernel.project.git.process import read_git, run_git
 
 
 def read_staged() -> ChangedFiles:
-    """What is about to be committed, for a hook of git: as one commit of nobody. Raises `UsageError`.
+    """What is about to be committed, for a hook of git: as one commit without a known author. Raises `UsageError`.
 
     Of a merge, only what is not as on one of its sides.
     """

@@ -146,8 +146,8 @@ def written_tree(
 ) -> Iterator[str]:
     """A folder with the documents of a tree. It exists until the block ends.
 
-    `named` are paths that were asked for explicitly: they are written under any name. `every_markdown` is for a format of
-    others that somebody chose. Raises `UsageError`.
+    `named` are paths that were asked for explicitly: they are written under any name. `every_markdown` is for another
+    format that the caller chose. Raises `UsageError`.
     """
     entries = list_entries(repository, tree)
     wanted = [

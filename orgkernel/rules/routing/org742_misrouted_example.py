@@ -2,7 +2,7 @@
 
 ## What it checks
 
-A sentence under `examples` of a role, or of a domain that a role handles, goes to that role if somebody asks exactly this
+A sentence under `examples` of a role, or of a domain that a role handles, goes to that role if a user asks exactly this
 sentence.
 
 ## Why it matters

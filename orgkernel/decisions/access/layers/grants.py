@@ -79,7 +79,7 @@ def _apply_stored(evaluation: Evaluation) -> None:
 
 
 def _has_limited(evaluation: Evaluation) -> bool:
-    """Whether a grant with a limited number of uses gives enough. A standing grant does not open what nobody can read."""
+    """Whether a grant with a limited number of uses gives enough. A standing grant does not open what cannot be read."""
     given = evaluation.given
     return any(
         grant.uses_left is not None and level >= evaluation.required

@@ -526,7 +526,7 @@ class _Situation:
                 [edge.source for edge in self.view.list_agents_in(gate)] if self.view.is_role(gate) else []
             )
             fitting = [agent for agent in fitting if not is_away(self.state, agent)]
-        # Whoever does the step must not approve it: that is the purpose of a gate.
+        # An agent that does the step must not approve it: that is the purpose of a gate.
         fitting = [agent for agent in fitting if agent not in doing]
         if given is not None:
             kind, _, agent = given.by.partition(":")

@@ -1,6 +1,6 @@
 """Recognize questions about a preference, and fallbacks that only wait, from a small list of phrases.
 
-Quoted text is ignored, because it is code or somebody else's words.
+Quoted text is ignored, because it is code or words of another author.
 """
 
 from __future__ import annotations
