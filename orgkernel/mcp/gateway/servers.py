@@ -244,7 +244,7 @@ class ReviewedServer:
             else:
                 fields = list_changed_fields(known[name], definition) if name in known else ()
                 withheld[name] = WithheldTool(name, state, fields)
-                self._notify_observers(withheld[name].sentence(self.name, self._accept_options))
+                self._tell(withheld[name].sentence(self.name, self._accept_options))
         if (
             self._noted is not listed
         ):  # once for each list, because gateways of one file can see different lists
