@@ -261,7 +261,6 @@ def build_index(
                 terms.setdefault(word, {})[role] = round(value, 3)
     places = {role.role_id: place for place, role in enumerate(roles)}
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
-    examples: dict[str, int] = {}
     languages = set()
     for place, role_texts in enumerate(roles):
         for called in dict.fromkeys(_split_name(each) for each in role_texts.names):
@@ -269,21 +268,7 @@ def build_index(
                 names.setdefault(called[0], []).append((called, place))
         for kind, text in role_texts.fields:
             if kind == "example":
-                examples.setdefault(_build_key(text), place)
                 languages.add(find_language(clean(text, 1_000)))
-    unlike = {
-        role.role_id: [frozenset(_extract_content(text)) for text in role.not_examples] for role in roles
-    }
-    for declared in domain_examples:
-        key = _build_key(declared.text)
-        # A role that excludes an example of its domain leaves it to the next role of the domain.
-        takers = [
-            each
-            for each in declared.roles
-            if not any(_is_like(key.split(), excluded) for excluded in unlike[each])
-        ]
-        if key and takers:
-            examples.setdefault(key, places[takers[0]])
     phrases = [
         build_phrase(declared.text, tuple(places[each] for each in declared.roles))
         for declared in triggers
@@ -300,7 +285,7 @@ def build_index(
             if role.leads
         },
         {first: tuple(entries) for first, entries in names.items()},
-        examples,
+        {key: places[role_id] for key, role_id in map_examples(roles, domain_examples).items()},
         {
             place: tuple(frozenset(_extract_content(text)) for text in role.not_examples)
             for place, role in enumerate(roles)
@@ -313,6 +298,36 @@ def build_index(
         },
         tuple(each for each in phrases if each is not None),
     )
+
+
+def map_examples(
+    roles: Sequence[RoleTexts], domain_examples: Iterable[DeclaredPhrase] = ()
+) -> dict[str, str]:
+    """The role that takes each example, by the key of the example. The first role that declares one has it; then come
+    the examples of domains.
+    """
+    takers: dict[str, str] = {}
+    for role in roles:
+        for kind, text in role.fields:
+            if kind == "example":
+                takers.setdefault(_build_key(text), role.role_id)
+    unlike = {
+        role.role_id: [frozenset(_extract_content(text)) for text in role.not_examples] for role in roles
+    }
+    for declared in domain_examples:
+        key = _build_key(declared.text)
+        # A role that excludes an example of its domain leaves it to the next role of the domain.
+        taker = next(
+            (
+                each
+                for each in declared.roles
+                if not any(_is_like(key.split(), excluded) for excluded in unlike[each])
+            ),
+            None,
+        )
+        if key and taker is not None:
+            takers.setdefault(key, taker)
+    return takers
 
 
 def _weigh_words(

@@ -16,7 +16,15 @@ from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.runtime.declared_phrases import DeclaredPhrase
 from orgkernel.runtime.learned_work import is_learned
-from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, extract_content
+from orgkernel.runtime.text_index import (
+    FIELDS,
+    PRIORS,
+    RoleTexts,
+    TextIndex,
+    build_index,
+    extract_content,
+    map_examples,
+)
 
 _LEARNED_SHARE = 0.75
 _ROLES_OF_PHRASE = 4
@@ -218,6 +226,16 @@ def get_text_index(view: OrgView) -> TextIndex:
     if not uses_shared_domains(view):
         roles = [role._replace(domains=()) for role in roles]
     return build_index(roles, _list_triggers(view), _list_domain_examples(view))
+
+
+def map_examples_to_roles(view: OrgView) -> dict[str, str]:
+    """The role that takes each declared example, by the key of the example."""
+    roles = []
+    for role_id in view.roles:
+        profile = view.records.posts[role_id].profile
+        examples = tuple(("example", text) for text in profile.examples)
+        roles.append(RoleTexts(role_id, (), examples, not_examples=profile.not_examples))
+    return map_examples(roles, _list_domain_examples(view))
 
 
 def uses_shared_domains(view: OrgView) -> bool:

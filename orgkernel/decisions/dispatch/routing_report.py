@@ -8,7 +8,8 @@ tell them apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -20,6 +21,7 @@ from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics import Place
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
 from orgkernel.runtime.text_index import TextIndex, build_example_key, extract_content, rank_roles
 from orgkernel.runtime.word_forms import clean, find_tokens, join_words
 
@@ -38,9 +40,15 @@ class DeclaredSentence(NamedTuple):
     domain: str | None
     """The domain that declares it. None for an example of the role itself."""
     role_id: str
-    place: Place
+    locate: Callable[[], Place]
+    """Looks up its place, which takes longer than all the rest: only few sentences are shown."""
     is_own: bool
     """Whether the organization declares it itself, and not a shared catalog."""
+
+    @property
+    def place(self) -> Place:
+        """Its place in the documents."""
+        return self.locate()
 
 
 class RoutedSentence(msgspec.Struct, frozen=True):
@@ -95,9 +103,9 @@ class RoutingReport(msgspec.Struct, frozen=True):
 def list_declared_sentences(view: OrgView) -> Iterator[DeclaredSentence]:
     """The examples of all roles, and the examples and triggers of the domains that roles handle."""
     for role_id, post in view.records.posts.items():
-        examples = post.profile.examples
-        for text, place in zip(examples, post.locate_items("examples") if examples else (), strict=True):
-            yield DeclaredSentence("example", text, None, role_id, place, True)
+        for number, text in enumerate(post.profile.examples):
+            locate = partial(_locate_example, post, number)
+            yield DeclaredSentence("example", text, None, role_id, locate, True)
     for domain, candidates in rank_handlers(view):
         for source in list_domain_texts(view, domain):
             kind = _KINDS.get(source.field)
@@ -107,9 +115,13 @@ def list_declared_sentences(view: OrgView) -> Iterator[DeclaredSentence]:
                     source.text,
                     domain,
                     candidates[0].role_id,
-                    source.place(),
+                    source.place,
                     view.records.domains[domain].own,
                 )
+
+
+def _locate_example(post: RolePost, number: int) -> Place:
+    return post.locate_items("examples")[number]
 
 
 def report_routing(view: OrgView, embedder: Embedder | None = None) -> RoutingReport:

@@ -63,19 +63,20 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
-MAX_ROLES = 200
+MAX_RANKED_ROLES = 200
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find examples that another role takes."""
-    if not 1 < len(view.roles) <= MAX_ROLES or not _declares_examples(view):
+    if len(view.roles) < 2 or not _declares_examples(view):
         return
-    # Imported late, because most organizations declare no examples, and the index reads every word of those that do.
-    from orgkernel.decisions.dispatch.role_texts import get_text_index
+    # Imported late, because most organizations declare no examples.
+    from orgkernel.decisions.dispatch.role_texts import get_text_index, map_examples_to_roles
     from orgkernel.decisions.dispatch.routing_report import list_declared_sentences
+    from orgkernel.runtime.request_text import read_request
     from orgkernel.runtime.text_index import build_example_key, extract_content, rank_roles
 
-    index = get_text_index(view)
+    takers = map_examples_to_roles(view)
     first: dict[str, str] = {}
     for sentence in list_declared_sentences(view):
         if sentence.kind != "example" or not sentence.is_own:
@@ -83,10 +84,17 @@ def check(view: OrgView) -> Iterator[Finding]:
         key = build_example_key(extract_content(sentence.text))
         if sentence.domain is None and first.setdefault(key, sentence.role_id) != sentence.role_id:
             continue  # ORG316 reports it
-        ranking = rank_roles(index, sentence.text, 2)
-        if ranking.outcome != "role" or not ranking.ranked:
-            continue
-        taker = index.roles[ranking.ranked[0].role]
+        taker = takers.get(key)
+        if taker is None or build_example_key(read_request(sentence.text, {}).whole) != key:
+            # A declared example decides about whoever asks it, unless it reads otherwise as a request: a greeting is cut
+            # off there. Only then the words of all roles matter, and weighing them takes longer than all other rules.
+            if len(view.roles) > MAX_RANKED_ROLES:
+                continue
+            index = get_text_index(view)
+            ranking = rank_roles(index, sentence.text, 2)
+            if ranking.outcome != "role" or not ranking.ranked:
+                continue
+            taker = index.roles[ranking.ranked[0].role]
         if taker != sentence.role_id:
             of = f"role {quote(sentence.role_id)}"
             if sentence.domain is not None:
