@@ -389,7 +389,7 @@ def _extract_content(text: str) -> list[str]:
 
 def _build_key(text: str) -> str:
     """The stems of an example without order, so another order of words is the same example."""
-    return build_example_key(_extract_content(text))
+    return build_example_key(extract_content(text))
 
 
 def build_example_key(stems: Iterable[str]) -> str:

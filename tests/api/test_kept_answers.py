@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from manifest_api import build_openapi, create_app
+from manifest_api import create_app
 from manifest_api.agent_cards import CardSettings
 from manifest_api.guards.limits import MAX_BODY
 from manifest_api.guards.request_head import HeadCache, RequestHead
 from manifest_api.response_cache import Representation, ResponseCache
 from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import ORG, ROLE, ROLE_FILE
+from tests.support.openapi_document import get_openapi
 from tests.support.trees import TEMPLATES, change_line, copy_template
 
 ROLE_URL = f"/v1/orgs/{ORG}/roles/{ROLE}"
@@ -91,7 +92,7 @@ def header(said: Said, name: bytes) -> bytes | None:
 
 def get_routes() -> Iterator[str]:
     """Every documented GET, and the two undocumented pages of documentation."""
-    for path, operations in build_openapi()["paths"].items():
+    for path, operations in get_openapi()["paths"].items():
         if "get" in operations and path not in CHANGING:
             # Only the household has agents.
             org = "household" if path.startswith("/v1/orgs/{org}/agents") else ORG

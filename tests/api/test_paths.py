@@ -9,11 +9,11 @@ import click
 import pytest
 from starlette.testclient import TestClient
 
-from manifest_api import build_openapi
 from orgkernel.cli import cli
 from tests.api.asking import problem
+from tests.support.openapi_document import get_openapi
 
-DOCUMENT = build_openapi()
+DOCUMENT = get_openapi()
 INSIDE = "/v1/orgs/{org}"
 # What belongs to the registry, the store or the server, and the places that standards give.
 OUTSIDE = {

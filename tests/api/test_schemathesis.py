@@ -12,10 +12,10 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.pytest.lazy import get_all_tests
 
-from manifest_api import build_openapi
 from tests.api.keys import first_key, location_of
 from tests.api.running import Server, running
 from tests.support.depth import DEPTH
+from tests.support.openapi_document import get_openapi
 from tests.support.patience import PATIENCE
 from tests.support.trees import TEMPLATES
 
@@ -52,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     """The document itself; that the running server serves it is tested in test_openapi."""
-    return build_openapi()
+    return get_openapi()
 
 
 def test_every_path_is_tested(document: dict[str, Any]) -> None:

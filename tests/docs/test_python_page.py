@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,14 +18,18 @@ from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 from tools.python_page import list_provisional_methods, list_public_names, python_page
 
-PAGE = python_page()
+
+@cache
+def get_page() -> str:
+    """The page. It takes a second to write."""
+    return python_page()
 
 
 def test_every_public_name_has_a_section() -> None:
     """Each name of `orgkernel`, `orgkernel.client` and `orgkernel.toolbox` has one section, and a text in the index."""
-    headings = re.findall(r"^## (\w+)$", PAGE, re.MULTILINE)
+    headings = re.findall(r"^## (\w+)$", get_page(), re.MULTILINE)
     assert sorted({*headings} - {"Names", "Errors"}) == sorted(list_public_names())
-    rows = re.findall(r"^\| \[`(\w+)`\]\(#\w+\) \| (.*) \| `[\w.]+` \|$", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| \[`(\w+)`\]\(#\w+\) \| (.*) \| `[\w.]+` \|$", get_page(), re.MULTILINE)
     assert all(text for _, text in rows)
     assert [name for name, _ in rows] == sorted(list_public_names())
 
@@ -49,7 +54,7 @@ def test_the_methods_that_a_runtime_needs_are_stable() -> None:
     provisional = list_provisional_methods(orgkernel.Kernel)
     assert questions & provisional == set()
     assert "next_steps" in provisional
-    assert "### Kernel.next_steps (provisional)" in PAGE
+    assert "### Kernel.next_steps (provisional)" in get_page()
 
 
 def test_fields_of_records_are_listed() -> None:
@@ -57,7 +62,7 @@ def test_fields_of_records_are_listed() -> None:
     source = inspect.getsource(orgkernel.AccessDecision)
     (row,) = re.findall(
         r"^\| `codes` \| `tuple\[str, \.\.\.\]` \| (.+) \|$",
-        PAGE.partition("## AccessEnvelope")[0],
+        get_page().partition("## AccessEnvelope")[0],
         re.MULTILINE,
     )
     assert f'codes: tuple[str, ...]\n    """{row}"""' in source

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,14 @@ from tests.support.patience import PATIENCE
 from tests.support.yaml_text import read_yaml
 from tools.site_sources import site_configuration, write_site_sources
 
-CONFIG = read_yaml(site_configuration())
+
+@cache
+def read_configuration() -> dict[str, Any]:
+    """The configuration of the site, from its template."""
+    configuration: dict[str, Any] = read_yaml(site_configuration())
+    return configuration
+
+
 BUILD = (Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean")
 # Attributes a browser fetches or follows.
 _FETCHED = ("href", "src", "srcset", "action", "poster", "data")
@@ -72,14 +80,14 @@ def entries(nav: Any) -> list[str]:
 def test_every_page_is_in_the_navigation_once(sources: Path) -> None:
     """And every entry is a page."""
     docs = sources / "docs"
-    assert sorted(entries(CONFIG["nav"])) == sorted(
+    assert sorted(entries(read_configuration()["nav"])) == sorted(
         str(path.relative_to(docs)) for path in docs.rglob("*.md")
     )
 
 
 def test_the_index_of_guides_has_the_groups_of_the_navigation(sources: Path) -> None:
     """With the same pages in the same order."""
-    (guides,) = (entry["Guides"] for entry in CONFIG["nav"] if "Guides" in entry)
+    (guides,) = (entry["Guides"] for entry in read_configuration()["nav"] if "Guides" in entry)
     index, *groups = guides
     text = (sources / "docs" / index).read_text(encoding="utf-8")
     listed = {}
@@ -94,7 +102,7 @@ def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
     """Otherwise that it passes would say nothing."""
     page = tmp_path / "docs/index.md"
     page.parent.mkdir()
-    config = CONFIG | {"nav": [{"Home": "index.md"}]}
+    config = read_configuration() | {"nav": [{"Home": "index.md"}]}
     (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(config), encoding="utf-8")
     for text, succeeds in (("# Home\n", True), ("# Home\n\n[nowhere](nowhere.md)\n", False)):
         page.write_text(text, encoding="utf-8")
@@ -104,7 +112,7 @@ def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
 @pytest.mark.nightly
 def test_every_page_is_built(site: Path, pages: dict[Path, _Page]) -> None:
     """One HTML page per Markdown page, and the page for what is not found."""
-    names = {re.sub(r"README\.md$", "index.md", name) for name in entries(CONFIG["nav"])}
+    names = {re.sub(r"README\.md$", "index.md", name) for name in entries(read_configuration()["nav"])}
     built = {str(path.relative_to(site)) for path in pages}
     assert built == {name.removesuffix(".md") + ".html" for name in names} | {"404.html"}
 
@@ -122,7 +130,7 @@ def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, _Page], site: Path)
 @pytest.mark.nightly
 def test_nothing_that_is_shown_makes_the_scripts_fetch(site: Path) -> None:
     """The theme's script loads more from a host of its own for diagrams, code to try, galleries and repositories."""
-    assert not {"repo_url", "repo_name", "extra_javascript", "plugins"} & CONFIG.keys()
+    assert not {"repo_url", "repo_name", "extra_javascript", "plugins"} & read_configuration().keys()
     for path in site.rglob("*.html"):
         assert not re.search(r'class="?(mermaid|pyodide|glightbox)', path.read_text(encoding="utf-8")), path
 
@@ -149,6 +157,6 @@ def test_links_lead_to_a_page_and_a_heading(pages: dict[Path, _Page], site: Path
 
 def test_it_needs_no_plugin_and_no_web_font() -> None:
     """Another generator of the same family reads the same file."""
-    assert CONFIG["theme"]["font"] is False
-    assert "plugins" not in CONFIG
-    assert CONFIG["site_dir"] == "site"
+    assert read_configuration()["theme"]["font"] is False
+    assert "plugins" not in read_configuration()
+    assert read_configuration()["site_dir"] == "site"

@@ -15,17 +15,18 @@ import pytest
 from starlette.testclient import TestClient
 
 from benchmarks.secret_texts import SecretText, secret_texts
-from manifest_api import build_openapi, create_app
+from manifest_api import create_app
 from manifest_api.log_lines import JsonLines, TextLines
 from orgkernel.cli import cli
 from orgkernel.kernel.kernel import Kernel
 from tests.api.keys import bearer, first_key, location_of
 from tests.support.in_process import run_here
+from tests.support.openapi_document import get_openapi
 from tests.support.trees import copy_template
 
 SHAPES = [each for each in secret_texts() if each.group in ("shapes", "assigned")]
 LONGEST_ID = 200
-DOCUMENT = build_openapi()
+DOCUMENT = get_openapi()
 ROUTES = [
     (path, method, operation)
     for path, operations in sorted(DOCUMENT["paths"].items())

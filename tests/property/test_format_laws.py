@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orgkernel.loading.files import Located, decode, locate_files, read_located
+from orgkernel.loading.files import LocatedFile, decode, locate_files, read_located
 from orgkernel.loading.formats import FORMATS, complete, find_layout
 from orgkernel.loading.sources import LoadedFile, build_tree
 from orgkernel.loading.tree import read_tree
@@ -46,7 +46,7 @@ HUGE = [
 class LoadedFiles(NamedTuple):
     """A tree on disk, and what its files yielded as they are."""
 
-    located: tuple[Located, ...]
+    located: tuple[LocatedFile, ...]
     texts: tuple[bytes, ...]
     reads: tuple[LoadedFile, ...]
     own: tuple[int, ...]
