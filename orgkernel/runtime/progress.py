@@ -27,6 +27,14 @@ def end_stages() -> Iterator[None]:
         enter_stage("")
 
 
+@contextmanager
+def show_stage(stage: str) -> Iterator[None]:
+    """A piece of work with a single stage."""
+    enter_stage(stage)
+    with end_stages():
+        yield
+
+
 def listen_to_stages(listener: Callable[[str], None]) -> None:
     """Call a function with each stage."""
     _listeners.append(listener)

@@ -6,6 +6,8 @@ import io
 import threading
 from pathlib import Path
 
+import pytest
+
 from orgkernel.cli.progress import ProgressLine
 from orgkernel.runtime import progress
 from orgkernel.snapshots.loader import Loader
@@ -52,6 +54,33 @@ def test_a_load_tells_its_stages(tmp_path: Path) -> None:
         *("looking", "looking"),
         *("reading", "building", "checking"),
     ]
+    assert stages[-1] == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "stage"),
+    [
+        ("export --to claude-code --output out", "exporting 1 role"),
+        ("import claude-code . out", "importing 1 role"),
+        ("manifest", "building the manifests of 1 role"),
+        ("dispatch --text do", "reading the texts of the roles"),
+        ("routing report", "routing the examples and triggers"),
+        ("store upgrade", "upgrading the store"),
+        ("audit verify", "verifying the audit log"),
+    ],
+)
+def test_long_commands_state_their_work(tmp_path: Path, command: str, stage: str) -> None:
+    """Besides the reading of files; the last stage is the end."""
+    stages: list[str] = []
+    write_tree(tmp_path, TREE)
+    if command == "audit verify":
+        run_here("store", "upgrade", cwd=tmp_path)
+    progress.listen_to_stages(stages.append)
+    try:
+        run_here(*command.split(), cwd=tmp_path)
+    finally:
+        progress._listeners.remove(stages.append)
+    assert stage in stages
     assert stages[-1] == ""
 
 

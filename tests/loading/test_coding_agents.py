@@ -27,6 +27,14 @@ def gemini(fields: str, name: str = "a") -> dict[str, str]:
     }
 
 
+def roo(fields: str, name: str = "a") -> dict[str, str]:
+    """A mode of Roo Code."""
+    lines = "".join(f"    {each}\n" for each in fields.splitlines())
+    return {
+        ".roomodes": f"customModes:\n  - slug: {name}\n    name: {name}\n    roleDefinition: Does {name}.\n{lines}"
+    }
+
+
 def cursor(fields: str, name: str = "a") -> dict[str, str]:
     """A file of an agent of Cursor."""
     return {
@@ -106,6 +114,14 @@ def decide(folder: Path, question: str, *more: str) -> str:
         (cursor("readonly: true\n"), {"edit": DENY, "shell": DENY, "delete": DENY, "read": ALLOW}),
         (cursor("readonly: false\n"), {"edit": ALLOW}),
         ({**cursor("readonly: true\n"), ".cursor/mcp.json": json.dumps({"mcpServers": JIRA})}, {"mcp__jira": ASK}),
+        # -- Roo Code: groups of tools
+        (roo("groups: [read]\n"), {"read_file": ALLOW, "apply_diff": DENY, "execute_command": DENY, "new_task": ALLOW}),
+        (roo("groups: []\n"), {"read_file": DENY, "new_task": ALLOW}),
+        (roo("groups: [read, [edit, {fileRegex: '[.]md$'}], browser, command]\n"), {"read_file": ALLOW, "apply_diff": ASK, "execute_command": ALLOW}),
+        (roo("groups: [[edit, {description: All.}]]\n"), {"write_to_file": ALLOW}),
+        (roo("groups: [[read, {fileRegex: '[.]md$'}]]\n"), {"read_file": ALLOW}),
+        ({**roo("groups: [mcp]\n"), ".roo/mcp.json": json.dumps({"mcpServers": JIRA})}, {"mcp__jira": ALLOW, "read_file": DENY}),
+        ({**roo("groups: [read]\n"), ".roo/mcp.json": json.dumps({"mcpServers": JIRA})}, {"mcp__jira": DENY}),
         # -- Codex: every tool, in a sandbox
         (codex(""), {"apply_patch": ALLOW, "shell": ALLOW}),
         (codex('sandbox_mode = "read-only"'), {"apply_patch": ALLOW, "shell": ALLOW, "view_image": ALLOW}),  # of the session
@@ -259,7 +275,7 @@ def test_a_rule_for_a_tool_that_does_not_exist_is_named(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["opencode", "codex", "gemini_cli", "cursor"])
+@pytest.mark.parametrize("name", ["opencode", "codex", "gemini_cli", "cursor", "roo"])
 def test_a_well_kept_tree_has_no_finding(tmp_path: Path, name: str) -> None:
     """Of any of the hosts."""
     done = run_here("check", "shop", cwd=lay_out(tmp_path / "shop", name).parent)
@@ -546,3 +562,36 @@ def test_what_a_file_of_codex_cannot_take_away_is_named(tmp_path: Path) -> None:
     ]  # fmt: skip
     write_tree(tmp_path / "shop", codex('sandbox_mode = "workspace-write"\nweb_search = "live"'))
     assert "ORG032" not in run_here("check", "shop", cwd=tmp_path).stdout
+
+
+def test_what_modes_of_roo_code_state(tmp_path: Path) -> None:
+    """In YAML or JSON: each mode with its own name and line, faults of one mode, and a limit that Roo Code ignores."""
+    modes = [
+        {"slug": "pm", "name": "🗺️ Planner", "roleDefinition": "You plan. Ask first.", "groups": ["read", ["command", {"fileRegex": "x"}]]},
+        {"slug": "dev", "name": "Developer", "roleDefinition": "You build.", "whenToUse": "Use it to build.", "groups": ["raed"]},
+        {"slug": "b c", "name": "", "roleDefinition": 3},
+    ]  # fmt: skip
+    write_tree(
+        tmp_path / "shop", {".roomodes": json.dumps({"customModes": modes}, indent="\t", ensure_ascii=False)}
+    )
+    found = run_here("check", "shop", "--format", "concise", cwd=tmp_path).stdout
+    for part in (
+        "`fileRegex` limits only the group `edit`, so it has no effect for `command`",
+        "mode `dev` has the group `raed`, and the groups of Roo Code are",
+        "Roo Code refuses the slug `b c`",
+        "mode `b c` has no `name`",
+        "`roleDefinition` of mode `b c` is the number `3`, not a string",
+        "mode `b c` has no `groups`",
+    ):
+        assert part in found
+    shown = run_here("manifest", "planner", "--path", "shop", cwd=tmp_path).stdout
+    assert shown.startswith("🗺️ Planner (pm), specialist of shop\nYou plan.\n")
+    assert decide(tmp_path / "shop", "role:pm use tool:read_file") == ALLOW
+    assert decide(tmp_path / "shop", "role:dev use tool:read_file") == DENY
+
+
+def test_a_file_of_another_program_with_the_name_of_modes(tmp_path: Path) -> None:
+    """It declares no mode, and is named."""
+    write_tree(tmp_path / "shop", {".roomodes": '{"planner": {"description": "Plans."}}'})
+    listed = run_here("list", "shop", cwd=tmp_path)
+    assert "left out `shop/.roomodes`: it has no `customModes`, which Roo Code reads" in listed.stderr

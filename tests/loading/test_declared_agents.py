@@ -218,3 +218,69 @@ def test_samples_of_the_agent_framework_can_share_a_name(tmp_path: Path) -> None
     kernel = Kernel.open(write_tree(tmp_path, files))
     assert [each.code for each in kernel.check()] == ["ORG787"]
     assert set(kernel.organization("active").snapshot.records.posts) == {"Assistant", "local"}
+
+
+def _build_agent(name: str, message: str = "Help.") -> dict[str, object]:
+    """A component of AutoGen."""
+    config = {"name": name, "description": f"Does {name}.", "system_message": message}
+    return {
+        "provider": "autogen_agentchat.agents.AssistantAgent",
+        "component_type": "agent",
+        "config": config,
+    }
+
+
+def test_a_gallery_of_autogen_studio(tmp_path: Path) -> None:
+    """Its agents and those of its teams are roles: the same agent once, and another one of the same name with its team."""
+    teams = [
+        {"provider": "autogen_agentchat.teams.RoundRobinGroupChat", "label": label, "config": {"participants": agents}}
+        for label, agents in (
+            ("Desk", [_build_agent("helper"), _build_agent("planner")]),
+            ("Field", [_build_agent("helper", "Travel.")]),
+        )
+    ]  # fmt: skip
+    gallery = {"id": "g", "name": "G", "metadata": {}, "components": {"agents": [_build_agent("helper")], "teams": teams, "models": []}}  # fmt: skip
+    write_tree(tmp_path / "desk", {"gallery.json": json.dumps(gallery)})
+    done = run_here("check", "desk", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    chart = run_here("graph", "--path", "desk", cwd=tmp_path).stdout
+    assert [line.split()[1] for line in chart.splitlines()[1:]] == ["helper", "planner", "Field-helper"]
+
+
+@pytest.mark.parametrize("name", ["", "b c"])
+def test_one_broken_agent_of_a_team_is_out_of_service(tmp_path: Path, name: str) -> None:
+    """The others of the same file answer."""
+    team = {
+        "provider": "autogen_agentchat.teams.Swarm",
+        "config": {
+            "participants": [_build_agent("a"), _build_agent(name), {"label": "nothing"}, _build_agent("d")]
+        },
+    }
+    write_tree(tmp_path, {"team.json": json.dumps(team)})
+    assert run_here("check", cwd=tmp_path).returncode == 1
+    for role in ("a", "d"):
+        assert run_here("manifest", role, cwd=tmp_path).returncode == 0
+
+
+def test_workflows_and_hosted_agents_are_named(tmp_path: Path) -> None:
+    """They run agents by name, or have their tools in code."""
+    files = {
+        "flows/ask.yaml": "# Asks.\nkind: Workflow\ntrigger:\n  kind: OnConversationStart\n",
+        "hosted/agent.yaml": "kind: hosted\nname: echo\n",
+        ".github/workflows/ci.yaml": "on: push\njobs: {}\n",
+    }
+    told = run_here("list", cwd=write_tree(tmp_path, files)).stderr
+    assert "left out `flows/ask.yaml`: it is a workflow of the Agent Framework" in told
+    assert "left out `hosted/agent.yaml`: it is a hosted agent of the Agent Framework" in told
+    assert "ci.yaml" not in told
+
+
+def test_folders_of_hosts_without_agents_are_named(tmp_path: Path) -> None:
+    """With what they contain, in a tree without agents."""
+    write_tree(
+        tmp_path,
+        {".openhands/microagents/repo.md": "Run the tests.\n", ".continue/agents/a.yaml": "name: a\n"},
+    )
+    told = run_here("list", cwd=tmp_path).stderr
+    assert "left out `.openhands/microagents`: microagents of OpenHands are texts for its one agent" in told
+    assert "left out `.continue/agents`: agents of Continue are configurations" in told

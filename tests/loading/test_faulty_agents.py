@@ -15,7 +15,7 @@ from orgkernel.decisions.access.vanished import find_vanished
 from orgkernel.decisions.evidence.state_view import Grant
 from tests.support.claude_trees import agent
 from tests.support.in_process import run_here
-from tests.support.other_trees import lay_out
+from tests.support.other_trees import TREES, lay_out
 from tests.support.trees import write_tree
 
 FAULTS = {
@@ -80,6 +80,7 @@ BROKEN = {
     "codex": (".codex/agents/broken.toml", 'name = "broken\n', "role:explorer use tool:spawn_agent"),
     "gemini_cli": (".gemini/agents/broken.md", "---\nname: [\n---\nx\n", "role:auditor use tool:read_file"),
     "cursor": (".cursor/agents/broken.md", "---\nname: [\n---\nx\n", "role:debugger use tool:browser"),
+    "roo": (".roomodes", TREES["roo"][".roomodes"] + "  - {slug: a b}\n", "role:builder use tool:read_file"),
     "copilot": (".github/agents/broken.agent.md", "---\ntools: {a: b}\nname: [\n---\nx\n", "role:Planner use tool:search"),
     "probos": ("config/standing_orders/crew_profiles/broken.yaml", "personality: {openness: [}\n", "agent:deckhand use tool:winch"),
     "agent_zero": ("agents/broken/agent.yaml", "title: [\n", "role:lead use tool:response"),

@@ -114,6 +114,7 @@ _FILES = {
             "codex",
             "gemini_cli",
             "cursor",
+            "roo",
             "adk",
             "agent_framework",
             "agent_format",

@@ -198,6 +198,28 @@ One cause at a time.
     ".cursor/mcp.json": '{"mcpServers": {"tracker": {"command": "tracker-mcp"}}}\n',
     ".cursor/rules/style.mdc": "---\ndescription: Style\n---\nShort lines.\n",
 }
+ROO = {
+    ".roomodes": r"""customModes:
+  - slug: docs-writer
+    name: Docs Writer
+    roleDefinition: You write documentation. Nothing else.
+    whenToUse: Use for texts about the product.
+    groups:
+      - read
+      - - edit
+        - fileRegex: \.md$
+          description: Markdown only
+    orgkernel-suppressions:
+      - {rule: ORG755, reason: The host limits the files of this mode.}
+  - slug: builder
+    name: Builder
+    roleDefinition: You build features. Start small.
+    customInstructions: Run the tests.
+    groups: [read, edit, command, mcp]
+""",
+    ".roo/mcp.json": '{"mcpServers": {"tracker": {"command": "tracker-mcp"}}}\n',
+    ".roo/rules/style.md": "Short lines.\n",
+}
 ADK = {
     "root_agent.yaml": """name: tutor
 model: gemini-2.5-flash
@@ -395,6 +417,7 @@ TREES = {
     "codex": CODEX,
     "gemini_cli": GEMINI_CLI,
     "cursor": CURSOR,
+    "roo": ROO,
     "copilot": COPILOT,
     "mcp": MCP,
     "agent_zero": AGENT_ZERO,

@@ -18,13 +18,14 @@ from orgkernel.cli.opening import (
     open_kernel,
     org_option,
 )
-from orgkernel.cli.output import echo_answer, echo_json, get_terminal_width, render_yaml
+from orgkernel.cli.output import echo_answer, echo_json, format_count, get_terminal_width, render_yaml
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.decisions.evidence.state_view import Lifecycle
 from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.manifest.seed004 import build_seed004_profile
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
+from orgkernel.runtime.progress import show_stage
 
 Manifest = RoleManifest | AgentManifest | OrganizationManifest
 
@@ -107,7 +108,9 @@ def command(
         manifest = kernel.manifest(org, choose_id(kernel, org, "role", role))
     else:
         note_out_of_service(kernel.organization(org).snapshot)
-        manifest = kernel.crew(org, RoleFilter(**wanted), agents=agents)
+        count = format_count(len(kernel.organization(org).snapshot.records.posts), "role")
+        with show_stage(f"building the manifests of {count}"):
+            manifest = kernel.crew(org, RoleFilter(**wanted), agents=agents)
         for sentence in manifest.unknown_words:
             click.echo(f"note: {sentence}", err=True)
     echo_answer(form, manifest, lambda: _render(manifest, form))

@@ -11,6 +11,7 @@ from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
 from orgkernel.cli.output import echo_answer
 from orgkernel.decisions.dispatch.routing_report import RoutedSentence, RoutingReport
+from orgkernel.runtime.progress import show_stage
 
 _SHOWN = 10
 
@@ -30,7 +31,9 @@ def report(org: str, show_all: bool, form: str, **where: Any) -> None:
     """Ask every declared example and trigger as a sentence, and list those that their role does not take, and the roles
     that sentences confuse.
     """
-    answer = open_kernel(org=org, **where).report_routing(org)
+    kernel = open_kernel(org=org, **where)
+    with show_stage("routing the examples and triggers"):
+        answer = kernel.report_routing(org)
     echo_answer(form, answer, lambda: "\n".join(_list_lines(answer, None if show_all else _SHOWN)))
 
 

@@ -19,7 +19,7 @@ from orgkernel.cli.opening import (
     save,
     say_format,
 )
-from orgkernel.cli.output import echo_json, join_lines
+from orgkernel.cli.output import echo_json, format_count, join_lines
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.case_rows import UNANSWERED_CASES
 from orgkernel.diagnostics.wording import clean
@@ -29,6 +29,7 @@ from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.files import Root, is_within
 from orgkernel.loading.sources import LoadedFiles, SourceDocument
 from orgkernel.project.cases import Expectation, run_cases
+from orgkernel.runtime.progress import show_stage
 from orgkernel.snapshots.roots import Request
 
 if TYPE_CHECKING:
@@ -69,8 +70,9 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], cover: bool, no_cach
     documents = _choose_cases(cases, wanted)
     say_format(kernel.state.latest, request)
     click.get_current_context().call_on_close(lambda: save(kernel))
-    results = list(run_cases(kernel, documents))
-    coverage = _compute_coverage(kernel, documents) if cover else None
+    with show_stage(f"running the cases of {format_count(len(documents), 'document')}"):
+        results = list(run_cases(kernel, documents))
+        coverage = _compute_coverage(kernel, documents) if cover else None
     if form == "json":
         echo_json(_render_json(results, coverage))
     else:

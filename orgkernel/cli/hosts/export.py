@@ -26,6 +26,7 @@ from orgkernel.exchange.marks import Mark
 from orgkernel.exchange.writing import check_export, write_export
 from orgkernel.graph.out_of_service import list_out_of_service
 from orgkernel.graph.questions import OrgView
+from orgkernel.runtime.progress import show_stage
 
 _SHOWN = 5
 """Number of differences that are shown for a file."""
@@ -94,7 +95,8 @@ def command(
             f"nothing was written: {out[0].located_reason}",
             "correct the error, or export without the role with `--accept-losses`",
         )
-    export = exporter.export(view)
+    with show_stage(f"exporting {format_count(len(view.roles), 'role')}"):
+        export = exporter.export(view)
     export = replace(export, left_out=(*export.left_out, *view.records.withheld))
     shown = _name_agents(view, export)
     mark = Mark(view.org_id, target)
@@ -195,7 +197,8 @@ def _build_exporter(target: str, url: str | None, sign_key: str | None) -> Expor
 
 
 def _write(export: ConvertedFiles, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> None:
-    done = write_export(export, exporter, folder, mark, force=force)
+    with show_stage(f"writing {format_count(len(export.files), 'file')}"):
+        done = write_export(export, exporter, folder, mark, force=force)
     for path in export.files:
         click.echo(printable(f"{_render_files(folder, path)}{' (unchanged)' * (path in done.kept)}"))
     for path in done.removed:

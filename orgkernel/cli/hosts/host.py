@@ -31,6 +31,7 @@ from orgkernel.loading.files import is_within
 from orgkernel.loading.shipped import get_shipped_folder
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.effect_counts import lines, read_effect
+from orgkernel.runtime.progress import show_stage
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 
@@ -256,7 +257,8 @@ def _compile(kernel: Kernel, org: str) -> JsonObject:
     if snapshot.has_errors:
         print_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
-    return compile_bundle(snapshot.index, f"orgkernel {__version__}")
+    with show_stage(f"compiling {format_count(len(snapshot.records.posts), 'role')}"):
+        return compile_bundle(snapshot.index, f"orgkernel {__version__}")
 
 
 def _note_remarks(compiled: JsonObject, snapshot: OrgSnapshot) -> None:

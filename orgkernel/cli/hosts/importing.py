@@ -17,6 +17,7 @@ from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.importing import Clash, ImportPlan, has_import, plan_import, write_import
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.formats import FORMATS
+from orgkernel.runtime.progress import show_stage
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
@@ -60,11 +61,12 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
             err=True,
         )
     shown = os.path.relpath(os.path.realpath(source), os.path.realpath(folder)).replace(os.sep, "/")
-    export = export_documents(chosen.records, shown)
-    if check:
-        plan = plan_import(export, folder, form, shown)
-    else:
-        plan = write_import(export, folder, form, shown, keep_mine=keep_mine)
+    with show_stage(f"importing {format_count(len(chosen.records.posts), 'role')}"):
+        export = export_documents(chosen.records, shown)
+        if check:
+            plan = plan_import(export, folder, form, shown)
+        else:
+            plan = write_import(export, folder, form, shown, keep_mine=keep_mine)
     for line in _render_losses(plan, folder, check=check, keep_mine=keep_mine):
         click.echo(printable(line))
     if check and not plan.is_in_step:

@@ -27,6 +27,7 @@ from orgkernel.cli.stores import (
     store_option,
 )
 from orgkernel.diagnostics.wording import printable
+from orgkernel.runtime.progress import show_stage
 
 _COUNTS = ("senders", "policies", "decisions")
 _FIELDS = (
@@ -157,7 +158,7 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
     """
     from orgkernel.operations.upkeep import verify
 
-    with open_current_store(store) as state:
+    with open_current_store(store) as state, show_stage("verifying the audit log"):
         verification = verify(state, checkpoints)
     if form == "json":
         echo_indented(verification)

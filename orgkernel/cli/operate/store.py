@@ -23,6 +23,7 @@ from orgkernel.cli.stores import (
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.operations.context import OPERATOR
+from orgkernel.runtime.progress import show_stage
 
 
 @click.group("store", cls=CommandGroup)
@@ -69,7 +70,8 @@ def upgrade(store: str | None, while_connected: bool, key_orgs: tuple[str, ...],
             + listing(f"{key.key_id} ({key.name}, {key.subject})" for key in left),
             "state it with `--key-org ORG`, or `--key-org KEY=ORG` for one key; `--leave-keys` leaves them good for none",
         )
-    before, after = upkeep.upgrade(location, while_connected=while_connected)
+    with show_stage("upgrading the store"):
+        before, after = upkeep.upgrade(location, while_connected=while_connected)
     if before == after:
         click.echo(f"version {after}, nothing to do", err=True)
     else:
@@ -113,7 +115,8 @@ def backup(target: str, store: str | None) -> None:
     """
     from orgkernel.operations.upkeep import copy_store
 
-    version = copy_store(locate_current_store(store), os.path.abspath(target))
+    with show_stage("copying the store"):
+        version = copy_store(locate_current_store(store), os.path.abspath(target))
     click.echo(
         printable(
             f"copied version {version} to {target} and {target}.audit; the latter contains the signing key, so keep both private"
@@ -134,7 +137,8 @@ def restore(backup: str, reason: str, store: str | None) -> None:
     """
     from orgkernel.operations.upkeep import restore_store
 
-    done = restore_store(locate_current_store(store), os.path.abspath(backup), OPERATOR, reason)
+    with show_stage("restoring the store"):
+        done = restore_store(locate_current_store(store), os.path.abspath(backup), OPERATOR, reason)
     sentences = [f"restored version {done.version} from {backup}"]
     if done.replaced:
         sentences.append(f"the replaced store is {done.replaced}")

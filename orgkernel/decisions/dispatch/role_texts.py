@@ -16,15 +16,8 @@ from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.runtime.declared_phrases import DeclaredPhrase
 from orgkernel.runtime.learned_work import is_learned
-from orgkernel.runtime.text_index import (
-    FIELDS,
-    PRIORS,
-    RoleTexts,
-    TextIndex,
-    build_index,
-    extract_content,
-    map_examples,
-)
+from orgkernel.runtime.progress import show_stage
+from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, extract_content
 
 _LEARNED_SHARE = 0.75
 _ROLES_OF_PHRASE = 4
@@ -222,10 +215,11 @@ def _is_learned(view: OrgView, domain: str) -> bool:
 @PerView
 def get_text_index(view: OrgView) -> TextIndex:
     """The index of all roles of an organization, built once."""
-    roles = [get_role_texts(view, role_id) for role_id in view.roles]
-    if not uses_shared_domains(view):
-        roles = [role._replace(domains=()) for role in roles]
-    return build_index(roles, _list_triggers(view), _list_domain_examples(view))
+    with show_stage("reading the texts of the roles"):
+        roles = [get_role_texts(view, role_id) for role_id in view.roles]
+        if not uses_shared_domains(view):
+            roles = [role._replace(domains=()) for role in roles]
+        return build_index(roles, _list_triggers(view), _list_domain_examples(view))
 
 
 def map_examples_to_roles(view: OrgView) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -50,9 +50,17 @@ def replace_document(
     return _rebuild(document, packed, record, marks)
 
 
+def join_reads(reads: Iterable[FileResult]) -> FileResult:
+    """The result for a file, from the results for its agents."""
+    parts = tuple(reads)
+    return FileResult(
+        tuple(each for part in parts for each in part.documents),
+        tuple(each for part in parts for each in part.broken),
+        tuple(each for part in parts for each in part.diagnostics),
+    )
+
+
 def _rebuild(document: SourceDocument, packed: PackedParts, record: Document, marks: Marks) -> SourceDocument:
-    if isinstance(document, MergedDocument):
-        return document.replace_values(packed).hold(record, marks)
     made = SourceDocument(
         document.name,
         document.path,

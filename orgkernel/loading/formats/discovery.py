@@ -29,6 +29,7 @@ from orgkernel.loading.formats.claude_code.beginnings import begins_like_agent, 
 from orgkernel.loading.formats.claude_code.discovery import find_claude_sources
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.formats.listing import FolderListing, LeftOut, SourceFound
+from orgkernel.loading.shipped_tables import read_shipped_table
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.progress import end_stages, enter_stage
 
@@ -85,6 +86,7 @@ class _Markers(NamedTuple):
         )
 
 
+_ROO_MODES = ".roomodes"
 _MARKERS: Mapping[str, _Markers] = {
     "copilot": _Markers(suffixes=(".agent.md", ".chatmode.md"), folders=frozenset({".github"})),
     "opencode": _Markers(
@@ -93,6 +95,7 @@ _MARKERS: Mapping[str, _Markers] = {
     "codex": _Markers(suffixes=(".toml",), folders=frozenset({".codex"})),
     "gemini-cli": _Markers(files=frozenset({"gemini-extension.json"}), folders=frozenset({".gemini"})),
     "cursor": _Markers(folders=frozenset({".cursor"})),
+    "roo": _Markers(files=frozenset({_ROO_MODES})),
     "crewai": _Markers(
         files=frozenset({"agents.yaml", "agents.yml", "crew.json", "crew.jsonc"}),
         folders=frozenset({"config", "crews", "src"}),
@@ -124,10 +127,19 @@ _IGNORED = "git ignores it"
 _MAX_OPENED = 50
 _MAX_FILES_NAMED = 3
 """The number of files of a folder that are named one by one, if the same is true of them."""
+_UNREAD_HOSTS = os.path.join(os.path.dirname(__file__), "unread_hosts.yaml")
+_UNREAD_KIND = lazy_pattern(
+    rb"(?m)^kind:[ \t]*(Workflow)\b(?=[\s\S]*^(?:trigger|actions):)|^kind:[ \t]*(hosted)\b"
+)
+_UNREAD_KINDS = {
+    b"Workflow": "it is a workflow of the Agent Framework, which runs agents by their names, and declares none",
+    b"hosted": "it is a hosted agent of the Agent Framework, whose tools are in its code",
+}
 # A host that reads the files of a folder, and none below it.
 _FLAT = os.path.join(os.sep + ".gemini", "agents", "")
 _NOWHERE = "it begins like an agent, and no host looks for agents there under this name (letter case counts)"
 _ONLY_INSTRUCTIONS = "it has instructions for agents, and declares none"
+_NO_MODES = "it has no `customModes`, which Roo Code reads"
 _COMMAND = "it is a command, which a user starts, and not an agent"
 _OTHER_KEYS = "its front matter has no `name` and `description` of an agent"
 _BY_NEARNESS = (_NOWHERE, _ONLY_INSTRUCTIONS, _COMMAND, _OTHER_KEYS)
@@ -163,8 +175,11 @@ def _discover(top: str, only: str | None) -> Discovery:
                 sources.append(source)
     if only is None:
         left_out += _find_below_flat_folders(folders)
+        left_out += _find_unread_documents(folders)
+        left_out += _find_unread_hosts(folders, always=True)
     if not sources:
         left_out += _find_nearest(folders)
+        left_out += _find_unread_hosts(folders, always=False)
     return Discovery(tuple(_name_apart(top, sources)), tuple(left_out))
 
 
@@ -340,6 +355,32 @@ def _find_around_skills(folders: Sequence[FolderListing]) -> frozenset[str]:
     return frozenset(around)
 
 
+def _find_unread_documents(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
+    """The YAML files of the Agent Framework that name agents and declare none of them completely."""
+    heads = 0
+    by_reason: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for listing in folders:
+        for name in listing.files:
+            if heads < _MAX_HEADS and name.endswith((".yaml", ".yml")):
+                heads += 1
+                path = os.path.join(listing.path, name)
+                kind = _UNREAD_KIND.search(read_head(path, _HEAD))
+                if kind is not None:
+                    by_reason[_UNREAD_KINDS[kind[1] or kind[2]]][listing.path].append(path)
+    for reason, paths in by_reason.items():
+        yield from _group_left_out(reason, paths)
+
+
+def _find_unread_hosts(folders: Iterable[FolderListing], *, always: bool) -> Iterator[LeftOut]:
+    """The folders of hosts whose files are not read, with the reason."""
+    table = [each for each in read_shipped_table(_UNREAD_HOSTS) if each.get("always", False) is always]
+    for listing in folders:
+        for entry in table:
+            folder = os.path.join(listing.path, *str(entry["folder"]).split("/"))
+            if is_folder(folder):
+                yield LeftOut(folder, str(entry["reason"]), "")
+
+
 def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
     """What comes nearest to agents in a tree without any: code of frameworks, instructions, and Markdown with front matter."""
     from orgkernel.loading.formats.code_frameworks import find_code_frameworks  # few trees need it
@@ -351,7 +392,9 @@ def _find_nearest(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
     for listing in folders:
         for name in listing.files:
             path = os.path.join(listing.path, name)
-            if name in _INSTRUCTIONS or name.endswith(_RULES):
+            if name == _ROO_MODES:
+                yield LeftOut(path, _NO_MODES, "roo")
+            elif name in _INSTRUCTIONS or name.endswith(_RULES):
                 by_reason[_ONLY_INSTRUCTIONS][listing.path].append(path)
             elif name.casefold().endswith(MARKDOWN) and heads < _MAX_HEADS and _FLAT not in path:
                 heads += 1

@@ -8,8 +8,9 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.documents import read_broken
+from orgkernel.loading.documents import read_broken, read_broken_role
 from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import join_reads
 from orgkernel.loading.formats.declared_agents import (
     KIND,
     DeclaredAgent,
@@ -73,22 +74,23 @@ def read_agent(source: SourceText, root: Root) -> FileResult:
         return read_broken(source, KIND, list(mapping.problems)) if is_root else FileResult(skipped=True)
     if not is_root and not ("name" in mapping.value and _SHOWING & mapping.value.keys()):
         return FileResult(skipped=True)
-    read, problems = FileResult(), []
+    read = []
     top: tuple[dict[str, Any], Marks] = (mapping.value, (mapping.start, mapping.marks))
     # A name that is there again is the same agent.
     inline = {str(value["name"]): (value, marks) for value, marks in reversed([*_list_inline_agents(*top)])}
     for value, marks in (top, *reversed(inline.values())):
         fields = FieldReader(value, marks, "the agent", start_of(marks))
         agent = _read_fields(fields)
-        if fields.is_refused:
-            problems += fields.problems
-            continue
-        one = build_declared(source, root, agent, (fields.at, fields.marks), _FIELDS, fields.problems)
-        read = FileResult((*read.documents, *one.documents), (), (*read.diagnostics, *one.diagnostics))
-    if not problems:
-        return read
-    broken = read_broken(source, KIND, problems)
-    return FileResult(read.documents, broken.broken, (*read.diagnostics, *broken.diagnostics))
+        if not fields.is_refused:
+            read.append(
+                build_declared(source, root, agent, (fields.at, fields.marks), _FIELDS, fields.problems)
+            )
+        elif inline:
+            role_id = convert_to_id(agent.name)[:MAX_NAME_LENGTH] or "unreadable-agent"
+            read.append(read_broken_role(source, role_id, fields.problems))
+        else:
+            read.append(read_broken(source, KIND, fields.problems))
+    return join_reads(read)
 
 
 def _read_fields(fields: FieldReader) -> DeclaredAgent:

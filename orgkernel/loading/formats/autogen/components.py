@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import ToolType
-from orgkernel.loading.documents import read_broken
+from orgkernel.loading.documents import read_broken, read_broken_role
 from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import join_reads
 from orgkernel.loading.formats.declared_agents import KIND, DeclaredAgent, ListedTool, build_declared
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
@@ -20,11 +21,13 @@ from orgkernel.loading.parsed import DocumentProblem
 from orgkernel.loading.sources import FileResult
 from orgkernel.runtime.url_secrets import mask_urls
 
-_PROVIDER, _CONFIG = "provider", "config"
+_PROVIDER, _CONFIG, _COMPONENTS = "provider", "config", "components"
 _PACKAGES = ("autogen_agentchat.", "autogen_ext.", "autogen_core.")
 _PERSON = "UserProxyAgent"
 _FIELDS = {"name": "name", "model": "model_client", "body": "system_message"}
 _MAX_DEPTH = 20
+_UNREADABLE = "unreadable-component"
+"""The id of what a team lists and is no component, so that findings about it leave the other agents in service."""
 # Tools that agents of these classes have without listing them.
 _OWN_TOOLS: dict[str, tuple[str, ToolType]] = {
     "CodeExecutorAgent": ("code_executor", "computer_use"),
@@ -36,6 +39,8 @@ _OWN_TOOLS: dict[str, tuple[str, ToolType]] = {
 class _Agent(NamedTuple):
     provider: str
     config: FieldReader
+    team: str = ""
+    """The team in a gallery, if another team has an agent of the same name."""
 
 
 def read_components(source: SourceText, root: Root) -> FileResult:
@@ -44,24 +49,44 @@ def read_components(source: SourceText, root: Root) -> FileResult:
     if mapping.problems:
         is_component = f'"{_PACKAGES[0]}' in source.text
         return read_broken(source, KIND, list(mapping.problems)) if is_component else FileResult(skipped=True)
-    if not str(mapping.value.get(_PROVIDER, "")).startswith(_PACKAGES):
-        return FileResult(skipped=True)
     problems: list[DocumentProblem] = []
-    agents = list(_list_agents(mapping.value, (mapping.start, mapping.marks), problems, 0))
+    if str(mapping.value.get(_PROVIDER, "")).startswith(_PACKAGES):
+        agents = list(_list_agents(mapping.value, (mapping.start, mapping.marks), problems, 0))
+    else:
+        agents = list(_list_in_gallery(mapping.value, mapping.marks, problems))
     if not agents and not problems:
         return FileResult(skipped=True)
-    read = FileResult()
-    for agent in agents:
-        own = _read_agent(source, root, agent)
-        if isinstance(own, list):
-            problems += own
-        else:
-            read = FileResult((*read.documents, *own.documents), (), (*read.diagnostics, *own.diagnostics))
     # An agent that cannot be read does not take the readable agents of its file with it.
-    if not problems:
-        return read
-    broken = read_broken(source, KIND, problems)
-    return FileResult(read.documents, broken.broken, (*read.diagnostics, *broken.diagnostics))
+    read = [_read_agent(source, root, agent, number) for number, agent in enumerate(agents, 1)]
+    if problems:
+        read.append(
+            read_broken_role(source, _UNREADABLE, problems) if agents else read_broken(source, KIND, problems)
+        )
+    return join_reads(read)
+
+
+def _list_in_gallery(
+    value: dict[str, Any], marks: dict[str, tuple[int, Marks]], problems: list[DocumentProblem]
+) -> Iterator[_Agent]:
+    """The agents of a gallery of AutoGen Studio: those that it lists, and those of its teams. A team of a gallery can have an
+    agent of the same name as another team, so such an agent has the name of its team too.
+    """
+    components = value.get(_COMPONENTS)
+    if not isinstance(components, dict):
+        return
+    first: dict[object, _Agent] = {}
+    for kind in ("agents", "teams"):
+        listed = components.get(kind)
+        if not isinstance(listed, tuple):
+            continue
+        for item, at in zip(listed, marks[_COMPONENTS][1][1][kind][1][1], strict=True):
+            for agent in _list_agents(item, at, problems, 0):
+                name = agent.config.value.get("name")
+                known = first.setdefault(name, agent)
+                if known is agent:
+                    yield agent
+                elif known.config.value != agent.config.value and isinstance(item.get("label"), str):
+                    yield agent._replace(team=item["label"])
 
 
 def _list_agents(value: Any, marks: Marks, problems: list[DocumentProblem], depth: int) -> Iterator[_Agent]:
@@ -91,7 +116,8 @@ def _list_agents(value: Any, marks: Marks, problems: list[DocumentProblem], dept
         yield _Agent(last, FieldReader(config, below, "the agent"))
 
 
-def _read_agent(source: SourceText, root: Root, agent: _Agent) -> FileResult | list[DocumentProblem]:
+def _read_agent(source: SourceText, root: Root, agent: _Agent, number: int) -> FileResult:
+    """The documents of one agent, or its problems."""
     fields = agent.config
     name = fields.get_text("name", needed=True)
     if name:
@@ -123,12 +149,15 @@ def _read_agent(source: SourceText, root: Root, agent: _Agent) -> FileResult | l
         else ""
     )
     if fields.is_refused:
-        return fields.problems
+        role_id = convert_to_id(name)[:MAX_NAME_LENGTH] or f"agent-{number}"
+        return read_broken_role(source, role_id, fields.problems)
     marks_of_fields = dict(fields.marks)
     if isinstance(client, dict):
         key, value = marks_of_fields["model_client"]
         marks_of_fields["model_client"] = (key, start_of(value))
     model = model if isinstance(model, str) else ""
+    if agent.team:
+        name = f"{'-'.join(agent.team.split())}-{name}"
     declared = DeclaredAgent(name, description, tools, (), model, message, peers=peers)
     return build_declared(source, root, declared, (fields.at, marks_of_fields), _FIELDS, fields.problems)
 

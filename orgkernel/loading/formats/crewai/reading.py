@@ -25,7 +25,7 @@ from orgkernel.documents.records import (
 )
 from orgkernel.loading.documents import build_diagnostic, read_broken, read_broken_role
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.building import join_reads, read_as
 from orgkernel.loading.formats.crewai.layout import CREW_FILES
 from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
@@ -91,14 +91,13 @@ def _read_agents(source: SourceText, root: Root) -> FileResult:
     value, marks, _, refused = read_mapping(source, parse_foreign_yaml)
     if refused:
         return read_broken(source, ROLE, list(refused))
-    agents = FileResult()
+    agents = []
     for name, each in value.items():
         key, below = marks[name]
         if _is_template(name, each, marks):
             continue
-        one = _read_agent(source, root, name, each, below, key, only_misspelled=True)
-        agents = _merge_files(agents, one)
-    return agents
+        agents.append(_read_agent(source, root, name, each, below, key, only_misspelled=True))
+    return join_reads(agents)
 
 
 def _is_template(name: str, value: Any, marks: Mapping[str, tuple[int, Marks]]) -> bool:
@@ -339,11 +338,3 @@ def _read_tool_file(source: SourceText, root: Root) -> FileResult:
     catalog = ToolCatalog(tools={tool: build_own_tool(f"The tool in tools/{stem}.py.")})
     marks = (_FIRST, {"tools": (_FIRST, (_FIRST, {tool: (_FIRST, _FIRST)}))})
     return FileResult((read_as(source, root, TOOL_KIND, catalog, marks),))
-
-
-def _merge_files(first: FileResult, second: FileResult) -> FileResult:
-    return FileResult(
-        first.documents + second.documents,
-        first.broken + second.broken,
-        first.diagnostics + second.diagnostics,
-    )
