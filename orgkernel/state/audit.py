@@ -18,8 +18,8 @@ from orgkernel.decisions.evidence.state_records import (
     Stream,
 )
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import UnknownRecord
-from orgkernel.state.chain import decode_entry, find_ends
+from orgkernel.errors import StoreError, UnknownRecord
+from orgkernel.state.chain import build_unreadable_entry, decode_entry, find_ends
 from orgkernel.state.checkpoints import Checkpoints, Segment
 from orgkernel.state.grants import use_grants
 from orgkernel.state.rows import StoreContext
@@ -119,21 +119,29 @@ def read_rows(
         if limit is not None:
             query = query.limit(limit)
         for row in connection.execution_options(yield_per=_AT_ONCE).execute(query):
-            entry = decode_entry(row.body)
+            try:
+                entry = decode_entry(row.body)
+            except ValueError:
+                entry = build_unreadable_entry(row.at)
             yield AuditRow(row.writer, row.stream, row.sequence, row.previous, row.digest, entry)
 
 
 def read_entries(
     connection: Connection, kind: str, until: float | None, subject: str | None = None
 ) -> Iterator[AuditEntry]:
-    """The entries of a kind up to a time and at that time, oldest first."""
+    """The entries of a kind up to a time and at that time, oldest first. Raises `StoreError` if one was changed."""
     query = select(audit.c.body).where(audit.c.kind == kind)
     if until is not None:
         query = query.where(audit.c.at <= until)
     if subject is not None:
         query = query.where(audit.c.subject == subject)
     for row in connection.execute(query.order_by(audit.c.at, audit.c.writer, audit.c.sequence)):
-        yield decode_entry(row.body)
+        try:
+            yield decode_entry(row.body)
+        except ValueError:
+            raise StoreError(
+                "a row of the audit was changed and cannot be read", "`orgkernel audit verify` names it"
+            ) from None
 
 
 def count_unknown_senders(context: StoreContext, since: float | None = None) -> tuple[SenderCount, ...]:
@@ -258,11 +266,13 @@ def _find_expired(context: StoreContext, before: Mapping[Stream, float]) -> list
     """The rows at the beginning of each chain that are older than a time, but not the newest row."""
     expired = []
     with context.reading() as connection:
-        for writer, stream in sorted(map(tuple, connection.execute(select(*_CHAIN).distinct()))):
-            if stream not in before:
-                continue
+        for writer, stream in sorted(map(tuple, connection.execute(select(*_CHAIN).distinct())), key=str):
+            if not isinstance(writer, str) or stream not in before:
+                continue  # SQLite keeps a value of any type, and such a row is a finding
             own = (audit.c.writer == writer, audit.c.stream == stream)
             newest = connection.scalar(select(func.max(audit.c.sequence)).where(*own))
+            if not isinstance(newest, int):
+                continue
             young = connection.scalar(
                 select(func.min(audit.c.sequence)).where(*own, audit.c.at >= before[stream])
             )

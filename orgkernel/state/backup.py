@@ -139,7 +139,8 @@ def _wait_for_checkpoints(path: str, folder: Checkpoints) -> None:
     """Wait until the checkpoints prove the rows in a copy. They are written a moment after the rows."""
     with contextlib.closing(sqlite3.connect(path)) as rows:
         ends = rows.execute(
-            "SELECT writer, stream, max(sequence) FROM audit GROUP BY writer, stream"
+            "SELECT writer, stream, max(sequence) FROM audit"
+            " WHERE typeof(writer) = 'text' AND typeof(sequence) = 'integer' GROUP BY writer, stream"
         ).fetchall()
     for _ in range(_LOOKS):
         # Only a running writer will still write a checkpoint. Waiting for one that ended would be in vain.
@@ -181,7 +182,7 @@ def _find_end(
     """The last row of a chain in a copy that its seal proves, from a checkpoint on. If there is none, the checkpoint."""
     query = (
         "SELECT sequence, previous, digest, body FROM audit"
-        " WHERE writer = ? AND stream = ? AND sequence > ? ORDER BY sequence"
+        " WHERE writer = ? AND stream = ? AND sequence > ? AND typeof(sequence) = 'integer' ORDER BY sequence"
     )
     links = rows.execute(query, (writer, stream, known.sequence))
     return follow_sealed(keys, writer, stream, known, (ChainRow(*row) for row in links)) or known

@@ -57,6 +57,9 @@ from orgkernel.state.tables import (
 
 GENESIS = "0" * 64
 """Digest before the first row of a chain."""
+UNREADABLE = "unreadable"
+"""The activity in the place of an entry that was changed and cannot be read."""
+_UNREADABLE_REASON = "the row was changed and cannot be read; see `orgkernel audit verify`"
 _MAX_LENGTH = 500
 """Maximum length of a string: PostgreSQL refuses longer index keys, and ids have at most 200 characters."""
 _MAX_REASON_LENGTH = 4_000
@@ -97,8 +100,17 @@ def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
 
 
 def decode_entry(body: str) -> AuditEntry:
-    """Decode the entry in the body of a row. Raises msgspec.ValidationError or DecodeError if the row was changed."""
-    return _decode(body)
+    """Decode the entry in the body of a row. Raises ValueError if the row was changed."""
+    try:
+        return _decode(body)
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"not an entry of the audit: {error}") from None
+
+
+def build_unreadable_entry(at: object) -> AuditEntry:
+    """The entry in the place of one that was changed and cannot be read, so that the other rows still can be."""
+    is_time = isinstance(at, (int, float)) and isfinite(at)
+    return AuditEntry("audit", float(at) if is_time else 0.0, UNREADABLE, reason=_UNREADABLE_REASON)  # type: ignore[arg-type]
 
 
 def link(previous: str, writer: str, stream: str, sequence: int, body: str) -> str:

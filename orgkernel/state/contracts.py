@@ -255,7 +255,7 @@ def list_broken_contracts(rows: Any) -> Iterator[str]:
             record = decode_record(ContractRecord, row)
             ends = record.session if record.kind in ENDING else None
             is_whole = _compute_digest(record) == record.digest and row.ends == ends
-        except (msgspec.MsgspecError, TypeError):
+        except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
             is_whole = False
         if row.sequence != expected or row.previous != previous:
             yield f"before contract {row.sequence} something was removed or moved"

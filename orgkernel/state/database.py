@@ -38,7 +38,7 @@ _HELP = {
     "SQLITE_PERM": ("cannot be opened", "allow this user to read and write the file"),
     "SQLITE_AUTH": ("cannot be opened", "allow this user to read and write the file"),
 }  # fmt: skip
-_WRITES = "orgkernel_writes"
+_WRITES, _FILE = "orgkernel_writes", "orgkernel_file"
 _PAGES = 10_000
 """Pages in the journal, each of 4 KiB, before a commit moves them into the file, which takes it several milliseconds."""
 _CALLERS = 64
@@ -100,11 +100,14 @@ def make_engine(location: StoreLocation, busy_seconds: float = 5.0, *, read_only
     if read_only:
         return _open_read_only(location, busy_seconds)
     _make_file(location)
+    file = OpenedFile(location)
     engine = create_engine(
         URL.create("sqlite", database=location.path),
         connect_args={"timeout": busy_seconds, "isolation_level": None, "check_same_thread": False},
         max_overflow=_CALLERS,
     )
+    engine.update_execution_options(**{_FILE: file})
+    event.listen(engine, "do_connect", lambda *_: file.require_same())  # or SQLite would make an empty file
     event.listen(engine, "connect", _set_pragmas)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -158,6 +161,41 @@ def make_folder(location: StoreLocation) -> None:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             with open(os.path.join(folder, ".gitignore"), "w", encoding="utf-8") as ignore:
                 ignore.write("*\n")
+
+
+class OpenedFile:
+    """The file of a store that is open.
+
+    A file that was removed, moved or replaced stays open, and SQLite goes on writing to it. What is written then is lost with the
+    process, so each transaction compares first.
+    """
+
+    def __init__(self, location: StoreLocation) -> None:
+        self._path = location.path
+        self._shown = location.shown
+        self._identity = self._find_identity()
+
+    def require_same(self) -> None:
+        """Raise `StoreError` if the path does not lead to the file any more. Putting the file back is enough."""
+        if self._find_identity() != self._identity:
+            raise StoreError(
+                f"the store {quote(self._shown)} was removed, moved or replaced while it was open",
+                "put the file back, or end this program before you replace it with `orgkernel store restore`",
+            )
+
+    def _find_identity(self) -> tuple[int, int] | None:
+        try:
+            state = os.stat(self._path)
+        except OSError:
+            return None
+        return state.st_dev, state.st_ino
+
+
+def require_same_file(engine: Engine | Connection) -> None:
+    """Raise `StoreError` if the file of an open store was removed, moved or replaced."""
+    file: OpenedFile | None = engine.get_execution_options().get(_FILE)
+    if file is not None:
+        file.require_same()
 
 
 def _make_file(location: StoreLocation) -> None:
@@ -226,6 +264,7 @@ def _write_ahead(cursor: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
+    require_same_file(connection)
     writes = connection.get_execution_options().get(_WRITES)
     get_sqlite_connection(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 

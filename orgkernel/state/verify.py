@@ -10,7 +10,8 @@ too. Nothing is waited for. It cannot detect a change by an attacker who can wri
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
+from functools import partial
 from itertools import chain as chain_of
 from typing import Any
 
@@ -27,9 +28,12 @@ from orgkernel.decisions.evidence.state_records import (
     Stream,
     audit_id,
 )
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import StoreError
 from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import GENESIS, decode_entry, is_audit_missing, link
 from orgkernel.state.checkpoints import Checkpoints, Enrollment, Head, Link, Segment
+from orgkernel.state.database import get_sqlite_connection
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.seals import ChainRow, read_seal
 from orgkernel.state.tables import audit
@@ -38,6 +42,7 @@ from orgkernel.state.verify_logs import AuditedLogs
 _MAX_FINDINGS = 100
 """Findings that are listed; the rest is counted."""
 _COPIES = ("at", "kind", "activity", "subject", "channel", "relationship", "record_id")
+_TEXTS = ("writer", "stream", "previous", "digest", "body")
 _AT_ONCE = 5_000
 
 
@@ -266,6 +271,18 @@ class _Restored(msgspec.Struct, frozen=True):
 
 def verify_audit(context: StoreContext, *folders: Checkpoints) -> Verification:
     """Follow every chain, and compare it with the checkpoints of all folders."""
+    try:
+        return _verify_audit(context, folders)
+    except StoreError as error:
+        # One row with bytes that are not text must not keep the others from being verified. Reading all rows so is slow.
+        if context.engine.dialect.name != "sqlite" or "Could not decode to UTF-8" not in error.message:
+            raise
+        return _verify_audit(context, folders, is_lenient=True)
+
+
+def _verify_audit(
+    context: StoreContext, folders: Sequence[Checkpoints], *, is_lenient: bool = False
+) -> Verification:
     findings: list[AuditFinding] = []
     signing = [folder for folder in folders if folder.key() is not None]
     keys = tuple(dict.fromkeys(key for folder in signing for key in folder.signing.read()))
@@ -276,7 +293,8 @@ def verify_audit(context: StoreContext, *folders: Checkpoints) -> Verification:
     for folder in signing:
         _read_heads(folder, heads, findings)
     logs = AuditedLogs()
-    rows = _read_rows(context, then=logs.compare)
+    strange: list[AuditFinding] = []
+    rows = _read_rows(context, then=logs.compare, strange=strange, is_lenient=is_lenient)
     first = next(rows, None)  # the rows that follow are read at the same moment
     segments: dict[tuple[str, Stream], list[Segment]] = {}
     for folder in signing:
@@ -296,6 +314,7 @@ def verify_audit(context: StoreContext, *folders: Checkpoints) -> Verification:
         logs.note(row)
         if row.kind == "audit" and row.activity == "restored":
             restored += _read_restored(row)
+    findings += strange
     findings += logs.findings
     for folder in folders:
         if folder not in signing and (folder.exists() or not signing) and (number or folder.has_heads()):
@@ -410,15 +429,42 @@ def _read_acceptances(folders: Sequence[Checkpoints]) -> dict[tuple[str, str, st
 
 
 def _read_rows(
-    context: StoreContext, *where: Any, then: Callable[[Connection], None] | None = None
+    context: StoreContext,
+    *where: Any,
+    then: Callable[[Connection], None] | None = None,
+    strange: list[AuditFinding] | None = None,
+    is_lenient: bool = False,
 ) -> Generator[Any, None, None]:
-    """The rows of the audit. `then` reads other tables afterwards, at the same moment."""
+    """The rows of the audit. `then` reads other tables afterwards, at the same moment.
+
+    SQLite keeps a value of any type in any column. A row with one of another type is left out, and added to `strange`.
+    """
     query = select(audit).where(*where).order_by(audit.c.writer, audit.c.stream, audit.c.sequence)
-    with context.reading() as connection:
+    with context.reading() as connection, _reading_text(connection, is_lenient=is_lenient):
         with connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows:
-            yield from rows
+            for row in rows:
+                if type(row.sequence) is int and all(type(getattr(row, name)) is str for name in _TEXTS):
+                    yield row
+                elif strange is not None:
+                    place = quote(f"{row.writer}:{row.stream}:{row.sequence}")
+                    text = f"row {place} was changed: a column has a value of another type"
+                    strange.append(AuditFinding("changed", place, text))
         if then is not None:
             then(connection)
+
+
+@contextmanager
+def _reading_text(connection: Connection, *, is_lenient: bool) -> Iterator[None]:
+    """Replace bytes that are not UTF-8 in what is read within the block, if asked for."""
+    if not is_lenient:
+        yield
+        return
+    raw = get_sqlite_connection(connection)
+    raw.text_factory = partial(str, encoding="utf-8", errors="replace")
+    try:
+        yield
+    finally:
+        raw.text_factory = str
 
 
 def _is_bare(context: StoreContext) -> bool:

@@ -50,8 +50,8 @@ class AuditedLogs:
 
     def compare(self, connection: Connection) -> None:
         """Compare the logs with what the audit recorded, at the moment at which the audit was read."""
-        contracts = _read_log(connection, contract_records.c.sequence)
-        dispatches = _read_log(connection, handoffs.c.number)
+        contracts = self._read_log("contract", connection, contract_records.c.sequence)
+        dispatches = self._read_log("handoff", connection, handoffs.c.number)
         for kind, logs, counter, list_broken in (
             ("contract", contracts, "sequence", list_broken_contracts),
             ("handoff", dispatches, "number", list_broken_handoffs),
@@ -65,6 +65,20 @@ class AuditedLogs:
                 )
                 digests = {int(getattr(row, counter)): str(row.digest) for row in rows}
                 self.findings += _find_differences(at, digests, self._digests.get(_LogKey(kind, org_id), {}))
+
+    def _read_log(self, kind: str, connection: Connection, counter: Any) -> dict[str, list[Any]]:
+        """The rows of a log by organization, in their order. A row whose number or organization is of another type is a finding."""
+        logs: dict[str, list[Any]] = {}
+        query = select(counter.table).order_by(counter.table.c.org_id, counter)
+        for row in connection.execute(query):
+            number = getattr(row, counter.key)
+            if type(number) is int and type(row.org_id) is str:
+                logs.setdefault(row.org_id, []).append(row)
+            else:
+                place = quote(f"{kind}:{row.org_id}:{number}")
+                text = f"row {place} was changed: its number or organization has another type"
+                self.findings.append(AuditFinding("changed", place, text))
+        return logs
 
 
 def _find_differences(
@@ -86,12 +100,3 @@ def _find_differences(
             yield AuditFinding(
                 "changed", f"{at}:{number}", f"row {at}:{number} was added, and the audit did not record it"
             )
-
-
-def _read_log(connection: Connection, counter: Any) -> dict[str, list[Any]]:
-    """The rows of a log by organization, in their order."""
-    logs: dict[str, list[Any]] = {}
-    query = select(counter.table).order_by(counter.table.c.org_id, counter)
-    for row in connection.execute(query):
-        logs.setdefault(row.org_id, []).append(row)
-    return logs

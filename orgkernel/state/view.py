@@ -33,6 +33,7 @@ from orgkernel.decisions.evidence.state_view import (
 from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questions
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
+from orgkernel.state.database import require_same_file
 from orgkernel.state.known_claims import patch_claims, read_changed_claims
 from orgkernel.state.report_order import ReportingUnit, group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record
@@ -102,6 +103,7 @@ class VersionReader:
             # INVARIANT: `end` sets its flag before it looks for a connection, so one of us closes this one.
             if self._has_ended:
                 self.close()
+        require_same_file(self._context.engine)
         cursor = connection.cursor()
         try:
             cursor.execute(_SELECT_VERSIONS)

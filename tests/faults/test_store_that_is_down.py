@@ -11,6 +11,7 @@ import pytest
 
 from manifest_api.store_log import StoreFailureLog
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, new_key
@@ -78,6 +79,34 @@ def test_a_store_that_is_gone_is_logged_once_a_second(tmp_path: Path) -> None:
         assert {*answers} == {503}
         assert 1 <= count_failures(server) <= seconds + 2
         assert "more failures were not logged" in server.log
+
+
+def test_a_store_whose_file_was_moved_away_acknowledges_nothing(tmp_path: Path) -> None:
+    """A removed, moved or replaced file stays open, and what is written to it would be lost. No new file takes its place."""
+    path, away = tmp_path / "state.db", tmp_path / "away.db"
+    key = bearer(new_key(parse_location("state.db", str(tmp_path)), ["admin", "read"]))
+    with running(tmp_path, TEMPLATES / "household", store=path) as server:
+
+        def restrict() -> httpx2.Response:
+            body = {"subject": "person:partner", "resources": ["tool:github"]}
+            return server.client.post("/v1/orgs/household/restrictions", json=body, headers=key)
+
+        def evaluate() -> httpx2.Response:
+            return server.client.post("/access/v1/evaluation", json=EVALUATION, headers=key)
+
+        assert [restrict().status_code, evaluate().status_code] == [201, 200]
+        path.rename(away)
+        for answer in (restrict(), evaluate(), server.get("/readyz")):
+            problem(answer, 503, "STORE_FAILED")
+        assert not path.exists()
+        path.write_bytes(away.read_bytes())
+        for answer in (restrict(), evaluate()):
+            problem(answer, 503, "STORE_FAILED")
+        assert "was removed, moved or replaced while it was open" in server.log
+        away.rename(path)
+        assert [restrict().status_code, evaluate().status_code] == [201, 200]
+    with open_store(parse_location("state.db", str(tmp_path))) as store:
+        assert len(store.restrictions.list()) == 2
 
 
 def test_a_failure_is_logged_again_after_a_second(caplog: pytest.LogCaptureFixture) -> None:

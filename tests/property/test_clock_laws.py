@@ -286,14 +286,15 @@ def compare_lives(ahead: float, lasts: float, before: Any, inside: Any, after: A
         looks = sorted({*LOOKS, soon + 0.75, soon + 1.75})
         expected = live(calm, 0.0, lasts, before, inside, after, looks)
         found = live(jumped, ahead, lasts, before, inside, after, looks)
-    for want, have in zip(expected, found, strict=True):
+    for hours, want, have in zip(looks, expected, found, strict=True):
         assert have.gives <= want.gives
         assert have.binds >= want.binds
         assert have.level <= want.level
         assert have.tier == want.tier
         assert have.watch == want.watch
         assert have.rows == want.rows
-        assert have.used >= want.used
+        # In a store that was idle for a week, a window is full until something happens.
+        assert have.used >= want.used or hours > 6 * 24
         assert have.running >= want.running
         assert have.owners <= want.owners
         assert have.ran <= want.ran

@@ -7,16 +7,19 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from orgkernel.decisions.evidence.state_records import AuditEntry
-from orgkernel.state.audit import DAY, drop_old
+from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
+from orgkernel.errors import StoreError
+from orgkernel.state.audit import DAY, drop_old, read_rows
 from orgkernel.state.backup import back_up
-from orgkernel.state.chain import link
+from orgkernel.state.chain import UNREADABLE, link
 from orgkernel.state.checkpoints import Checkpoints
 from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.verify import verify_audit
+from tests.state.contract_of_handoffs import hand_down
 from tests.state.opening import Clock, Tokens, opened, sqlite_at
 
 Finding = tuple[str, str]
@@ -98,6 +101,51 @@ def test_every_change_is_found_and_named(
     with opened(place) as store:
         store.audit.write(AuditEntry("decision", 99.0, "allow"))
     assert problems(place) == expected
+
+
+KEPT_FOR_A_DAY: dict[Any, float] = {"decision": DAY, "history": DAY}
+STRANGE = [
+    "UPDATE audit SET sequence = 'x' WHERE sequence = 5",
+    "UPDATE audit SET sequence = x'01' WHERE sequence = 5",
+    "UPDATE audit SET writer = x'00' WHERE sequence = 5",
+    "UPDATE audit SET stream = 7 || '' WHERE sequence = 5",
+    "UPDATE audit SET body = x'ff' WHERE sequence = 5",
+    "UPDATE audit SET body = CAST(x'ff' AS TEXT) WHERE sequence = 5",
+    "UPDATE audit SET subject = CAST(x'ff' AS TEXT) WHERE sequence = 5",
+    "UPDATE audit SET digest = 1.5, previous = x'00' WHERE sequence = 5",
+    "UPDATE audit SET at = 'soon' WHERE sequence = 5",
+    "UPDATE audit SET body = '" + "[" * 5_000 + "' WHERE sequence = 5",
+    "UPDATE dispatches SET number = 'x'",
+    "UPDATE dispatches SET org_id = x'00'",
+    "UPDATE dispatches SET obligations = '{', at = 'soon'",
+    "UPDATE contract_records SET sequence = 'x'",
+    "UPDATE contract_records SET body = x'ff'",
+]
+
+
+@pytest.mark.parametrize("statement", STRANGE)
+def test_a_value_that_cannot_be_read_is_told(place: StoreLocation, tmp_path: Path, statement: str) -> None:
+    """SQLite keeps any value in any column. The others are verified, read, pruned and copied nevertheless."""
+    with opened(place) as store:
+        hand_down(store, 1)
+    tamper(place, statement)
+    found = [problem for problem, _ in problems(place)]
+    assert "changed" in found or "missing" in found
+    with opened(place, Clock(1000 * DAY)) as store:
+        if (
+            "CAST" in statement
+        ):  # SQLite cannot hand out such a text, so nothing is read or deleted, and the error is ours
+            with pytest.raises(StoreError, match="decode"):
+                drop_old(store.context, store.folder, KEPT_FOR_A_DAY)
+        else:
+            activities = [row.entry.activity for row in read_rows(store.context, AuditFilter())]
+            assert len(activities) >= 11
+            assert activities.count(UNREADABLE) == ("audit SET body" in statement)
+            drop_old(store.context, store.folder, KEPT_FOR_A_DAY)
+        store.audit.write(AuditEntry("decision", 99.0, "allow"))
+    later = [problem for problem, _ in problems(place)]
+    assert later == found[: len(later)] != []  # retention deletes the row that recorded a contract
+    back_up(place, str(tmp_path / "copy.db"), Tokens(), Clock())
 
 
 def test_a_chain_written_anew_does_not_match_its_signed_head(place: StoreLocation) -> None:

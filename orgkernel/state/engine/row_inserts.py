@@ -15,7 +15,7 @@ from typing import cast
 from sqlalchemy import Connection, Engine, PoolProxiedConnection, insert
 from sqlalchemy.dialects import sqlite
 
-from orgkernel.state.database import get_sqlite_connection
+from orgkernel.state.database import get_sqlite_connection, require_same_file
 from orgkernel.state.schema_version import SELECT_VERSION, require_newest
 from orgkernel.state.tables import AuditValues, audit
 from orgkernel.state.use_counts import CountedCall, build_add_statement, sum_up
@@ -35,7 +35,8 @@ class RowInserts:
         self._cursor: sqlite3.Cursor
 
     def write(self, rows: list[AuditValues], uses: Sequence[CountedCall]) -> None:
-        """Write rows and counts in one transaction. Raises `sqlite3.Error` and `OtherStoreVersion`; then nothing is written."""
+        """Write rows and counts in one transaction. Raises `sqlite3.Error` and `StoreError`; then nothing is written."""
+        require_same_file(self._engine)
         if self._connection is None:
             self._connection = self._engine.raw_connection()
             self._cursor = cast("sqlite3.Connection", self._connection.driver_connection).cursor()
