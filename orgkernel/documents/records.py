@@ -199,6 +199,7 @@ class CommandFields(Record, frozen=True, kw_only=True):
     piped: WordRole | None = None
     prints: ProgramOutput = 'unknown'
     reader: str | None = None
+    opens: Literal['nothing', 'named', 'trees', 'environment'] | None = None
     unseen: bool = False
     files: tuple[PathGlob, ...] = ()
     makes: str | None = None
@@ -1581,6 +1582,7 @@ class SacredScope(Record, frozen=True, kw_only=True):
     unlocked_by: Literal['allow_billing', 'allow_dependency_change'] | None = None
     unlocked_with_gate: Id | None = None
     new_files_only: bool = False
+    readers: tuple[RoleId, ...] | None = None
 
 
 class QualityGate(Record, frozen=True, kw_only=True):

@@ -21,6 +21,8 @@ COMPILED: Final = "commands.bin"
 """The compiled catalog next to this module, JSON that is compressed by zlib to a quarter of its size."""
 HARMLESS: Final = ("reads", "adds", "writes")
 """The effects that are no finding."""
+OPENED: Final = ("nothing", "environment", "named", "trees")
+"""The content that programs print, copy or send, from the narrowest to the widest."""
 Facts = Mapping[str, Any]
 """The fields of an entry that are not at their default, and `at`, its place: a string, or the file and the line of a shipped entry."""
 

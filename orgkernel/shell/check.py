@@ -88,6 +88,10 @@ class CommandWrites(NamedTuple):
     """The files that the programs change, although their words do not name them."""
     read: tuple[str, ...] = ()
     """Paths that the programs read."""
+    opened: tuple[str, ...] = ()
+    """Paths whose content the command may print, copy or send: what its words name, unless the catalog says otherwise."""
+    opened_trees: tuple[str, ...] = ()
+    """Folders of which it may do that with all files."""
 
 
 def find_writes(
@@ -116,6 +120,8 @@ def _build_writes(reader: Reader) -> CommandWrites:
         tuple(dict.fromkeys(reader.unseen)),
         tuple(dict.fromkeys(reader.unnamed)),
         tuple(dict.fromkeys(reader.read_paths)),
+        tuple(dict.fromkeys(reader.opened)),
+        tuple(dict.fromkeys(reader.opened_trees)),
     )
 
 

@@ -16,6 +16,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import (
     HARMLESS,
+    OPENED,
     CatalogEntry,
     CommandPrograms,
     Facts,
@@ -37,6 +38,7 @@ _OPERATIONS: Final = {
     "publishes": "publish",
     "disables_safeguard": "disable_safeguard",
 }
+_PATTERN_OPTION: Final = lazy_pattern(r"-[A-Za-z0-9]*[ef]|--(re|fi)|--$")
 _UNREAD: Final = {
     "changes": "cannot determine what {name} changes",
     "runs": "cannot determine what {name} runs",
@@ -92,6 +94,46 @@ class CatalogedPrograms:
         if facts is None:
             return self.readers.get(name)
         return lambda call: interpret(call, self._catalog.build_tree(name, facts))
+
+    def find_opened(self, name: str, args: Sequence[ShellWord]) -> tuple[str, Sequence[ShellWord]]:
+        """The content that a program prints, copies or sends, in the words of the catalog, and the words that can name it.
+
+        Of several subcommands among the words, the widest counts.
+        """
+        facts = self._catalog.find(name)
+        if facts is None:
+            return "named", args
+        opened = str(facts.get("opens", "named"))
+        if opened == "environment":
+            prints = "reader" not in facts or all(word.text in ("-0", "--null") for word in args)
+            return opened if prints else "nothing", ()
+        tree = self._catalog.build_tree(name, facts)
+        stated = {each for word in args for each in _list_opened(tree, word.text, args)}
+        is_searching = facts.get("reader") == "grep"
+        return max(stated, key=OPENED.index) if stated else opened, _skip_pattern(
+            args
+        ) if is_searching else args
+
+
+def _skip_pattern(args: Sequence[ShellWord]) -> Sequence[ShellWord]:
+    """The words of `grep` without the pattern, unless an option could give it."""
+    if any(_PATTERN_OPTION.match(word.text) for word in args):
+        return args
+    first = next((number for number, word in enumerate(args) if not word.text.startswith("-")), len(args))
+    return [*args[:first], *args[first + 1 :]]
+
+
+def _list_opened(tree: Node, word: str, args: Sequence[ShellWord]) -> Iterator[str]:
+    """What the subcommands open that begin with a word."""
+    node = tree.find(word)
+    if node is None:
+        return
+    if node.facts is not None and "opens" in node.facts:
+        yield node.facts["opens"]
+    for other in args:
+        below = node.find(other.text)
+        if below is not None and below.facts is not None and "opens" in below.facts:
+            yield below.facts["opens"]
 
 
 def interpret(call: ProgramCall, tree: Node) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from orgkernel.shell.catalog import HARMLESS, Facts, Node, build_tree, find_shipped, lay_over
+from orgkernel.shell.catalog import HARMLESS, OPENED, Facts, Node, build_tree, find_shipped, lay_over
 from orgkernel.shell.writing_options import RUNNING_ROLES, WRITING_ROLES
 
 _ACTING_ROLES: Final = {*WRITING_ROLES, *RUNNING_ROLES, "sql_file"}
@@ -107,6 +107,9 @@ def _list_opened(own: Facts, shipped: Facts, result: Facts, root: Facts | None =
     # Help prints and ends, so an option for it never makes a use harmless that was not.
     if added and (closed or not _is_harmless(shipped)):
         yield "harmless_with"
+    # What a program opens counts for the rule that no agent reads secret files.
+    if OPENED.index(own.get("opens") or "trees") < OPENED.index(shipped.get("opens") or "named"):
+        yield "opens"
     otherwise = own.get("otherwise")
     if otherwise in (*HARMLESS, "task") and shipped.get("otherwise", "unknown") not in (otherwise, *HARMLESS):
         yield "otherwise"

@@ -100,6 +100,12 @@ _SYSTEM: Final = (
 )
 _DEVICE: Final = lazy_pattern(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-|md|loop)")
 
+ENVIRONMENT: Final = "/proc/self/environ"
+"""The file that stands for the environment, whatever prints it."""
+_PRINTING_OPTIONS: Final = ("-p", "-x", "-px", "-xp")
+_PARTS: Final = lazy_pattern(r"[=@:,;<>]")
+_QUOTED: Final = lazy_pattern(r"""['"`]([^'"`\n]{1,500})['"`]""")
+
 PATH: Final = "path"
 """The kind of a file or folder that a command made."""
 
@@ -126,6 +132,9 @@ class ProgramTable(Protocol):
 
     def get(self, name: str) -> Program | None:
         """A program by one of its names, without a folder."""
+
+    def find_opened(self, name: str, args: Sequence[ShellWord]) -> tuple[str, Sequence[ShellWord]]:
+        """The content that a program prints, copies or sends, in the words of the catalog, and the words that can name it."""
 
 
 @dataclass(slots=True)
@@ -226,6 +235,10 @@ class Reader:
     """Files that the programs change, although their words do not name them."""
     read_paths: list[str] = field(default_factory=list)
     """Paths that the programs read, as far as their words name them."""
+    opened: list[str] = field(default_factory=list)
+    """Paths whose content the command may print, copy or send, as far as its words name them."""
+    opened_trees: list[str] = field(default_factory=list)
+    """Folders of which it may do that with all files."""
     made: set[MadeThing] = field(default_factory=set)
     """The things that the command itself certainly made, if control comes here."""
     ends_on_failure: bool = False
@@ -679,6 +692,7 @@ class Reader:
                 if number:
                     extra.append(target)
                 elif operator.startswith("<") and "&" not in operator:
+                    self.open(target.text)
                     stdin = self.read_file(target.text)
                 elif ">" in operator and not _NUMBER.fullmatch(target.text) and target.text != "-":
                     writes.append(
@@ -717,6 +731,24 @@ class Reader:
         if path == "/dev/null":
             return ""
         return self.written.get(join(self.folder, path), UNKNOWN)
+
+    def open(self, path: str) -> None:
+        """Record a file of this machine whose content is read."""
+        if not self.is_elsewhere and not path.startswith("/dev/"):
+            self.opened.append(join(self.folder, path))
+
+    def _open_words(self, name: str, args: Sequence[ShellWord]) -> None:
+        """Record the files that the words of a program may name. Every word counts, unless the catalog says that nothing is opened."""
+        kind, naming = self.programs.find_opened(name, args)
+        if kind == "environment":
+            self.open(ENVIRONMENT)
+        if kind in ("nothing", "environment"):
+            return
+        for word in naming:
+            for path in list_named_paths(word.text):
+                self.open(path)
+                if kind == "trees" and not self.is_elsewhere:
+                    self.opened_trees.append(join(self.folder, path))
 
     def write(self, target: ShellWord, text: str, *, appends: bool, is_empty: bool = False) -> None:
         """Write a file. It is reported if it is not the task's own."""
@@ -819,6 +851,7 @@ class Reader:
             # Git keeps each of its subcommands as a program of its own.
             subcommand = first.but(base.removeprefix("git-"))
             return self.execute((first.but("git"), subcommand, *args), stdin)
+        self._open_words(base, args)
         program = self.programs.get(base) if is_program or name.removeprefix("./") in _LAUNCHERS else None
         self._nesting += 1
         try:
@@ -859,11 +892,15 @@ class Reader:
             self.not_read(f"the variable {name} makes programs run unknown code", words, value)
 
     def _declare(self, node: Node, stdin: str | None) -> str:
+        names = []
         for child in node.named_children:
             if child.type == "variable_assignment":
                 self._assign(child, stdin)
+                names.append("")
             else:
-                self._text(child)
+                names.append(self._text(child))
+        if all(name in _PRINTING_OPTIONS for name in names):
+            self.open(ENVIRONMENT)
         return ""
 
     def _unset(self, node: Node, _: str | None) -> str:
@@ -1057,6 +1094,23 @@ def _without_affix(value: str | None, operator: str) -> str | None:
     if match is None:
         return None
     return value.removesuffix(match[2]) if match[1][0] == "%" else value.removeprefix(match[2])
+
+
+def list_named_paths(text: str) -> Iterator[str]:
+    """The paths that a word of a program may name: the word, the parts of `--file=PATH`, `@PATH`, `REVISION:PATH` and
+    `-fPATH`, and quoted texts in code.
+
+    >>> [*list_named_paths("HEAD:.env")], [*list_named_paths("-f.env")], [*list_named_paths("open('.env')")]
+    (['HEAD', '.env'], ['.env'], ["open('.env')", '.env'])
+    """
+    if "://" in text and not text.startswith("file://"):
+        return
+    for part in _PARTS.split(text):
+        # The value of an option can follow its letter directly.
+        path = "" if part.startswith("--") else part[2:] if part.startswith("-") else part
+        if path:
+            yield path
+    yield from _QUOTED.findall(text)
 
 
 def parse_script(source: bytes) -> Tree | None:

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.handoff.briefs import HandoffBriefs
 from orgkernel.decisions.handoff.decide import decide_handoff_permission
@@ -53,6 +55,7 @@ FIELDS: dict[str, Any] = {
     "governance:sacred_scopes.authentication.paths": ["login/**"],
     "governance:sacred_scopes.authentication.unlocked_with_gate": "testaudit",
     "governance:sacred_scopes.authentication.new_files_only": True,
+    "governance:sacred_scopes.authentication.readers": ["worker"],
     "governance:sacred_scopes.billing.unlocked_by": "allow_dependency_change",
     "governance:destructive_operations": ["force_push"],
     "governance:quality_gates": {"secaudit": {}},
@@ -118,6 +121,8 @@ def observe(folder: Path, document: Any) -> list[Any]:
     seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
     terms = get_contract_terms(view)
     seen.append(get_claim_terms(view))
+    reads = AccessRequest("role:planner", "use", "tool:file_read:auth/login.py")
+    seen.append(decide_access(view, reads).outcome)
     seen += [len(check_contract(contract, terms=terms)) for contract in (LED, ASKS, UNAUDITED)]
     layers = [f"L{number}" for number in range(6)]
     for sender in layers:

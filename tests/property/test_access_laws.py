@@ -105,7 +105,12 @@ def test_the_worlds_exercise_every_code() -> None:
     for seed in range(120):
         world, asked = questions(seed)
         seen.update(code for decision in answers(world, asked) for code in decision.codes)
-    assert {*oracle.ORDER, *SOURCES} - seen == {"INPUT_INVALID", "DATA_UNKNOWN", "RESOURCE_UNKNOWN"}
+    assert {*oracle.ORDER, *SOURCES} - seen == {
+        "INPUT_INVALID",
+        "DATA_UNKNOWN",
+        "RESOURCE_UNKNOWN",
+        "SACRED_READ",
+    }
 
 
 @given(SEEDS)

@@ -47,6 +47,7 @@ ORDER = [
     "DEPTH_EXCEEDED",
     "CHILD_LIMIT",
     "PACE_CAP",
+    "SACRED_READ",
     "LOCKED",
     "INPUT_INVALID",
     "CONTEXT_MISSING",
@@ -55,7 +56,7 @@ ORDER = [
 STOPS = {
     "UNKNOWN_PRINCIPAL", "AGENT_INACTIVE", "TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN",
     "RESOURCE_UNKNOWN", "ACTION_UNKNOWN", "TOOL_DISABLED", "POLICY_DENY", "PART_NOT_STATED",
-    "INPUT_INVALID",
+    "INPUT_INVALID", "SACRED_READ",
 }  # fmt: skip
 SIDE_EFFECTS = {"none": "read", "read": "read", "write": "write", "destructive": "full"}
 

@@ -17,9 +17,11 @@ from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import FILE
 from orgkernel.project.hooks.owned_files import write_owned_files
 from orgkernel.project.hooks.quick_answers import OWNED_FILES
+from orgkernel.project.hooks.tool_calls import READING_TOOLS
 from orgkernel.project.hooks.write_decision import (
     WriteAnswer,
     WriteRules,
+    decide_read,
     decide_write,
     pack_rules,
     render_answer,
@@ -54,6 +56,9 @@ def _decide(call: dict[str, object]) -> WriteAnswer:
     if not isinstance(root, str) or not os.path.isdir(root):
         raise UsageError("the project is unknown", "set CLAUDE_PROJECT_DIR")
     os.chdir(root)
+    if call.get("tool_name") in READING_TOOLS:
+        kernel = open_governed(ACTIVE, (), no_cache=False)
+        return decide_read(call, root, find_sacred_files(kernel, ACTIVE, root), _find_roles(kernel))
     own, others, until = find_workers_here()
     if len(own) > 1:
         raise UsageError(
@@ -65,10 +70,23 @@ def _decide(call: dict[str, object]) -> WriteAnswer:
         if kernel is None
         else build_programs(kernel.organization(ACTIVE).snapshot.records)
     )
-    rules = WriteRules((own[0], *others), find_sacred_files(kernel, ACTIVE, root), programs)
+    rules = WriteRules(
+        (own[0], *others), find_sacred_files(kernel, ACTIVE, root), programs, _find_roles(kernel)
+    )
     answer = decide_write(call, root, rules)
     _note_for_next_time(rules, kernel, root, until)
     return answer
+
+
+def _find_roles(kernel: Kernel | None) -> tuple[str, ...]:
+    """The roles of the holder that ORGKERNEL_HOLDER names."""
+    from orgkernel.decisions.access.identity import identify  # which few calls need
+
+    holder = os.environ.get("ORGKERNEL_HOLDER")
+    if kernel is None or not holder:
+        return ()
+    identity = identify(kernel.access(ACTIVE).view, holder)
+    return () if identity is None else identity.roles
 
 
 def _note_for_next_time(rules: WriteRules, kernel: Kernel | None, root: str, until: float) -> None:

@@ -6,7 +6,7 @@ migrations. Fails closed: a scope that cannot be compared with paths leaves the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from orgkernel.decisions.ownership.changes import format_path
@@ -14,13 +14,19 @@ from orgkernel.decisions.ownership.dependency_blocks import did_dependencies_cha
 from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, is_package_manifest
 from orgkernel.decisions.ownership.paths import Key
 from orgkernel.decisions.reasons import Why, cite_place
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import fold, may_names_be_inside, read_path
+from orgkernel.runtime.secret_files import find_secret_kind
 
 if TYPE_CHECKING:
     from orgkernel.documents.records import Brief, SacredScope
     from orgkernel.loading.sources import SourceDocument
 
+SACRED_READ: Final = "SACRED_READ"
+_READ_BY_A_PERSON: Final = "use the name of the credential; the program that needs the value reads it"
+_ARTICLES: Final = {"environment file": "an"} | dict.fromkeys(
+    ("vault", "credential file", "private key"), "a"
+)
 _BY_A_PERSON: Final = "undo the change; a person can make it outside of a hand-off"
 _OF_DEPENDENCIES: Final = "allow_dependency_change"
 
@@ -112,6 +118,27 @@ class SacredFiles:
         ]
         yield from touches or ([_ENVIRONMENT] if is_env_file(key) else [])
 
+    def find_unreadable_file(self, path: str, roles: Collection[str] = ()) -> SacredTouch | None:
+        """The reason why an agent in some roles may not read a file; None if it may.
+
+        A declared scope with `readers` decides before the kinds of files that are always secret.
+        """
+        scopes = [
+            (scope_id, scope)
+            for scope_id, scope in self._scopes.items()
+            if scope.readers is not None and self._does_hold(scope, path)
+        ]
+        for scope_id, scope in scopes:
+            if not set(scope.readers or ()) & set(roles):
+                text = f"is in sacred scope {quote(scope_id)}, {describe_readers(scope)}"
+                return SacredTouch(SACRED_READ, text, _READ_BY_A_PERSON, self._cite_scope(scope_id))
+        kind = None if scopes else find_secret_kind(path)
+        return (
+            None
+            if kind is None
+            else SacredTouch(SACRED_READ, f"is {_ARTICLES[kind]} {kind}", _READ_BY_A_PERSON)
+        )
+
     def list_withheld(self, brief: Brief) -> list[str]:
         """The declared paths that a brief does not unlock."""
         return [
@@ -175,6 +202,12 @@ def is_unlocked(scope: SacredScope, brief: Brief) -> bool:
         keys.append(scope.unlocked_with_gate in brief.audit_gates)
     # A scope without any key is unlocked by no brief; `all` of nothing would unlock it for every one.
     return bool(keys) and all(keys)
+
+
+def describe_readers(scope: SacredScope) -> str:
+    """The end of a sentence about who may read the files of a scope."""
+    roles = scope.readers or ()
+    return f"which only {listing(roles)} may read" if roles else "which no agent may read"
 
 
 def describe_keys(scope: SacredScope) -> str:

@@ -190,6 +190,10 @@ class CommandFields(Record):
     """What is known about its output."""
     reader: str | None = None
     """The name of the part of orgkernel that reads this program, because its words are a language of their own."""
+    opens: Literal["nothing", "named", "trees", "environment"] | None = None
+    """The content that it prints, copies or sends: `nothing`, that of files that its words name (`named`, default), also that
+    of all files in folders that its words name (`trees`), or without operands the values of the environment. It holds for
+    its subcommands, unless they state another one."""
     unseen: bool = False
     """Whether it changes files of the project that its words do not name. Build outputs and installed packages do not
     count."""

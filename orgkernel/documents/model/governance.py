@@ -60,6 +60,9 @@ class SacredScope(Record):
     unlocks them."""
     new_files_only: bool = False
     """Whether new files may be added while existing ones must not change."""
+    readers: tuple[RoleId, ...] | None = None
+    """The roles whose agents may read the files. Empty means none. Absent means all, except for environment files, vaults,
+    credentials and private keys, which no agent reads."""
 
 
 class QualityGate(Record):

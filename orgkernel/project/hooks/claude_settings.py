@@ -40,7 +40,10 @@ def build_ownership_hook() -> SettingsHook:
     """The hook that checks who owns a file."""
     failed = "orgkernel: whether this file may be written could not be checked, so it is not written"
     command = f"{_build_command(_OWNERSHIP)} || {{ echo {shlex.quote(failed)} >&2; exit 2; }}"
-    entry = {"matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash", "hooks": [_run(command)]}
+    entry = {
+        "matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash|Read|NotebookRead|Grep",
+        "hooks": [_run(command)],
+    }
     return SettingsHook(_OWNERSHIP, {"PreToolUse": entry})
 
 

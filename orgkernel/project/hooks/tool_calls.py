@@ -6,7 +6,7 @@ For a link, both its path and its target are checked. The files that a shell com
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
@@ -15,7 +15,7 @@ from orgkernel.errors import UsageError
 from orgkernel.runtime.paths import fold
 from orgkernel.shell.catalog import CommandPrograms
 from orgkernel.shell.check import check_writes
-from orgkernel.shell.marks import GLOB, ONE, PRIVATE, shown
+from orgkernel.shell.marks import GLOB, HOME, ONE, PRIVATE, ROOT, shown
 from orgkernel.shell.ownership import Ground
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ _PATH_OF: Final = {
     "MultiEdit": "file_path",
     "NotebookEdit": "notebook_path",
 }
+READING_TOOLS: Final = {"Read": ("file_path",), "NotebookRead": ("notebook_path",), "Grep": ("path", "glob")}
+"""The arguments of tools that only read with the files that they read."""
+_MOST_ENTRIES: Final = 5_000
+"""Number of files below a folder that are looked at."""
 # A file of unknown name in a folder.
 _ANY_NAME: Final = "0any0name0"
 # Of a package manifest.
@@ -43,6 +47,8 @@ class PlannedWrites(NamedTuple):
     """Why there could be more writes than these."""
     command: CommandPermission | None = None
     """What the reader of shell commands knows about a command."""
+    read: tuple[str, ...] = ()
+    """Paths whose content the call may print, copy or send: relative to the root inside the project, otherwise absolute."""
 
 
 def read_tool_call(
@@ -63,6 +69,9 @@ def read_tool_call(
     folder = folder if isinstance(folder, str) and os.path.isabs(folder) else root
     if name == "Bash":
         return _read_command(given.get("command"), folder, root, owned, brief, programs)
+    if name in READING_TOOLS:
+        stated = [given[each] for each in READING_TOOLS[name] if isinstance(given.get(each), str)]
+        return PlannedWrites(ChangedFiles(), read=tuple(_list_read(stated, folder, root)))
     path = given.get(_PATH_OF.get(name, ""))
     if not isinstance(path, str) or not path or "\0" in path:
         raise UsageError(f"the file that tool `{name}` writes is unknown")
@@ -109,9 +118,54 @@ def _read_command(
                 files[at] = _build_change(at, root, {})
     permission = permit_checked(command_check, command, brief)
     unseen += [each.message for each in permission.unread]
+    has_hidden = "dotglob" in command or "GLOB_DOTS" in command
+    opened = [each for path in writes.opened for each in _expand_read(path, folder, has_hidden)]
+    trees = [each for path in writes.opened_trees for each in _expand_read(path, folder, has_hidden)]
+    read = (*_list_read(opened, folder, root), *(each for path in trees for each in _walk_tree(path, root)))
     return PlannedWrites(
-        _build_changed_files(tuple(files.values())), tuple(outside), tuple(unseen), permission
+        _build_changed_files(tuple(files.values())),
+        tuple(outside),
+        tuple(unseen),
+        permission,
+        tuple(dict.fromkeys(read)),
     )
+
+
+def _expand_read(path: str, folder: str, has_hidden: bool) -> list[str]:
+    """The files that a word stands for, as the shell expands it. A word that only the running command knows stands for none."""
+    from glob import glob
+
+    path = os.path.expanduser(path.replace(HOME, "~")).replace(ROOT, folder)
+    pattern = os.path.join(folder, path.replace(GLOB, "*").replace(ONE, "?"))
+    if PRIVATE.search(pattern) or "\0" in pattern:
+        return []
+    named = os.path.join(folder, path)
+    if pattern == named:
+        return [named]
+    # The text of the pattern counts, too: a link or a new file could have a name that it matches.
+    return [pattern, *glob(pattern, include_hidden=has_hidden)]
+
+
+def _list_read(paths: Sequence[str], folder: str, root: str) -> Iterator[str]:
+    for path in paths:
+        inside, outside = _list_paths(os.path.join(folder, os.path.expanduser(path)), root)
+        yield from inside
+        if outside:
+            yield from (
+                os.path.normpath(os.path.join(folder, path)),
+                os.path.realpath(os.path.join(folder, path)),
+            )
+
+
+def _walk_tree(folder: str, root: str) -> Iterator[str]:
+    """The files below a folder, up to a limit."""
+    count = 0
+    for above, _, names in os.walk(folder):
+        for name in names:
+            count += 1
+            if count > _MOST_ENTRIES:
+                return
+            yield os.path.relpath(os.path.join(above, name), root).replace(os.sep, "/")
 
 
 def _expand(path: str) -> list[str] | None:

@@ -6,7 +6,7 @@ full program can write them down for the next calls of the hook.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from msgspec.structs import replace
@@ -32,6 +32,8 @@ class WriteRules(NamedTuple):
     sacred: SacredFiles
     programs: CommandPrograms
     """The programs that the organization knows."""
+    roles: tuple[str, ...] = ()
+    """The roles of the worker, which sacred scopes can name as readers."""
 
 
 class WriteAnswer(NamedTuple):
@@ -50,6 +52,7 @@ def decide_write(call: Mapping[str, Any], root: str, rules: WriteRules) -> Write
     findings = list_ownership_findings(changed, rules.workers, sacred=rules.sacred, root=root)
     denied = (
         *_render_refusals(planned),
+        *list_refused_reads(planned, rules.sacred, rules.roles),
         *(f"{each.code}: {each.text}. {each.help}" for each in findings if each.is_violation),
     )
     return WriteAnswer(denied, (*planned.unseen, *(each.text for each in findings if not each.is_violation)))
@@ -65,6 +68,19 @@ def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
             yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to the checks of orgkernel. Only a person can change it."
     if planned.command is not None:
         yield from (f"{each.code}: {each.message}. {each.help}" for each in planned.command.refusals)
+
+
+def decide_read(call: Mapping[str, Any], root: str, sacred: SacredFiles, roles: Sequence[str]) -> WriteAnswer:
+    """The answer to a call of a tool that only reads. It needs no brief."""
+    return WriteAnswer(tuple(list_refused_reads(read_tool_call(call, root, (), None), sacred, roles)))
+
+
+def list_refused_reads(planned: PlannedWrites, sacred: SacredFiles, roles: Sequence[str]) -> Iterator[str]:
+    """The secret files that a call would read."""
+    touches = {path: sacred.find_unreadable_file(path, roles) for path in planned.read}
+    for path, touch in touches.items():
+        if touch is not None:
+            yield f"{touch.code}: {quote(path)} {touch.text}. {touch.help}"
 
 
 def render_answer(answer: WriteAnswer) -> dict[str, Any]:
@@ -99,6 +115,7 @@ class _ScopeValues(NamedTuple):
     unlocked_by: str | None
     unlocked_with_gate: str | None
     new_files_only: bool
+    readers: tuple[str, ...] | None
 
 
 def pack_rules(rules: WriteRules) -> dict[str, Any]:
@@ -114,6 +131,7 @@ def pack_rules(rules: WriteRules) -> dict[str, Any]:
         },
         "roots": [each for each in rules.sacred.roots if each is not None],
         "programs": rules.programs.own,
+        "roles": list(rules.roles),
     }
 
 
@@ -127,7 +145,12 @@ def unpack_rules(values: Mapping[str, Any]) -> WriteRules:
         scope_id: cast("SacredScope", _ScopeValues(*map(_freeze, scope)))
         for scope_id, scope in values["scopes"].items()
     }
-    return WriteRules(workers, SacredFiles(scopes, values["roots"]), CommandPrograms(values["programs"]))
+    return WriteRules(
+        workers,
+        SacredFiles(scopes, values["roots"]),
+        CommandPrograms(values["programs"]),
+        tuple(values["roles"]),
+    )
 
 
 def _freeze(value: Any) -> Any:

@@ -22,6 +22,7 @@ from orgkernel.decisions.access.layers.position import POSITION
 from orgkernel.decisions.access.layers.qualification import QUALIFICATION
 from orgkernel.decisions.access.layers.rank import RANK
 from orgkernel.decisions.access.layers.role_binding import ROLE_BINDING
+from orgkernel.decisions.access.layers.sacred_scope import SACRED_SCOPE
 from orgkernel.decisions.access.layers.structure import STRUCTURE
 from orgkernel.decisions.access.layers.visibility import VISIBILITY
 
@@ -43,8 +44,8 @@ LAYERS = (
     FILE_SCOPE,
     DELEGATION,
     PACE,
-    # Every trace lists these layers as not configured, because no decision depends on them yet.
-    AccessLayer("sacred scope", is_about_run=True, unchanged=_explain_not_configured),
+    SACRED_SCOPE,
+    # Every trace lists this layer as not configured, because no decision depends on it yet.
     AccessLayer("pre-flight", is_about_run=True, unchanged=_explain_not_configured),
     EXCLUSIVE_LOCK,
     INPUT,

@@ -136,7 +136,7 @@ def test_every_sentence_of_a_denial_names_its_line(household: OrgView) -> None:
     assert why.text == "policy partner-access covers tool shell"
     assert "deny: [shell" in lines[why.line - 1]
     told = {line.access_layer: line.statement for line in explanation.trace}
-    assert told["pre-flight"] == told["sacred scope"] == "not configured"
+    assert told["pre-flight"] == "not configured"
     changed = [(line.access_layer, line.value, line.after) for line in explanation.trace if line.value]
     assert changed == [("policies", "stopped", "deny"), ("exclusive lock", "ceiling", "none")]
 

@@ -1,0 +1,89 @@
+"""Sacred scope: agents do not read secret files, neither by a path nor by a shell command.
+
+Environment files, vaults, credentials and private keys are secret. A sacred scope with `readers` adds files, or names
+the roles that may read some. Only stated paths and commands are compared. No grant lifts the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.resource import LEVEL, LOCK
+from orgkernel.decisions.reasons import Why, cite_place
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import SacredScope
+from orgkernel.graph.governance import read_governance
+from orgkernel.runtime.commands import list_stated_commands
+from orgkernel.runtime.paths import may_touch
+from orgkernel.runtime.secret_files import find_secret_kind
+
+_READ = LEVEL["read"]
+
+
+def _compile(target: Target) -> Move | None:
+    reads = target.resource.kind == "tool" and target.required >= _READ and target.action != LOCK
+    return _check if reads and target.is_crew else None
+
+
+def _check(evaluation: Evaluation) -> None:
+    if (evaluation.path is not None or evaluation.request.context.input is not None) and any(
+        True for _ in _find_refused(evaluation)
+    ):
+        evaluation.failing |= SACRED_READ.bit
+
+
+def _find_refused(evaluation: Evaluation) -> Iterator[Sentence]:
+    """The end of a sentence about each secret file that the request would read."""
+    for path in dict.fromkeys(_list_paths(evaluation)):
+        scopes = [
+            (scope_id, scope)
+            for scope_id, scope in _get_scopes(evaluation).items()
+            if scope.readers is not None
+            and any(may_touch(path, glob, evaluation.tables.root) for glob in scope.paths)
+        ]
+        refusing = [each for each in scopes if not set(each[1].readers or ()) & set(evaluation.roles)]
+        for scope_id, scope in refusing[:1]:
+            readers = f"only {listing(scope.readers or ())}" if scope.readers else "no agent"
+            text = f"{quote(path)}, which is in sacred scope {quote(scope_id)}: {readers} may read it"
+            yield text, _cite_scope(evaluation, scope_id)
+        kind = None if scopes else find_secret_kind(path)
+        if kind is not None:
+            yield f"{quote(path)}: no agent may read the kind of file {quote(kind)}", ()
+
+
+def _list_paths(evaluation: Evaluation) -> Iterator[str]:
+    if evaluation.path is not None:
+        yield from (each for each in evaluation.path.texts if each is not None)
+    resource, given = evaluation.resource, evaluation.request.context.input
+    if given is None or not resource.command_arguments:
+        return
+    from orgkernel.shell.check import (
+        find_writes,
+    )  # most requests state no command, and the catalog takes long to import
+
+    for command in list_stated_commands(resource.command_arguments, given, resource.command_lists):
+        if isinstance(command, str):
+            yield from find_writes(command, None, evaluation.tables.command_programs).opened
+
+
+def _get_scopes(evaluation: Evaluation) -> dict[str, SacredScope]:
+    governance = read_governance(evaluation.view.records.governance)
+    return {} if governance is None else dict(governance.sacred_scopes)
+
+
+def _cite_scope(evaluation: Evaluation, scope_id: str) -> tuple[Why, ...]:
+    document = evaluation.view.records.governance
+    if document is None:
+        return ()
+    return (cite_place(f"sacred scope {scope_id}", document.place("sacred_scopes", scope_id, key=True)),)
+
+
+def _explain(evaluation: Evaluation) -> Sentence:
+    text, why = next(_find_refused(evaluation))
+    return f"{evaluation.who} would read {text}", why
+
+
+SACRED_READ = ReasonCode("SACRED_READ", _explain, "stopped")
+SACRED_SCOPE = AccessLayer("sacred scope", (SACRED_READ,), _compile, of_run=True)
