@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from .lazy_patterns import lazy_pattern
 from .likely_secrets import ends_in, find_likely, find_likely_values, is_secret_name, may_hold_login
 from .token_shapes import find_refused, find_runs
+from .wrapped_secrets import INVISIBLE, find_wrapped
 
 
 class FoundSecret(NamedTuple):
@@ -112,6 +113,8 @@ _QUICK_HEADER: Final = lazy_pattern(r"(?:basic|bearer)\s{1,3}[a-z0-9+/_.~-]{8}")
 
 def may_hold_secrets(text: str) -> bool:
     """A quick test of a whole document as JSON text. A negative result is certain."""
+    if not text.isascii():
+        text = INVISIBLE.sub("", text)
     if _QUICK_TOKEN.search(text.encode("utf-8", "replace").translate(_CLASSES)):
         return True
     lower = text.lower()
@@ -144,6 +147,11 @@ def find_secrets(text: str, name: str = "", budget: SearchBudget | None = None) 
     By default, each text has a budget of its own. A text beyond the budget is a secret of the kind `UNSEARCHED`.
     """
     budget = budget or SearchBudget()
+    if not text.isascii() and INVISIBLE.search(text):
+        plain, places = _drop_invisible(text)
+        for each in find_secrets(plain, name, budget):
+            yield each._replace(start=places[each.start], end=places[each.end - 1] + 1)
+        return
     if len(text) <= _LONGEST_PIECE:
         yield from _find_in_piece(text, name, budget)
         return
@@ -153,6 +161,12 @@ def find_secrets(text: str, name: str = "", budget: SearchBudget | None = None) 
         if may_hold_secrets(piece := text[start:end])
         for each in _find_in_piece(piece, "", budget)
     )
+
+
+def _drop_invisible(text: str) -> tuple[str, list[int]]:
+    """A text without characters that have no width, which can split a secret, and the places of the others."""
+    places = [number for number, character in enumerate(text) if not INVISIBLE.match(character)]
+    return "".join(text[number] for number in places), places
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:
@@ -212,6 +226,8 @@ def _find_tokens(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[FoundSe
         yield FoundSecret(
             start, end, what, f"{'' if text[start].isdigit() else text[start : start + _SHOWN]}…"
         )
+    for start, end, what in find_wrapped(text):
+        yield FoundSecret(start, end, what, "…")
 
 
 def _find_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -313,11 +329,7 @@ def _replace(text: str, say: Callable[[int, int, int, str], str]) -> str:
         # What cannot be searched within a second is masked as a whole.
         cut = _find_space(text, MOST_SEARCHED - _OVERLAP, MOST_SEARCHED) or MOST_SEARCHED
         return _replace(text[:cut], say) + say(cut, len(text), 0, UNSEARCHED)
-    spans: list[tuple[int, int, int, str]] = []
-    if may_hold_secrets(text):
-        sure = (*_find_tokens(text, find_runs(text)), *_find_values(text, "", list(_find_spans(text))))
-        spans += ((each.start, each.end, len(each.masked) - 1, each.what) for each in sure)
-    spans += ((each.start, each.end, each.shown, each.what) for each in find_likely(text))
+    spans = _list_spans(text)
     if not spans:
         return text
     parts: list[str] = []
@@ -326,6 +338,22 @@ def _replace(text: str, say: Callable[[int, int, int, str], str]) -> str:
         parts += (text[ends:start], say(start, end, shown, what))
         ends = end
     return "".join((*parts, text[ends:]))
+
+
+def _list_spans(text: str) -> list[tuple[int, int, int, str]]:
+    """The certain and probable secrets: start, end, number of first characters that may be shown, and kind."""
+    if not text.isascii() and INVISIBLE.search(text):
+        plain, places = _drop_invisible(text)
+        return [
+            (places[start], places[end - 1] + 1, shown, what)
+            for start, end, shown, what in _list_spans(plain)
+        ]
+    spans: list[tuple[int, int, int, str]] = []
+    if may_hold_secrets(text):
+        sure = (*_find_tokens(text, find_runs(text)), *_find_values(text, "", list(_find_spans(text))))
+        spans += ((each.start, each.end, len(each.masked) - 1, each.what) for each in sure)
+    spans += ((each.start, each.end, each.shown, each.what) for each in find_likely(text))
+    return spans
 
 
 def _join_overlaps(spans: list[tuple[int, int, int, str]]) -> Iterator[tuple[int, int, int, str]]:

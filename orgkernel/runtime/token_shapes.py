@@ -33,6 +33,12 @@ class TokenShape(NamedTuple):
 
 _KEY: Final = "PRIVATE KEY"
 _END: Final = "(?![A-Za-z0-9_-])"
+# The hashes of htpasswd and of /etc/shadow: MD5, bcrypt, SHA-256 and SHA-512, yescrypt, SHA-1.
+_CRYPT: Final = (
+    r"\$(?:apr1|1)\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{53}"
+    r"|\$[56]\$(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|\$y\$[./A-Za-z0-9]{2,6}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"
+    r"|\{SS?HA\}[A-Za-z0-9+/]{27,60}={0,2}"
+)
 TOKEN_SHAPES: Final = (
     TokenShape("an AWS access key id", ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"), r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])", r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{12,}"),
     TokenShape("an AWS session token", ("GZXIvYXdz", "JpZ2lu", "AQoDYXdz"), r"(?:FwoGZXIvYXdz|FQoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9/+=]{100,}", r"(?:FwoGZXIvYXdz|FQoGZXIvYXdz|IQoJb3JpZ2lu|AQoDYXdz)[A-Za-z0-9/+=_-]{20,}"),
@@ -82,26 +88,40 @@ TOKEN_SHAPES: Final = (
     TokenShape("a Sentry token", ("sntry",), r"sntryu_[0-9a-f]{64}|sntrys_eyJ[A-Za-z0-9+/=_-]{80,}", r"sntry[su]_W{20,}"),
     TokenShape("a PostHog key", ("phc_", "phx_"), rf"phx_D[A-Za-z0-9]{{43,}}{_END}", r"ph[cx]_W{24,}"),
     TokenShape("a Tailscale key", ("tskey-",), r"tskey-[a-z]+-[A-Za-z0-9]{10,}-[A-Za-z0-9]{20,}", r"tskey-[a-z]+-W{10,}"),
+    TokenShape("a Discord bot token", ("MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"), rf"[MNO][DTjz][A-Za-z0-9_-]{{21,27}}\.[A-Za-z0-9_-]{{6}}\.W{{27,45}}{_END}", ""),
+    TokenShape("a Discord webhook", ("/api/webhooks/",), r"discord(?:app)?\.com/api/webhooks/[0-9]{17,20}/W{60,}", ""),
+    TokenShape("a Mailchimp key", ("-us",), r"[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9_-])", ""),
+    TokenShape("an Azure account key", ("AccountKey=",), r"AccountKey=[A-Za-z0-9+/]{86}==", r"AccountKey=[A-Za-z0-9+/]{20,}={0,2}"),
+    TokenShape("an Azure access key", ("SharedAccessKey=",), r"SharedAccessKey=[A-Za-z0-9+/]{43}=", r"SharedAccessKey=[A-Za-z0-9+/]{20,}={0,2}"),
+    TokenShape("an Azure client secret", ("Q~",), rf"[A-Za-z0-9_.~-]{{3}}[78]Q~[A-Za-z0-9_.~-]{{31,34}}{_END}", ""),
+    TokenShape("a PlanetScale token", ("pscale_",), r"pscale_(?:tkn|pw|oauth)_(?=[A-Za-z_.-]*[0-9])[A-Za-z0-9_.=-]{32,64}", r"pscale_(?:tkn|pw|oauth)_W{16,}"),
+    TokenShape("a Terraform token", (".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.W{60,70}", r"[A-Za-z0-9]{10,14}\.atlasv1\.W{16,}"),
     TokenShape("a Facebook token", ("EAA",), "", r"EAA[A-Za-z0-9]{40,}"),
     TokenShape("a Vault token", ("hvs.", "hvb.", "hvr."), r"hv[bsr]\.W{90,}", r"hv[sbr]\.W{20,}"),
     TokenShape("an orgkernel key", ("orgk_",), r"orgk_W{43}(?![A-Za-z0-9_-])", r"orgk_W{20,}"),
     TokenShape("an age key", ("AGE-SECRET",), r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", r"AGE-SECRET-KEY-1W{20,}"),
     TokenShape("a JSON web token", ("eyJ",), r"eyJW{14,}\.eyJW{14,}\.W{10,}", r"eyJW{10,}\.W{4,}\.[A-Za-z0-9_.-]{8,}"),
+    TokenShape("a password hash", ("$apr1$", "$1$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$", "$y$", "{SHA}", "{SSHA}"), rf"[A-Za-z0-9@.][A-Za-z0-9@._-]*:(?:{_CRYPT})", ""),
     TokenShape("a private key", (_KEY,), r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}[^-]{0,16000}", ""),
     TokenShape("a Telegram bot token", (":A",), r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])", ""),
 )  # fmt: skip
 
 _PRIVATE_KEY: Final = next(shape for shape in TOKEN_SHAPES if _KEY in shape.marks)
+_HASH: Final = next(shape for shape in TOKEN_SHAPES if "$apr1$" in shape.marks)
+_OUTSIDE_RUNS: Final = (_PRIVATE_KEY, _HASH)
+"""The shapes with other characters than those of `_LONG`."""
 _LEAST_VARIETY: Final = 8
 """Minimum number of different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 SHORTEST_REFUSED: Final = 18
-"""Minimum length of a refused token. All tokens except private keys consist of the characters of `_LONG`."""
+"""Minimum length of a refused token. All tokens except private keys and hashes consist of the characters of `_LONG`."""
 _LONG: Final = b"a" * SHORTEST_REFUSED
 _CLASSES: Final = bytes(
-    97 if code < 128 and (chr(code).isalnum() or chr(code) in "_.+/=:-") else 32 for code in range(256)
+    97 if code < 128 and (chr(code).isalnum() or chr(code) in "_.+/=:~-") else 32 for code in range(256)
 )
 _REFUSED_MARKS: Final = tuple(
-    dict.fromkeys(mark for shape in TOKEN_SHAPES if shape.refused for mark in shape.marks)
+    dict.fromkeys(
+        mark for shape in TOKEN_SHAPES if shape.refused and shape not in _OUTSIDE_RUNS for mark in shape.marks
+    )
 )
 _RUN: Final = lazy_pattern(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
 
@@ -120,13 +140,14 @@ def find_runs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def find_refused(text: str, runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, str]]:
-    """The private keys in a text, and the tokens in its runs that have the published length: start, end and kind of each."""
-    if _KEY in text:
-        yield from _find_shape(_PRIVATE_KEY, text, 0, len(text))
+    """The private keys and hashes in a text, and the tokens in its runs that have the published length: start, end and kind of each."""
+    for shape in _OUTSIDE_RUNS:
+        if any(mark in text for mark in shape.marks):
+            yield from _find_shape(shape, text, 0, len(text))
     for start, end in runs:
         run = text[start:end]
         for shape in TOKEN_SHAPES:
-            if shape.refused and shape is not _PRIVATE_KEY and any(mark in run for mark in shape.marks):
+            if shape.refused and shape not in _OUTSIDE_RUNS and any(mark in run for mark in shape.marks):
                 yield from _find_shape(shape, text, start, end)
 
 
