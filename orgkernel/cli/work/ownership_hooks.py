@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import click
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
+from orgkernel.project.git.added_secrets import AddedSecret, find_pushed_secrets, find_staged_secrets
 from orgkernel.project.git.pending import find_pushed_base, read_staged
 from orgkernel.project.git.range import GitRange, find_changed_rules, read_range
 from orgkernel.project.hooks.claude_settings import (
@@ -76,7 +78,12 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         answer_tool_call()
         return
     try:
-        refused = _audit_commit() if name == "pre-commit" else _audit_push(arguments)
+        pushes = [] if name == "pre-commit" else _list_pushes(arguments)
+        if secrets := find_staged_secrets() if name == "pre-commit" else _find_pushed_secrets(pushes):
+            click.echo(f"orgkernel: {name}: this is not allowed", err=True)
+            click.echo(join_lines(_render_secrets(secrets)), err=True, nl=False)
+            ctx.exit(1)
+        refused = _audit_commit() if name == "pre-commit" else _audit_push(pushes)
     except OrgkernelError as error:
         click.echo(
             printable(f"orgkernel: {name}: cannot decide whether this is allowed: {error.message}"),
@@ -105,9 +112,17 @@ def _audit_commit() -> list[OwnershipAudit]:
     return _list_refused_audits(replace(changed, commits=(by,)), [*own, *others])
 
 
-def _audit_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
+class _Push(NamedTuple):
+    """Commits that are new to a remote: those after `base` up to `head`."""
+
+    base: str
+    head: str
+
+
+def _list_pushes(arguments: tuple[str, ...]) -> list[_Push]:
+    """What git pushes, as it says on standard input."""
     remote_name = arguments[0] if arguments else ""
-    refused: list[OwnershipAudit] = []
+    pushes: list[_Push] = []
     for line in sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines():
         words = line.split(" ")
         if len(words) != 4:
@@ -117,9 +132,20 @@ def _audit_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
             continue
         base = find_pushed_base(local, remote, remote_name)
         if base is not None:
-            own = find_workers_here().own
-            git_range = read_range(".", base, local)
-            refused += _list_refused_audits(git_range.changed, own, git_range)
+            pushes.append(_Push(base, local))
+    return pushes
+
+
+def _find_pushed_secrets(pushes: list[_Push]) -> list[AddedSecret]:
+    return [secret for each in pushes for secret in find_pushed_secrets(each.base, each.head)]
+
+
+def _audit_push(pushes: list[_Push]) -> list[OwnershipAudit]:
+    refused: list[OwnershipAudit] = []
+    for each in pushes:
+        own = find_workers_here().own
+        git_range = read_range(".", each.base, each.head)
+        refused += _list_refused_audits(git_range.changed, own, git_range)
     return refused
 
 
@@ -140,3 +166,9 @@ def _render_findings(ownership_audit: OwnershipAudit) -> Iterator[str]:
         yield f"  {finding.code}: {finding.text}"
         yield from list_places(finding.why)
         yield f"      {finding.help}"
+
+
+def _render_secrets(secrets: Iterable[AddedSecret]) -> Iterator[str]:
+    for secret in secrets:
+        yield f"  SECRET_IN_PAYLOAD: {secret.place} has {quote(secret.shown)}, which looks like {secret.what}"
+        yield "      revoke it if it is real, and read it at run time from the environment or a vault, by its name"

@@ -34,7 +34,7 @@ def read_staged() -> ChangedFiles:
             what="compare what is staged",
             in_hook=True,
         )
-        for side in _sides()
+        for side in list_staged_sides()
     ]
     entries = list(read_entries(split_words(raw[0])))
     for other in raw[1:]:
@@ -45,7 +45,7 @@ def read_staged() -> ChangedFiles:
     return ChangedFiles(files=files, commits=(RangeCommit(id="", paths=tuple(paths)),))
 
 
-def _sides() -> list[str]:
+def list_staged_sides() -> list[str]:
     """The commit that the new one follows, and those that it merges. The empty tree, if it is the first."""
     first = (
         run_git(".", "rev-parse", "--verify", "--quiet", "HEAD^{commit}", in_hook=True)

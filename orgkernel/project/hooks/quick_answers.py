@@ -45,7 +45,10 @@ def answer_quickly(given: bytes, package: str) -> str | None:
             return None
         is_of_one_file = call["tool_name"] in ("Write", "Edit", "MultiEdit")
         if is_of_one_file and is_surely_allowed(call["tool_input"]["file_path"], root, owned_files):
-            return ""
+            from orgkernel.project.hooks.written_secrets import explain_secrets
+
+            if not any(explain_secrets(call["tool_input"])):
+                return ""
         if not is_on("light_start"):
             return None
         return _decide(call, root, owned_files, package)

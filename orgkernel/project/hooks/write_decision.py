@@ -16,6 +16,7 @@ from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.project.hooks.tool_calls import PlannedWrites, read_tool_call
+from orgkernel.project.hooks.written_secrets import explain_secrets
 from orgkernel.shell.catalog import CommandPrograms
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def decide_write(call: Mapping[str, Any], root: str, rules: WriteRules) -> Write
     changed = replace(planned.changed, commits=(by,))
     findings = list_ownership_findings(changed, rules.workers, sacred=rules.sacred, root=root)
     denied = (
+        *explain_secrets(call["tool_input"]),
         *_render_refusals(planned),
         *list_refused_reads(planned, rules.sacred, rules.roles),
         *(f"{each.code}: {each.text}. {each.help}" for each in findings if each.is_violation),
