@@ -892,6 +892,7 @@ class BriefScope(Record, frozen=True, kw_only=True):
     """The files and operations that the receiver may touch."""
     files_owned: tuple[str, ...] | None = None
     destructive: tuple[Id, ...] = ()
+    allow_authentication: bool = False
     allow_billing: bool = False
     allow_dependency_change: bool = False
 
@@ -932,6 +933,11 @@ class Brief(Contract, frozen=True, kw_only=True):
         return self.spec.scope.destructive
 
     @property
+    def allow_authentication(self) -> bool:
+        """Whether the code of authentication may be changed."""
+        return self.spec.scope.allow_authentication
+
+    @property
     def allow_billing(self) -> bool:
         """Whether billing modules may be changed."""
         return self.spec.scope.allow_billing
@@ -955,7 +961,7 @@ class DecisionEntry(Contract, frozen=True, kw_only=True):
     falsifier: str | None = None
     supersedes: str | None = None
     answers: str | None = None
-    written_by: Literal['intake', 'planner', 'worker'] | None = None
+    written_by: Id | None = None
     agent: str | None = None
     session: str | None = None
     corrects_premise: str | None = None
@@ -1579,7 +1585,7 @@ class SacredScope(Record, frozen=True, kw_only=True):
     """Files that no brief may own, or only under conditions. The key is its id."""
     paths: tuple[PathGlob, ...]
     description: str = ''
-    unlocked_by: Literal['allow_billing', 'allow_dependency_change'] | None = None
+    unlocked_by: Literal['allow_authentication', 'allow_billing', 'allow_dependency_change'] | None = None
     unlocked_with_gate: Id | None = None
     new_files_only: bool = False
     readers: tuple[RoleId, ...] | None = None

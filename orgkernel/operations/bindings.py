@@ -139,7 +139,7 @@ def _collect_facts(
         above=() if work is None else log.list_above(work),
         original=original,
         positions=_list_positions(context, org_id, agent),
-        other_writers=_list_other_writers(context, org_id, agent),
+        other_writers=_list_other_writers(context, org_id, agent, getattr(contract, "written_by", None)),
     )
 
 
@@ -202,8 +202,12 @@ def _list_positions(context: Context, org_id: str, agent: str | None) -> frozens
     return frozenset(view.records.posts[role_id].profile.position or "" for role_id in roles)
 
 
-def _list_other_writers(context: Context, org_id: str, agent: str | None) -> frozenset[str]:
-    """The positions of the decision log that name a role or a layer of the organization that the agent is not in."""
+def _list_other_writers(
+    context: Context, org_id: str, agent: str | None, position: str | None
+) -> frozenset[str]:
+    """The roles and layers of the organization that the agent is not in, and a position that the organization does not
+    have.
+    """
     known = _list_roles(context, org_id, agent)
     if known is None:
         return frozenset()
@@ -214,7 +218,8 @@ def _list_other_writers(context: Context, org_id: str, agent: str | None) -> fro
     layers = (get_layer(records, role_id) for role_id in roles)
     own = _fold([*roles, *(word for layer in layers if layer for word in (layer, names.get(layer, "")))])
     declared = _fold([*records.posts, *names, *names.values()])
-    return (_POSITIONS & declared) - own
+    unknown = _fold([] if position is None else [position]) - declared - _POSITIONS
+    return (declared - own) | unknown
 
 
 def _fold(words: Iterable[str]) -> frozenset[str]:

@@ -82,7 +82,7 @@ BRIEF = HandoffBriefs(
             b" mission: a, purpose: b, context: {},"
             b" whats_done: [], current_task: c, done_criteria: d, verify_command: pytest, key_decisions: [],"
             b" relevant_memories: [], ship: false, audit_gates: [testaudit],"
-            b" spec: {scope: {files_owned: [auth/a.py, billing/b.py], destructive: [discard_changes], allow_billing: true}}}",
+            b" spec: {scope: {files_owned: [auth/a.py, billing/b.py], destructive: [discard_changes], allow_billing: true, allow_authentication: true}}}",
         )
     )
 )

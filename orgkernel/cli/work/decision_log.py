@@ -45,7 +45,9 @@ def command() -> None:
 @click.option("--supersedes", metavar="ID", help="The entry that this one replaces.")
 @click.option("--answers", metavar="ID", help="The blocker that the decision answers.")
 @click.option(
-    "--written-by", type=click.Choice(("intake", "planner", "worker")), help="Position of the writer."
+    "--written-by",
+    metavar="NAME",
+    help="Position of the writer: intake, planner, worker, or a role or layer.",
 )
 @click.option(
     "--corrects-premise", metavar="TEXT", help="The wrong premise. A worker can add an entry only with it."
@@ -62,7 +64,7 @@ def add(
     falsifier: str,
     supersedes: str | None,
     answers: str | None,
-    written_by: Literal["intake", "planner", "worker"] | None,
+    written_by: str | None,
     corrects_premise: str | None,
     session: str | None,
     org: str | None,

@@ -91,7 +91,7 @@ def find_wider_permissions(briefs: HandoffBriefs) -> Iterator[HandoffFinding]:
         yield HandoffFinding(
             "permissions", "PARENT_CAP", text, (_cite_brief(briefs.brief, route, "destructive"),)
         )
-    for name in ("allow_billing", "allow_dependency_change"):
+    for name in ("allow_authentication", "allow_billing", "allow_dependency_change"):
         if getattr(brief, name) and not getattr(parent, name):
             text = f"the brief sets {quote(name)}, which the brief of the sender does not"
             why = (_cite_brief(briefs.brief, ("spec", "scope", name), name),)

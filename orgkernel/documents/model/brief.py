@@ -34,6 +34,8 @@ class BriefScope(Record):
     """Paths and globs of the files that the receiver may write. An empty list means that the work only reads."""
     destructive: tuple[Id, ...] = ()
     """Destructive operations that are authorized, by id."""
+    allow_authentication: bool = False
+    """Whether the code of authentication may be changed: the rubric of the mission authorizes it."""
     allow_billing: bool = False
     """Whether billing modules may be changed."""
     allow_dependency_change: bool = False
@@ -102,6 +104,11 @@ class Brief(Contract):
     def destructive(self) -> tuple[str, ...]:
         """Destructive operations that are authorized."""
         return self.spec.scope.destructive
+
+    @property
+    def allow_authentication(self) -> bool:
+        """Whether the code of authentication may be changed."""
+        return self.spec.scope.allow_authentication
 
     @property
     def allow_billing(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from orgkernel.documents.model.contract import Contract, WrittenTime
+from orgkernel.documents.model.record import Id
 
 
 def _lower(value: Any) -> Any:
@@ -46,8 +47,8 @@ class DecisionEntry(Contract):
     """Id of the entry that this one replaces."""
     answers: str | None = None
     """Id of the blocker that the decision answers. The blocker is open until then."""
-    written_by: Literal["intake", "planner", "worker"] | None = None
-    """Position of the writer."""
+    written_by: Id | None = None
+    """Position of the writer: `intake`, `planner`, `worker`, or a role or layer of the organization."""
     agent: str | None = None
     """The agent that decided."""
     session: str | None = None

@@ -53,7 +53,7 @@ class SacredScope(Record):
     """Paths and globs of the files."""
     description: str = ""
     """The reason why they are sacred."""
-    unlocked_by: Literal["allow_billing", "allow_dependency_change"] | None = None
+    unlocked_by: Literal["allow_authentication", "allow_billing", "allow_dependency_change"] | None = None
     """Permission in a brief that unlocks them."""
     unlocked_with_gate: Id | None = None
     """Quality gate that a brief must name to unlock them. Without `unlocked_by` and `unlocked_with_gate`, nothing

@@ -106,6 +106,7 @@ class _BriefValues(NamedTuple):
     files_owned: tuple[str, ...]
     destructive: tuple[str, ...]
     audit_gates: tuple[str, ...]
+    allow_authentication: bool
     allow_billing: bool
     allow_dependency_change: bool
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
-from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_same_name
+from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_blank, is_same_name
 from orgkernel.diagnostics import contract_rows, handoff_rows
 from orgkernel.diagnostics.catalog import Row
 from orgkernel.diagnostics.wording import listing, quote
@@ -53,7 +53,7 @@ class HandoffFacts(msgspec.Struct, frozen=True, kw_only=True):
     positions: frozenset[str] = frozenset()
     """The positions of the writer's roles in the organization."""
     other_writers: frozenset[str] = frozenset()
-    """The positions of the decision log that roles or layers of the organization have, but not the writer's."""
+    """The roles and layers of the organization that are not the writer's, folded, and a position that it does not have."""
 
 
 def get_handoff(facts: HandoffFacts) -> HandoffRecord | None:
@@ -236,14 +236,16 @@ def _find_unbound_close(close: SessionReport, facts: HandoffFacts) -> Iterator[C
 def _find_unbound_decision(entry: DecisionEntry, facts: HandoffFacts) -> Iterator[ContractFinding]:
     """The position, the session and the answered blocker of a decision must be those of its writer."""
     position = entry.written_by
-    # An agent that has a higher position in another role may decide in that one, so only a worker in all roles is
-    # refused.
-    if facts.positions == {"worker"} and position not in (None, "worker"):
+    if facts.positions == {"worker"} and position in ("intake", "planner"):
         message = f"the entry is written as {quote(position)}, but {quote(entry.agent or '')} is a worker"
         yield ContractFinding(handoff_rows.WRITER_OUTSIDE_MISSION, ("written_by",), message)
-    elif position in facts.other_writers:
+    elif (position or "").casefold() in facts.other_writers:
         message = f"the entry is written as {quote(position)}, which {quote(entry.agent or '')} is not"
         yield ContractFinding(handoff_rows.WRITER_OUTSIDE_MISSION, ("written_by",), message)
+    elif facts.positions == {"worker"} and position is not None and is_blank(entry.corrects_premise):
+        message = f"{quote(entry.agent or '')} is a worker, but the entry corrects no premise"
+        help = "write the wrong premise in `corrects_premise`, or leave the decision to the planner"
+        yield ContractFinding(contract_rows.DECISION_INCOMPLETE, ("written_by",), message, help)
     if facts.of_answered is not None:
         yield from _find_stranger(("answers",), facts.of_answered, facts, is_holder_enough=False)
     if entry.session is not None:

@@ -89,6 +89,7 @@ def find_acts_of_readers(brief: Brief) -> Iterator[ContractFinding]:
     scope: Route = ("spec", "scope")
     allowed: dict[Route, bool] = {
         (*scope, "destructive"): bool(brief.destructive),
+        (*scope, "allow_authentication"): brief.allow_authentication,
         (*scope, "allow_billing"): brief.allow_billing,
         (*scope, "allow_dependency_change"): brief.allow_dependency_change,
         ("ship",): bool(brief.ship),
