@@ -29,6 +29,7 @@ from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.connections import (
     KEEP_ALIVE_SECONDS,
+    MAX_MESSAGE,
     Connection,
     Connections,
     LimitedProtocol,
@@ -39,6 +40,7 @@ from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tls import SOON_DAYS, SecuredListener, Tls, TlsFiles, count_days_left
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
+from manifest_api.routes.mcp import MAX_CALL_BYTES
 from manifest_api.store_access import Retention, StoreAccess
 from manifest_api.telemetry import open_telemetry
 from orgkernel.diagnostics.wording import quote
@@ -100,7 +102,9 @@ def serve(
         trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
         telemetry=telemetry, cards=cards, gateway=gateway,
     )  # fmt: skip
-    connections = limit_connections(app.state.trusted_proxies)
+    # The calls through a gateway have larger bodies than the requests of the registry.
+    longest_call = 0 if gateway is None else MAX_CALL_BYTES
+    connections = limit_connections(app.state.trusted_proxies, MAX_MESSAGE + longest_call)
     app.state.server_state.connections = connections
     config = build_config(app, connections)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
@@ -135,11 +139,13 @@ def build_config(app: ASGIApp, connections: Connections | None = None) -> uvicor
     )
 
 
-def limit_connections(proxies: TrustedProxies | None = None) -> Connections:
-    """The places for connections. `proxies` may take as many as there are."""
+def limit_connections(proxies: TrustedProxies | None = None, max_message: int = MAX_MESSAGE) -> Connections:
+    """The places for connections. `proxies` may take as many as there are. A request in transit has at most `max_message` bytes."""
     trusted = proxies or TrustedProxies()
     return Connections(
-        compute_connection_budget(), lambda address: is_loopback(address) or trusted.includes(address)
+        compute_connection_budget(),
+        lambda address: is_loopback(address) or trusted.includes(address),
+        max_message,
     )
 
 

@@ -80,9 +80,13 @@ class Connections:
     """The open connections of a server. Used from one event loop."""
 
     def __init__(
-        self, most: int = MAX_CONNECTIONS, speaks_for_many: Callable[[str], bool] = is_loopback
+        self,
+        most: int = MAX_CONNECTIONS,
+        speaks_for_many: Callable[[str], bool] = is_loopback,
+        max_message: int = MAX_MESSAGE,
     ) -> None:
-        """`speaks_for_many` tells whether an address stands for many clients."""
+        """`speaks_for_many` tells whether an address stands for many clients. `max_message` is the most bytes of a request in transit."""
+        self.max_message = max_message
         self.most = most
         """Most open connections."""
         self.closed: Counter[str] = Counter()
@@ -186,7 +190,7 @@ class LimitedProtocol(HttpToolsProtocol):
             if self._phase is _Phase.HEAD and self._received > MAX_HEAD:
                 self._refuse(HEAD_TOO_LARGE, _HEAD_TOO_LARGE)
                 return
-            if self._received > MAX_MESSAGE:
+            if self._received > self._connections.max_message:
                 self._connections.closed["message_too_large"] += 1
                 self.transport.close()  # the answer to the first part was sent long ago
                 return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 Function = Callable[..., Any]
 
@@ -69,14 +69,16 @@ class McpServer:
     """Credential headers for a URL, like those of an HTTP API."""
     path_from: str | None = None
     """The argument with the path. The permission is then decided for this path."""
+    max_bytes: int = 10_000_000
+    """Maximum bytes of an answer. A longer answer is a failure, and is not read further over HTTP."""
     folder: str | None = None
     """The folder on this machine where relative paths of the server start, so that links are followed before a decision.
 
     By default that of this process for a command, and none for a URL, or for a command that runs the server in a
     container or on another machine. An empty string means that its files are not on this machine.
     """
-    max_bytes: int = 10_000_000
-    """Maximum bytes of an answer. A longer answer is a failure, and is not read further over HTTP."""
+    transport: Literal["http", "sse"] = "http"
+    """How a URL is spoken to: with Streamable HTTP, or with the older transport that has one event stream."""
 
 
 Provider = PythonFunction | HttpApi | McpServer

@@ -24,7 +24,7 @@ _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\
 _OTHER: Final = re.compile(r"\$\{([^}]*)\}?")
 _SHOWN: Final = re.compile(r"\$\{[A-Za-z]{0,12}:?[A-Za-z_-]{0,40}\}?")
 _SCHEME: Final = re.compile(r"(?:Basic|Bearer|Token)\s+", re.IGNORECASE)
-_TRANSPORTS: Final = (None, "stdio", "http", "streamable-http", "streamableHttp")
+_TRANSPORTS: Final = (None, "stdio", "http", "streamable-http", "streamableHttp", "sse")
 OWN_SETTINGS: Final = "orgkernel"
 """The field of a server with the settings that only the gateway reads. Hosts ignore fields that they do not know."""
 _NOT_SUPPORTED: Final = ("cwd", "envFile", "headersHelper", "oauth", "auth")
@@ -141,7 +141,9 @@ def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     if url is not None:
         if not url.startswith(("http://", "https://")):
             return "its `url` is not an HTTP address"
-        return McpServer(url, headers=filled.texts(headers), **settings)
+        return McpServer(
+            url, headers=filled.texts(headers), transport="sse" if kind == "sse" else "http", **settings
+        )
     if not command:
         return "it has neither a `command` nor a `url`"
     return McpServer((command, *arguments), environment=filled.texts(environment), **settings)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from manifest_api.routes.mcp import MAX_CALL_BYTES
 from tests.api.running import until
 from tests.gateway.gateways import on_wire, over_http, text_of
 from tests.gateway.shop import LOOK, Box, Shop, large_shop
@@ -105,3 +106,21 @@ def test_a_client_that_leaves_cancels_its_call(tmp_path: Path, version: str) -> 
             until(lambda: len(shop.box.calls), lambda number: number == 2)
         until(lambda: len(shop.box.noted("cancelled")), lambda number: number == 1)
         assert http.text(key, "box__look") == "look done"
+
+
+def test_a_call_has_a_body_up_to_the_limit(tmp_path: Path) -> None:
+    """A body of 4 MiB reaches the server, and a longer one is answered with 413 on an open connection."""
+    shop = Shop(tmp_path)
+    with over_http(shop) as http:
+        key = http.key("ann")
+        empty = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "box__send", "arguments": {"x": ""}},
+        }
+        rest = MAX_CALL_BYTES - len(json.dumps(empty))
+        for size, status in ((rest, 200), (rest + 1, 413), (3 * MAX_CALL_BYTES, 413)):
+            answer = http.post(key, json.dumps(empty).replace('""', f'"{"x" * size}"').encode())
+            assert answer.status_code == status
+        assert len(shop.box.calls) == 1

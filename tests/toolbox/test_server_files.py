@@ -68,7 +68,7 @@ def test_a_secret_that_stands_in_the_file_is_one(tmp_path: Path) -> None:
         ({"command": "run", "env": "A=3"}, "its fields have an unexpected form"),
         ({"command": "run", "url": "https://a.example"}, "it has both a `command` and a `url`"),
         ({"url": "file:///etc/passwd"}, "its `url` is not an HTTP address"),
-        ({"type": "sse", "url": "https://a.example"}, "its transport `sse` is not supported"),
+        ({"type": "ws", "url": "https://a.example"}, "its transport `ws` is not supported"),
         ({"command": "run", "cwd": "/"}, "its field `cwd` is not supported"),
         ({"command": "run", "disabled": True}, "it is disabled"),
         ({}, "it has neither a `command` nor a `url`"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.server.mcpserver import MCPServer
 
 from orgkernel.toolbox import McpServer
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
@@ -494,3 +495,30 @@ def test_a_list_is_read_once_for_all_who_wait(tmp_path: Path) -> None:
         assert notes.read_text().count('"tools/list"') == 2  # two pages
 
     run(test, hostile("", notes))
+
+
+def test_a_server_with_one_event_stream() -> None:
+    """It is called within the limits of a message, and connected again after a message that is too long or an end."""
+    server = MCPServer("box", log_level="CRITICAL")
+
+    @server.tool(structured_output=False)
+    def repeat(times: int) -> str:
+        """Answers with many letters."""
+        return "a" * times
+
+    async def test(upstream: Upstream) -> None:
+        assert [each["name"] for each in await upstream.tools()] == ["repeat"]
+        for times in (10, 90_000, 90_000):
+            assert len(text(await upstream.call("repeat", {"times": times}))) == times
+        long = await upstream.call("repeat", {"times": 200_000})
+        assert (long.error, long.is_uncertain) == ("its message is longer than 100000 bytes", True)
+        assert text(await upstream.call("repeat", {"times": 1})) == "a"
+
+    with serving(server.sse_app()) as url:
+        run(test, McpServer(f"{url}/sse", transport="sse", max_bytes=100_000))
+        with pytest.raises(UpstreamError, match="HTTP status 404"):
+            run(_list_tools, McpServer(f"{url}/elsewhere", transport="sse"))
+
+
+async def _list_tools(upstream: Upstream) -> None:
+    await upstream.tools()

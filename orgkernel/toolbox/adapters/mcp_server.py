@@ -92,6 +92,12 @@ async def connect(
         headers, lacks = build_headers(provider, credentials)
         if lacks:
             return Reply("unavailable", error=lacks)
+        if provider.transport == "sse":
+            from orgkernel.toolbox.adapters.sse_http import open_sse
+            from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
+
+            limits = UpstreamLimits(max_bytes=provider.max_bytes)
+            return await stack.enter_async_context(Client(open_sse(provider.server, headers, limits, ending)))
         limited = LimitedTransport(provider.max_bytes)
         http = await stack.enter_async_context(AsyncClient(headers=headers, timeout=None, transport=limited))
         transport: Any = streamable_http_client(

@@ -27,6 +27,7 @@ from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTranspo
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import open_limited_stdio
 from orgkernel.toolbox.adapters.server_guard import ServerGuard
+from orgkernel.toolbox.adapters.sse_http import open_sse
 from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import ListKind
@@ -179,6 +180,8 @@ class UpstreamConnection:
         provider, limits = self._provider, self._limits
         if not (is_on("http_client") and self.is_modern and isinstance(provider.server, str)):
             return None
+        if provider.transport == "sse":
+            return None
         headers, _ = build_headers(provider, self._credentials)
         try:
             client = HttpToolClient(
@@ -206,6 +209,8 @@ class UpstreamConnection:
             headers, lacks = build_headers(provider, self._credentials)
             if lacks:
                 raise _IncompleteSettings(lacks)
+            if provider.transport == "sse":
+                return open_sse(provider.server, headers, self._limits, self.ending)
             transport = ContainedTransport(self._limits, self.breakage)
             self._http = transport
             http = await stack.enter_async_context(AsyncClient(headers=headers, transport=transport))
