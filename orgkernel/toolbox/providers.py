@@ -79,6 +79,8 @@ class McpServer:
     """
     transport: Literal["http", "sse"] = "http"
     """How a URL is spoken to: with Streamable HTTP, or with the older transport that has one event stream."""
+    may_ask: tuple[Literal["elicitation", "sampling", "roots"], ...] = ()
+    """What the server may ask callers of the gateway for, if they have the right to answer it."""
 
 
 Provider = PythonFunction | HttpApi | McpServer

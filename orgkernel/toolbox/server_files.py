@@ -31,9 +31,10 @@ _NOT_SUPPORTED: Final = ("cwd", "envFile", "headersHelper", "oauth", "auth")
 """Fields that change how a server is reached. Without them, it would be another server, or one without rights."""
 
 
-_SETTINGS: Final[Mapping[str, type]] = {"folder": str}
+_SETTINGS: Final[Mapping[str, type]] = {"folder": str, "may_ask": tuple}
 """The settings for the gateway, each with its type and named like the field of `McpServer`."""
-_TYPE_NAMES: Final[Mapping[type, str]] = {str: "string"}
+_TYPE_NAMES: Final[Mapping[type, str]] = {str: "string", tuple: "list"}
+_KINDS: Final = ("elicitation", "sampling", "roots")
 
 
 class DeclaredServer(msgspec.Struct, frozen=True):
@@ -159,4 +160,9 @@ def _read_settings(value: Any) -> dict[str, Any] | str:
             return f"its `{OWN_SETTINGS}` has the unknown setting {quote(name)}; {hint}"
         if not isinstance(setting, _SETTINGS[name]):
             return f"its setting `{OWN_SETTINGS}.{name}` is not a {_TYPE_NAMES[_SETTINGS[name]]}"
+    for kind in value.get("may_ask", ()):
+        if kind not in _KINDS:
+            return (
+                f"its setting `{OWN_SETTINGS}.may_ask` has {quote(str(kind))}; it can have {listing(_KINDS)}"
+            )
     return dict(value)

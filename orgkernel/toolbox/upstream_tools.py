@@ -16,6 +16,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.operations.permits import Permits, settle_call
 from orgkernel.toolbox.adapters.progress import OnProgress
+from orgkernel.toolbox.adapters.server_requests import AnsweringCaller, RequestDenied
 from orgkernel.toolbox.adapters.upstream import CallsTools, UpstreamAdapter
 from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply
 from orgkernel.toolbox.attempt import PlannedCall, call_permitted
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 __all__ = [
+    "AnsweringCaller",
     "OnProgress",
+    "RequestDenied",
     "Upstream",
     "UpstreamCall",
     "UpstreamError",
@@ -57,6 +60,8 @@ class UpstreamCall(msgspec.Struct, frozen=True):
     on_progress: OnProgress | None = None
     actor: str = ""
     """The credential of the caller."""
+    caller: AnsweringCaller | None = None
+    """Answers requests of the server. Without one, they are refused."""
 
 
 class UpstreamTools:
@@ -84,7 +89,13 @@ class UpstreamTools:
         self._require_same_file()
         permits = self._parts.permits
         adapter = UpstreamAdapter(
-            call.tool_id, permits.redeem, call.upstream, call.name, call.seconds, call.on_progress
+            call.tool_id,
+            permits.redeem,
+            call.upstream,
+            call.name,
+            call.seconds,
+            call.on_progress,
+            call.caller,
         )
         tool = self._parts.tool(org, call.tool_id)
         is_sole = tool is not None and len(tool.required_levels) == 1

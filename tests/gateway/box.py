@@ -5,7 +5,7 @@
 SCRIPT is read whenever something is listed: `{"tools": [...], "pages": [[...]], "prompts": [...], "resources": [...]}`. After
 the first page it becomes what `then` says. With `stays` it stays when its input ends, with `deaf` also when it is told to
 end, and with `child` it starts a process that does the same. The methods in `mute` are not answered, those in `dies` end it,
-those in `floods` make it write notifications without end, and those in `late` take so many seconds. What is called, canceled and read is written to NOTES, one JSON array in a line.
+those in `floods` make it write notifications without end, and those in `late` take so many seconds. A tool in `asks` sends that request, and its result is the answer. What is called, canceled and read is written to NOTES, one JSON array in a line.
 Standard library only.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import sys
 import threading
@@ -22,6 +23,8 @@ from typing import Any
 
 SCRIPT, NOTES = Path(sys.argv[1]), Path(sys.argv[2])
 _writing = threading.Lock()
+answers: queue.Queue[dict[str, Any]] = queue.Queue()
+"""The answers to its own requests."""
 
 
 def write(**message: Any) -> None:
@@ -49,6 +52,12 @@ def call(id: Any, name: str, arguments: dict[str, Any]) -> None:
     if arguments.get("changes"):
         write(method="notifications/tools/list_changed")
     said = script()
+    if name in said.get("asks", {}):
+        write(id=f"ask-{id}", **said["asks"][name])
+        answer = answers.get()
+        text = json.dumps(answer.get("result", answer.get("error")))
+        write(id=id, result={"content": [{"type": "text", "text": text}]})
+        return
     if name in said.get("errors", {}):
         write(id=id, error={"code": -32603, "message": said["errors"][name]})
         return
@@ -128,6 +137,8 @@ def main() -> None:
                 threading.Thread(target=call, args=said, daemon=True).start()
             case "notifications/cancelled":
                 note("cancelled")
+            case None:
+                answers.put(message)
             case _ if id is not None and method is not None:
                 write(id=id, error={"code": -32601, "message": "unknown"})
     while script().get("stays"):

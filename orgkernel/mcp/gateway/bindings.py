@@ -86,12 +86,11 @@ def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[ToolBinding
     Empty if it is not declared. If there are several, the declarations contradict each other.
     """
     whole = build_server_tool_id(server)
-    exact = {tool_id: tool for tool_id, tool in tools.items() if tool.names.get(_RUNTIME) == name}
-    if not exact:
-        own = build_tool_id(server, name)
-        exact = {own: tools[own]} if own in tools and own != whole else {}
-    if exact:
-        return tuple(_bind_whole_tool(tool_id, tool, name) for tool_id, tool in exact.items())
+    if exact := bind_exactly(tools, name):
+        return exact
+    own = build_tool_id(server, name)
+    if own in tools and own != whole:
+        return (_bind_whole_tool(own, tools[own], name),)
     by_action = tuple(
         ToolBinding(tool_id, (name,))
         for tool_id, tool in tools.items()
@@ -103,6 +102,15 @@ def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[ToolBinding
         if tool_id in tools and _RUNTIME not in tools[tool_id].names:
             return (_bind_whole_tool(tool_id, tools[tool_id], name),)
     return ()
+
+
+def bind_exactly(tools: Mapping[str, Tool], name: str) -> tuple[ToolBinding, ...]:
+    """The declared tools that have this name for MCP."""
+    return tuple(
+        _bind_whole_tool(tool_id, tool, name)
+        for tool_id, tool in tools.items()
+        if tool.names.get(_RUNTIME) == name
+    )
 
 
 def _bind_whole_tool(tool_id: str, tool: Tool, name: str) -> ToolBinding:

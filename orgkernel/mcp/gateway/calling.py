@@ -27,6 +27,7 @@ from orgkernel.mcp.gateway.refusals import (
     build_refusal,
     build_undeclared_refusal,
 )
+from orgkernel.mcp.gateway.server_requests import ClientAsker, build_answering_caller
 from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.toolbox.path_targets import find_other_targets
 from orgkernel.toolbox.upstream_tools import OnProgress, UpstreamCall, UpstreamError, build_call_request
@@ -44,8 +45,9 @@ async def call_tool(
     *,
     form_asker: FormAsker,
     on_progress: OnProgress | None = None,
+    ask_client: ClientAsker | None = None,
 ) -> dict[str, Any]:
-    """The result of a call in MCP's form; a refusal is also a result.
+    """The result of a call in MCP's form; a refusal is also a result. `ask_client` passes requests of the server on.
 
     Raises `UnknownTool`, and the errors of `form_asker`.
     """
@@ -58,7 +60,7 @@ async def call_tool(
             raise UnknownTool(await _describe_unknown_tool(gateway, caller, exposed))
         if len(target.bindings) > 1:
             return build_error_result(_describe_several(target))
-        return await _decide_and_call(caller, view, target, arguments, form_asker, on_progress)
+        return await _decide_and_call(caller, view, target, arguments, form_asker, on_progress, ask_client)
     except UpstreamError as error:
         return build_error_result(f"unavailable: {clean_sentence(clean(error.error))} [TOOL_UNAVAILABLE]")
     except OrgkernelError as error:
@@ -72,6 +74,7 @@ async def _decide_and_call(
     arguments: dict[str, Any],
     form_asker: FormAsker,
     on_progress: OnProgress | None,
+    ask_client: ClientAsker | None,
 ) -> dict[str, Any]:
     server, name = target.server, target.name
     # An undeclared tool is also decided about, so that the answer and the audit record it.
@@ -91,6 +94,7 @@ async def _decide_and_call(
     call = UpstreamCall(
         request, binding.tool_id, tool_input, server, name, about,
         on_progress=on_progress, actor=caller.actor_name,
+        caller=None if ask_client is None else build_answering_caller(caller, server.name, ask_client),
     )  # fmt: skip
     tools = await caller.tools()
     step, result = await tools.call(caller.org_id, call)

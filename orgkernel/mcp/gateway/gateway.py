@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import escape_lines, quote
@@ -81,6 +82,11 @@ class McpGateway:
             tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[OfferedTool, ...]]
         ] = {}
         """Bindings, keyed by organization and server, for the last version of each."""
+
+    @cached_property
+    def may_ask(self) -> bool:
+        """Whether any server may ask callers for something during a call."""
+        return any(each.upstream.may_ask for each in self.servers.values())
 
     @property
     def servers_elsewhere(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +15,13 @@ from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.gateway.approvals import FormAnswer, FormAsker
 from orgkernel.mcp.gateway.caller import GatewayCaller, LocalCaller
 from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
+from orgkernel.mcp.gateway.client_answers import (
+    PausedCall,
+    PausedCalls,
+    build_connected_asker,
+    build_input_required,
+    require_capability,
+)
 from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.list_announcer import ListAnnouncer
 from orgkernel.mcp.gateway.listing import GatewayList, list_tools
@@ -28,8 +35,10 @@ from orgkernel.mcp.gateway.passing import (
 )
 from orgkernel.mcp.gateway.refusals import build_error_result
 from orgkernel.mcp.gateway.self_service import call_own_tool, explain_own_name, find_own_tools
+from orgkernel.mcp.gateway.server_requests import ClientAsker
 from orgkernel.mcp.server import describe_tool, hide_fault
 from orgkernel.mcp.words import write_error
+from orgkernel.toolbox.upstream_tools import RequestDenied
 
 if TYPE_CHECKING:
     from mcp import types
@@ -95,18 +104,39 @@ def build_gateway_server(
             return _adapt_to_protocol(ctx, await call_own_tool(caller, own_tool, params.arguments))
         if reason := explain_own_name(caller, params.name):
             return _adapt_to_protocol(ctx, build_error_result(f"deny: {reason}"))
+
+        async def call(ask_client: ClientAsker | None) -> dict[str, Any]:
+            return await call_tool(
+                gateway, caller, params.name, params.arguments or {}, form_asker=_build_form_asker(ctx, params),
+                on_progress=_pass_progress_on(ctx), ask_client=ask_client,
+            )  # fmt: skip
+
         try:
-            result = await call_tool(
-                gateway,
-                caller,
-                params.name,
-                params.arguments or {},
-                form_asker=_build_form_asker(ctx, params),
-                on_progress=_pass_progress_on(ctx),
+            if not gateway.may_ask:
+                return _adapt_to_protocol(ctx, await call(None))
+            if not _is_modern(ctx):
+                return await call(build_connected_asker(ctx))
+            # The names and the arguments are part of the owner: a state continues the same call only.
+            owner = repr((caller.org_id, caller.subject, caller.actor_name, params.name, params.arguments))
+
+            def start(ask_paused: ClientAsker) -> Coroutine[Any, Any, dict[str, Any]]:
+                async def ask(method: str, request_params: dict[str, Any]) -> dict[str, Any]:
+                    require_capability(ctx.session, method)
+                    return await ask_paused(method, request_params)
+
+                return call(ask)
+
+            outcome = await paused_calls.run(
+                owner, params.request_state, _dump(params.input_responses), start
             )
-            return _adapt_to_protocol(ctx, result)
+            if isinstance(outcome, PausedCall):
+                return build_input_required(outcome)
+            return _adapt_to_protocol(ctx, outcome)
         except UnknownTool as error:
             raise build_refusal(error) from None
+        except RequestDenied as error:
+            text = f"unavailable: {error} [TOOL_UNAVAILABLE]\nit might have had an effect: check before you call it again"
+            return _adapt_to_protocol(ctx, build_error_result(text))
         except _NeedsInput as form:
             form_request = types.ElicitRequest(
                 params=types.ElicitRequestFormParams(message=form.message, requested_schema=_FORM)
@@ -133,6 +163,7 @@ def build_gateway_server(
         pending_resource = find_resource(gateway, find_caller(ctx), uri)
         return _adapt_to_protocol(ctx, await await_answer(pending_resource, {"uri": uri}))
 
+    paused_calls = PausedCalls()
     lists = CacheHint(_LIST_TTL, "private")
     announcer = ListAnnouncer(gateway.changes if announces else None)
     server: Server[Any] = Server(
@@ -159,6 +190,14 @@ def build_gateway_server(
     )
     server.middleware.append(hide_fault)
     return server
+
+
+def _dump(responses: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The answers of a client as it sent them."""
+    return {
+        key: each.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for key, each in (responses or {}).items()
+    }
 
 
 async def run_gateway_stdio(gateway: McpGateway, caller: LocalCaller) -> None:

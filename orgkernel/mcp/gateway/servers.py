@@ -12,7 +12,13 @@ from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway.names import map_tool_names
 from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, compute_digest, list_changed_fields
 from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer, ServerList, ServerLists
-from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
+from orgkernel.toolbox.upstream_tools import (
+    AnsweringCaller,
+    OnProgress,
+    Upstream,
+    UpstreamError,
+    UpstreamReply,
+)
 
 _MAX_WORD_LENGTH = 80
 _MAX_LOOKS = 3
@@ -170,8 +176,9 @@ class ReviewedServer:
         return None if name is None else accepted.get(name, {}).get("inputSchema")
 
     async def call(
-        self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None
-    ) -> UpstreamReply:
+        self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None,
+        caller: AnsweringCaller | None = None,
+    ) -> UpstreamReply:  # fmt: skip
         """Call a tool if its definition is accepted and the server has not changed since it was checked.
 
         `refresh` reads the accepted definitions.
@@ -184,7 +191,7 @@ class ReviewedServer:
             if name not in live.accepted:
                 return UpstreamReply(None, self._explain_missing(live, name), "unavailable")
             reply = await self.upstream.call(
-                name, arguments, seconds=seconds, on_progress=on_progress, listed=live.listed
+                name, arguments, seconds=seconds, on_progress=on_progress, listed=live.listed, caller=caller
             )
             if reply.kind != "changed":
                 return reply

@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply
 from orgkernel.toolbox.adapters.progress import OnProgress
+from orgkernel.toolbox.adapters.server_requests import AnsweringCaller
 from orgkernel.toolbox.adapters.upstreams import UpstreamReply
 
 _FAILED = "the tool reported an error"
@@ -15,8 +16,9 @@ class CallsTools(Protocol):
     """A server whose tools can be called."""
 
     async def call(
-        self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None
-    ) -> UpstreamReply:
+        self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None,
+        caller: AnsweringCaller | None = None,
+    ) -> UpstreamReply:  # fmt: skip
         """Call one of its tools."""
 
 
@@ -31,16 +33,22 @@ class UpstreamAdapter(Adapter):
         name: str,
         seconds: float | None = None,
         on_progress: OnProgress | None = None,
+        caller: AnsweringCaller | None = None,
     ) -> None:
         super().__init__(tool_id, redeem)
         self._upstream = upstream
         self._name = name
         self._seconds = seconds
         self._on_progress = on_progress
+        self._caller = caller
 
     async def _call(self, call: Call) -> Reply:
         reply = await self._upstream.call(
-            self._name, call.arguments, seconds=self._seconds, on_progress=self._on_progress
+            self._name,
+            call.arguments,
+            seconds=self._seconds,
+            on_progress=self._on_progress,
+            caller=self._caller,
         )
         if reply.result is None:
             outcome: Literal["failed", "unavailable"] = "failed" if reply.kind == "failed" else "unavailable"

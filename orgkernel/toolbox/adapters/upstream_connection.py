@@ -14,12 +14,15 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
+    CreateMessageRequestParams,
+    ElicitRequestParams,
     Implementation,
     PromptListChangedNotification,
     ResourceListChangedNotification,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
 
 from orgkernel.engines import is_on
 from orgkernel.toolbox.adapters.adapter import build_headers, reply_missing
@@ -27,6 +30,7 @@ from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTranspo
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import open_limited_stdio
 from orgkernel.toolbox.adapters.server_guard import ServerGuard
+from orgkernel.toolbox.adapters.server_requests import ServerRequests
 from orgkernel.toolbox.adapters.sse_http import open_sse
 from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
@@ -59,6 +63,8 @@ class UpstreamConnection:
         on_change: Callable[[ListKind], None],
         on_end: Callable[[UpstreamConnection], None],
     ) -> None:
+        self.requests = ServerRequests()
+        """Requests of the server that callers answer."""
         self.calls = 0
         """Number of calls that use it now."""
         self.announces_changes = False
@@ -153,6 +159,7 @@ class UpstreamConnection:
                         cache=None,
                         message_handler=self._receive,
                         client_info=Implementation(name="orgkernel", version=__version__),
+                        **self._build_callbacks(),
                     )
                     self._client = await stack.enter_async_context(client)
                     self._tool_client = self._open_tool_client(stack)
@@ -175,12 +182,32 @@ class UpstreamConnection:
             if not self.ready.done():
                 self.ready.set_result(None)
 
+    def _build_callbacks(self) -> dict[str, Any]:
+        """The functions that answer requests of the server. The SDK tells the server that it may send those that are there."""
+        may_ask, answer = self._provider.may_ask, self.requests.answer
+
+        async def elicit(_: Any, params: ElicitRequestParams) -> Any:
+            return await answer("elicitation/create", _dump(params))
+
+        async def sample(_: Any, params: CreateMessageRequestParams) -> Any:
+            return await answer("sampling/createMessage", _dump(params))
+
+        async def list_roots(_: Any) -> Any:
+            return await answer("roots/list", {})
+
+        callbacks = {
+            "elicitation": ("elicitation_callback", elicit),
+            "sampling": ("sampling_callback", sample),
+            "roots": ("list_roots_callback", list_roots),
+        }
+        return dict(callbacks[each] for each in may_ask)
+
     def _open_tool_client(self, stack: AsyncExitStack) -> HttpToolClient | None:
         """The client for calls without a session, if the server and its headers allow one. The stack closes it."""
         provider, limits = self._provider, self._limits
         if not (is_on("http_client") and self.is_modern and isinstance(provider.server, str)):
             return None
-        if provider.transport == "sse":
+        if provider.transport == "sse" or provider.may_ask:
             return None
         headers, _ = build_headers(provider, self._credentials)
         try:
@@ -250,6 +277,10 @@ class UpstreamConnection:
             pass  # then the lists that are kept are read again when they expire
         finally:
             self.announces_changes = False
+
+
+def _dump(params: BaseModel) -> dict[str, Any]:
+    return params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
 
 
 @asynccontextmanager

@@ -31,6 +31,14 @@ from pydantic_core import ValidationError
 
 from orgkernel.runtime.own_text import fold_to_one_line
 from orgkernel.toolbox.adapters.progress import OnProgress, ProgressQueue
+from orgkernel.toolbox.adapters.server_requests import (
+    ANSWER_SECONDS,
+    MAX_ROUNDS,
+    METHODS,
+    RESULTS,
+    AnsweringCaller,
+    RequestDenied,
+)
 from orgkernel.toolbox.adapters.upstream_answers import UpstreamError, UpstreamReply, UpstreamStatus
 from orgkernel.toolbox.adapters.upstream_connection import UpstreamConnection, find_first_cause
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
@@ -107,6 +115,11 @@ class Upstream:
         return find_files_folder(self._provider)
 
     @property
+    def may_ask(self) -> bool:
+        """Whether the server may ask callers for something during a call."""
+        return bool(self._provider.may_ask)
+
+    @property
     def status(self) -> UpstreamStatus:
         """The current status."""
         if self._is_closed:
@@ -157,8 +170,9 @@ class Upstream:
         seconds: float | None = None,
         on_progress: OnProgress | None = None,
         listed: Definitions | None = None,
+        caller: AnsweringCaller | None = None,
     ) -> UpstreamReply:
-        """Call a tool. Cancelling this cancels the call at the server, and no other one. A start has its own time.
+        """Call a tool. `caller` answers requests of the server. Cancelling this cancels the call at the server, and no other one. A start has its own time.
 
         `listed` is the list of tools that the caller has checked. If the server could have another one now, because
         it was started again or told of a change, nothing is called, and the reply is `changed`.
@@ -166,7 +180,8 @@ class Upstream:
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
         progress = None if on_progress is None else ProgressQueue(self._mask_progress(on_progress))
         try:
-            return UpstreamReply(await self._ask(self._build_sender(request, seconds, progress), listed))
+            sender = self._build_sender(request, seconds, progress, self._mask_requests(caller))
+            return UpstreamReply(await self._ask(sender, listed))
         except UpstreamError as error:
             return UpstreamReply(None, error.error, error.kind, error.is_uncertain)
         finally:
@@ -263,7 +278,11 @@ class Upstream:
                 connection.end_if_unused()
 
     def _build_sender(
-        self, request: Request[Any, Any], seconds: float | None = None, progress: ProgressQueue | None = None
+        self,
+        request: Request[Any, Any],
+        seconds: float | None = None,
+        progress: ProgressQueue | None = None,
+        caller: AnsweringCaller | None = None,
     ) -> Callable[[UpstreamConnection], Awaitable[dict[str, Any]]]:
         """Build a use of the connection that sends a request."""
         limit = self._limits.call_seconds if seconds is None else seconds
@@ -271,15 +290,19 @@ class Upstream:
 
         async def send(connection: UpstreamConnection) -> dict[str, Any]:
             was_sent = False
-            connection.allow_answer_time(limit)
+            connection.allow_answer_time(max(limit, ANSWER_SECONDS) if self._provider.may_ask else limit)
             session = connection.client.session
+            asked: AnsweringCaller | None = None
             try:
-                async with asyncio.timeout(limit), self._free:
+                async with asyncio.timeout(limit) as deadline, self._free:
+                    asked = _pause_while_answering(caller, deadline, limit)
+                    connection.requests.enter(asked)
                     was_sent = True
                     try:
                         answer = await _send_plain(connection, request, put)
                         if answer is None:
                             answer = await session.send_request(request, _RAW, progress_callback=put)
+                        answer = await self._answer_requests(session, request, answer, asked)
                     except MCPError as error:
                         if error.code != HEADER_MISMATCH or not connection.is_modern:
                             raise
@@ -289,9 +312,46 @@ class Upstream:
             except TimeoutError:
                 message = f"it did not answer within {limit:g} seconds"
                 raise UpstreamError(message, "timeout", is_uncertain=was_sent) from None
+            finally:
+                if was_sent:
+                    connection.requests.leave(asked)
             return self._check_result(answer)
 
         return send
+
+    async def _answer_requests(
+        self, session: Any, request: Request[Any, Any], answer: dict[str, Any], caller: AnsweringCaller | None
+    ) -> dict[str, Any]:
+        """The result of a call whose server asks for input in results: it is sent again with the answers. Raises `UpstreamError`."""
+        rounds = 0
+        while answer.get("resultType") == "input_required" and caller is not None:
+            responses = {}
+            for key, each in dict(answer.get("inputRequests") or {}).items():
+                kind = METHODS.get(each.get("method"))
+                if kind not in self._provider.may_ask:
+                    raise UpstreamError(f"it asks for {kind or 'something unknown'}, which its settings do not allow", "protocol", is_uncertain=True)  # fmt: skip
+                try:
+                    given = await caller.answer(each["method"], each.get("params") or {})
+                    responses[key] = RESULTS[each["method"]].model_validate(given, by_name=False)
+                except RequestDenied as error:
+                    message = self._clean_text(f"it asks for {kind}: {error}")
+                    raise UpstreamError(message, "failed", is_uncertain=True) from None
+            rounds += 1
+            if rounds > MAX_ROUNDS:
+                raise UpstreamError(f"it asked more than {MAX_ROUNDS} times", "protocol", is_uncertain=True)
+            again_with = {"input_responses": responses, "request_state": answer.get("requestState")}
+            again = request.model_copy(update={"params": request.params.model_copy(update=again_with)})
+            answer = await session.send_request(again, _RAW)
+        return answer
+
+    def _mask_requests(self, caller: AnsweringCaller | None) -> AnsweringCaller | None:
+        if caller is None:
+            return None
+
+        async def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+            return await caller.answer(method, self._mask(params, self._maskers.results))
+
+        return caller._replace(answer=answer)
 
     def _check_result(self, result: dict[str, Any]) -> dict[str, Any]:
         kind = result.pop("resultType", "complete")
@@ -369,6 +429,28 @@ class Upstream:
             await receiver(progress, total, None if message is None else self._maskers.texts.mask(message))
 
         return receive
+
+
+def _pause_while_answering(
+    caller: AnsweringCaller | None, deadline: asyncio.Timeout, seconds: float
+) -> AnsweringCaller | None:
+    """The caller, whose answers have their own time. Afterwards the call has its `seconds` again."""
+    if caller is None:
+        return None
+    loop = asyncio.get_running_loop()
+
+    async def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+        deadline.reschedule(loop.time() + ANSWER_SECONDS + seconds)
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await caller.answer(method, params)
+        except TimeoutError:
+            raise RequestDenied(f"the caller did not answer within {ANSWER_SECONDS:g} seconds") from None
+        finally:
+            if not deadline.expired():
+                deadline.reschedule(loop.time() + seconds)
+
+    return caller._replace(answer=answer)
 
 
 async def _send_plain(

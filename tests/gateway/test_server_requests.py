@@ -1,0 +1,107 @@
+"""Requests of servers during a call: to elicit, to sample and to list folders, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CreateMessageResult, ElicitResult, TextContent
+
+from tests.api.keys import bearer
+from tests.gateway.gateways import on_wire, over_http
+from tests.gateway.shop import CLERK, LOOK, PAY, SEND, TOOLS, WIPE, Shop
+from tests.gateway.test_gateway_calls import ENVELOPE, ERA, headers_of
+from tests.mcp import everything
+from tests.support.in_process import run_here
+
+SAMPLE = {
+    "method": "sampling/createMessage",
+    "params": {"messages": [{"role": "user", "content": {"type": "text", "text": "Which?"}}], "maxTokens": 5},
+}
+ELICIT = {
+    "method": "elicitation/create",
+    "params": {"message": "How many?", "requestedSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+}  # fmt: skip
+CATALOG = TOOLS + (
+    "  box_asks_user: {type: mcp_server, provider: box, names: {mcp: elicitation/create}, path_arguments: []}\n"
+    "  box_asks_model: {type: mcp_server, provider: box, names: {mcp: sampling/createMessage}, path_arguments: []}\n"
+    "  modern_asks_user: {type: mcp_server, provider: modern, names: {mcp: elicitation/create}, path_arguments: []}\n"
+    "  mcp__modern: {type: mcp_server, provider: modern, side_effects: read, path_arguments: []}\n"
+)
+GIVEN = "".join(
+    f"{{tool: {each}, level: full}}, " for each in ("box_asks_user", "modern_asks_user", "mcp__modern")
+)
+
+
+def asking_shop(folder: Path) -> Shop:
+    """A shop with a server of the era with a handshake and one without, which ask. The clerk may answer forms only."""
+    shop = Shop(folder, tools=CATALOG, clerk=CLERK.replace("[{", f"[{GIVEN}{{", 1))
+    shop.box.says(tools=[LOOK, SEND, PAY, WIPE], asks={"look": ELICIT, "send": SAMPLE})
+    may_ask = {"orgkernel": {"may_ask": ["elicitation", "sampling"]}}
+    modern = {"command": shop.box.command["command"], "args": [everything.__file__]}
+    shop.declare({"box": shop.box.command | may_ask, "crate": shop.crate.command, "modern": modern | may_ask})
+    return shop
+
+
+def test_a_client_with_a_handshake_is_asked_on_its_connection(tmp_path: Path) -> None:
+    """It gets what the role has the right to answer, and the audit log has the decisions about all requests."""
+    shop = asking_shop(tmp_path)
+    with on_wire(shop, elicitation={}, sampling={}) as wire:
+        number = wire.send("tools/call", name="box__look", arguments={})
+        asked = wire.read()
+        assert (asked["method"], asked["params"]["message"]) == ("elicitation/create", "How many?")
+        wire.write({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"n": 3}}})
+        text = wire.answer(number)["result"]["content"][0]["text"]
+        assert json.loads(text) == {"action": "accept", "content": {"n": 3}}
+        assert "`role:clerk` has no right to `tool:box_asks_model`" in wire.text("box__send")
+        number = wire.send("tools/call", name="modern__test_input_required_result_elicitation", arguments={})
+        asked = wire.read()
+        wire.write({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"name": "Ann"}}})  # fmt: skip
+        assert wire.answer(number)["result"]["content"][0]["text"] == "Hello, Ann!"
+    listed = run_here("audit", "query", "--store", str(shop.store), cwd=tmp_path).stdout
+    assert "tool:box_asks_user" in listed
+    assert "deny role:clerk tool:box_asks_model" in " ".join(listed.split())
+
+
+def test_a_client_without_a_handshake_answers_with_the_call(tmp_path: Path) -> None:
+    """Over HTTP, for servers of both eras. A client that cannot answer, and one whose state is of another key, gets no further."""
+    shop = asking_shop(tmp_path)
+    questions: list[str] = []
+
+    async def elicit(_: Any, params: Any) -> ElicitResult:
+        questions.append(params.message)
+        return ElicitResult(action="accept", content={"n": 4, "name": "Bob"})
+
+    async def sample(_: Any, params: Any) -> CreateMessageResult:
+        raise AssertionError("the role may not have its model sampled")
+
+    async def ask(url: str, key: str) -> list[str]:
+        async with httpx2.AsyncClient(headers=bearer(key)) as http:
+            transport = streamable_http_client(f"{url}/mcp", http_client=http)
+            async with Client(transport, elicitation_callback=elicit, sampling_callback=sample) as client:
+                names = ("box__look", "modern__test_input_required_result_elicitation", "box__send")
+                results = [await client.call_tool(name, {}) for name in names]
+        return [each.content[0].text for each in results if isinstance(each.content[0], TextContent)]
+
+    with over_http(shop) as http:
+        key = http.key("ann")
+        look, greeting, refused = asyncio.run(ask(http.url, key))
+        assert json.loads(look)["content"]["n"] == 4
+        assert greeting == "Hello, Bob!"
+        assert "has no right to `tool:box_asks_model`" in refused
+        assert questions == ["How many?", "What is your name?"]
+        assert "the client does not answer" in http.text(key, "box__look")
+        calls = len(shop.box.calls)
+        forged = {"name": "box__look", "arguments": {}, "requestState": "call-forged", "_meta": ENVELOPE}
+        answer = http.post(
+            key,
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": forged},
+            **{**headers_of(ERA, "box__look")},
+        )
+        assert "does not wait for this answer any more" in answer.text
+        assert len(shop.box.calls) == calls
