@@ -78,13 +78,23 @@ def read_signs(message: str) -> MessageSigns:
         points,
         about,
         bool(sentences) and all(_is_question(part, vocabulary, "?" in text) for part in sentences),
-        bool(talk) and len(words) <= 2 * len(talk.split()) + 8,
+        _is_mostly(talk, len(words)),
         bool(closing) and "?" not in text and set(_WORD.findall(rest)) <= vocabulary.words("polite"),
         bool(stop) and set(_WORD.findall(vocabulary.remove("stop", text))) <= vocabulary.words("polite"),
         bool(change) and text.find(change) < 40,
         _is_statement(text, words, vocabulary),
         extract_objects(vocabulary.remove("talk", text) if talk else message),
     )
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether a short text in lower case is small talk in so many words."""
+    talk = _get_vocabulary(find_language(text)).find("talk", text)
+    return _is_mostly(talk, len(_WORD.findall(text)))
+
+
+def _is_mostly(talk: str, words: int) -> bool:
+    return bool(talk) and words <= 2 * len(talk.split()) + 8
 
 
 @lru_cache(maxsize=2_048)

@@ -26,6 +26,7 @@ from .request_words import (
     PROGRAMMING_VERBS,
     TRACEBACK_PATTERN,
     TRACEBACK_SIGNS,
+    VISIT_PATTERN,
 )
 from .word_forms import TextWord
 from .word_topics import GAP, map_phrases_by_first_stem
@@ -38,6 +39,8 @@ LOG: Final = "~log"
 """Pasted lines of a log."""
 LEAD: Final = "~lead"
 """The order to divide work, to coordinate it, or to decide what comes first."""
+VISIT: Final = "~visit"
+"""The order to look at a page of the web."""
 COMMAND: Final = "~command"
 """The order to take charge of the whole."""
 _PHRASE: Final = 1.2
@@ -52,6 +55,8 @@ class Act(NamedTuple):
     words: str
     """The words that express it."""
     weight: float
+    thing: range = range(0)
+    """The positions of the words for a thing that is to be made."""
 
 
 def find_fault(text: str) -> Act | None:
@@ -61,6 +66,12 @@ def find_fault(text: str) -> Act | None:
         return Act(FAULT, traced.group().strip(), 1.2)
     fault = FAULT_PATTERN.search(text)
     return None if fault is None else Act(FAULT, fault.group().strip(), 1.3)
+
+
+def find_visit(text: str) -> Act | None:
+    """The order to look at a page, with its address."""
+    visit = VISIT_PATTERN.search(text)
+    return None if visit is None else Act(VISIT, visit.group().strip(), 1.6)
 
 
 def find_log(text: str) -> Act | None:
@@ -105,7 +116,7 @@ def find_made(words: list[str], clauses: list[int], weights: list[float], orders
                     if clauses[place] > clauses[at] + 1:
                         break
                     weights[place] *= 0.4
-                return Act(MAKE, f"{word} {words[made]}", 1.6)
+                return Act(MAKE, f"{word} {words[made]}", 1.6, range(at + 1, made + 1))
         follows = words[at + 1] if at + 1 < len(words) else ""
         if (
             word in PROGRAMMING_VERBS

@@ -14,7 +14,8 @@ from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from .languages import FOREIGN_STOP, begin, find_language
+from .follow_up_words import is_small_talk
+from .languages import FOREIGN_STOP, FOREIGN_WEAK, begin, find_language, find_relative_clauses
 from .request_acts import (
     Act,
     find_fault,
@@ -24,6 +25,7 @@ from .request_acts import (
     find_made,
     find_phrases,
     find_thing,
+    find_visit,
 )
 from .request_words import (
     ARTICLE_WORDS,
@@ -59,6 +61,7 @@ from .request_words import (
     STATEMENT_OPENER_WORDS,
     STOP_WORDS,
     SUBORDINATE_CONJUNCTIONS,
+    TEXT_ORDER_PATTERN,
     TROUBLE_WORDS,
     URL_PATTERN,
     USING_VERBS,
@@ -72,7 +75,7 @@ from .word_forms import TextWord, clean, find_tokens, join_words, stem
 MOST_CHARACTERS: Final = 4_000
 """Maximum number of characters that are read. The request usually comes before pasted text."""
 MOST_TOKENS: Final = 160
-REQUEST, QUESTION_MOOD, STATEMENT = "request", "question", "statement"
+REQUEST, FRAGMENT, QUESTION_MOOD, STATEMENT = "request", "fragment", "question", "statement"
 _LAST_TOKENS: Final = 60
 _MAX_SMALL_TALK_WORDS: Final = 30
 """Maximum number of words of small talk. In a longer text, small talk is only a remark."""
@@ -82,9 +85,11 @@ _WEIGHT_NEXT_TO_ACT: Final = 0.85
 """Weight of ordinary words if the text contains an act, because the act distinguishes roles better than its object."""
 _OPENING_WORD_WEIGHT: Final = 1.25
 """Weight of the first word of a sentence."""
+_THING_WEIGHT: Final = 0.3
+"""Weight, as a trigger, of words for a thing that is to be made."""
 _STATEMENT_FACTOR: Final = 0.5
 """Factor for a text that asks for nothing and reports no fault."""
-_PERSONAL_FACTOR: Final = 0.35
+PERSONAL_FACTOR: Final = 0.35
 """Factor for a statement about a person."""
 _TROUBLE_FACTOR: Final = 0.8
 """Factor for a statement that could describe trouble."""
@@ -124,9 +129,12 @@ class RequestText(NamedTuple):
     asked: str = ""
     """The text without the forbidden parts."""
     tokens: tuple[tuple[str, str, float], ...] = ()
-    """Every word: its stem, the word in lower case, and its weight, which is 0 if it is forbidden or mentioned."""
+    """Every word: its stem, the word in lower case, and its weight as declared evidence, which is 0 if it is forbidden or
+    mentioned, and low in the name of a thing that is to be made: an endpoint that is written is not called."""
     requests: bool = False
     """Whether a sentence of the text is a request or a question."""
+    explicit: bool = False
+    """Whether a sentence orders, wishes or asks in so many words."""
 
 
 @dataclass(slots=True)
@@ -142,13 +150,20 @@ class _Reading:
     polite: list[tuple[int, int]]
     rest: str
     """The text without greetings, in lower case."""
+    language: str | None = None
     moods: dict[int, str] = field(default_factory=dict)
-    """The mood of each sentence: a request, a question, or a statement."""
+    """The mood of each sentence: a request, a question, a statement, or a fragment such as `sales report`, which is read as
+    a request."""
 
 
 def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> RequestText:
     """Read a request. `terms` are the stems that roles use. Never raises, and takes bounded time for any text."""
-    text = join_words(URL_PATTERN.sub(" ", clean(text, MOST_CHARACTERS)))
+    text = clean(text, MOST_CHARACTERS)
+    visit = find_visit(text)
+    text = join_words(URL_PATTERN.sub(" ", text))
+    material = TEXT_ORDER_PATTERN.match(text)
+    if material is not None:
+        text = text[: material.end()]
     language = find_language(text)
     polite = [match.span() for match in GREETING_PATTERN.finditer(text)]
     tokens = find_tokens(text)
@@ -166,7 +181,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
     weights = [0.0 if _is_inside(token, polite) else 1.0 for token in tokens]
-    reading = _Reading(text, tokens, words, clauses, sentences, weights, polite, rest)
+    reading = _Reading(text, tokens, words, clauses, sentences, weights, polite, rest, language)
     # The order matters: a role that is addressed inside a negation must already have lost its weight.
     _mask_negations(words, clauses, weights)
     allowed_text = _remove_forbidden(reading)
@@ -174,11 +189,14 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     creative = _mask_topic_of_poem(words, sentences, weights)
     reading.moods = _find_moods(reading)
     acts, is_statement = _find_acts(reading, bool(addressed))
+    if visit is not None:
+        acts.append(visit)
     ordered = bool(acts)
     phrases = list(find_phrases(tokens, words, sentences, weights))
     factor, small_talk = _judge_kind(reading, is_statement, bool(phrases))
     kept, whole = _keep_words(reading, language, terms)
     acts += phrases
+    made = {place for act in acts for place in act.thing}
     if acts:
         kept = {stem: term._replace(weight=_WEIGHT_NEXT_TO_ACT * term.weight) for stem, term in kept.items()}
     for act in acts:
@@ -192,20 +210,21 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         language,
         tuple(whole),
         () if ordered else _find_private(reading),
-        allowed_text,
+        f"{allowed_text} (web page)" if visit is not None else allowed_text,
         tuple(
-            (token.stem, word, weight)
-            for token, word, weight in zip(reading.tokens, words, weights, strict=True)
+            (token.stem, word, weight * (_THING_WEIGHT if place in made else 1.0))
+            for place, (token, word, weight) in enumerate(zip(reading.tokens, words, weights, strict=True))
             if not token.part
         ),
         not is_statement,
+        bool({REQUEST, QUESTION_MOOD} & set(reading.moods.values())),
     )
 
 
 def _find_acts(reading: _Reading, addressed: bool) -> tuple[list[Act], bool]:
     """The ordered acts, and whether the whole text is only a statement."""
     words, weights = reading.words, reading.weights
-    asks = {number for number, mood in reading.moods.items() if mood == REQUEST} or {
+    asks = {number for number, mood in reading.moods.items() if mood in (REQUEST, FRAGMENT)} or {
         number for number, mood in reading.moods.items() if mood == QUESTION_MOOD
     }
     orders = [sentence in asks for sentence in reading.sentences]
@@ -231,7 +250,9 @@ def _judge_kind(reading: _Reading, is_statement: bool, worded: bool) -> tuple[fl
     words, rest = reading.words, reading.rest
     factor = 1.0
     small_talk = bool(reading.polite) and len(re.findall(r"\w+", rest)) < 2
-    if len(words) <= _MAX_SMALL_TALK_WORDS and SMALL_TALK_PATTERN.search(rest):
+    if len(words) <= _MAX_SMALL_TALK_WORDS and (
+        SMALL_TALK_PATTERN.search(rest) or (reading.language is not None and is_small_talk(rest))
+    ):
         factor, small_talk = 0.2, True
     question = QUESTION_PATTERN.match(rest)
     if question is not None and not set(words) & OWN_CONTEXT_WORDS:
@@ -239,7 +260,7 @@ def _judge_kind(reading: _Reading, is_statement: bool, worded: bool) -> tuple[fl
         return min(factor, 0.6 if worded else 0.5 if loose else 0.25), True
     if is_statement:
         troubled = _TROUBLE_FACTOR if (TROUBLE_WORDS | PROGRAM_PART_NOUNS) & set(words) else _STATEMENT_FACTOR
-        factor = min(factor, _PERSONAL_FACTOR if _is_personal(words) else troubled)
+        factor = min(factor, PERSONAL_FACTOR if _is_personal(words) else troubled)
     return factor, small_talk
 
 
@@ -278,7 +299,7 @@ def _keep_words(
         weight *= 0.3 if _is_inside(token, pasted) else 0.5 if _is_inside(token, quoted) else 1.0
         if weight <= 0:
             continue
-        if word in WEAK_WORDS:
+        if word in WEAK_WORDS or (language is not None and word in FOREIGN_WEAK):
             weight *= 0.45
         # Stems of other languages are cut to their beginning in the index, because their endings are not known here.
         known = begin(token.stem) if language is not None and begin(token.stem) in terms else token.stem
@@ -312,6 +333,7 @@ def _find_moods(reading: _Reading) -> dict[int, str]:
                 for at in (*starts, *after_and)
             )
             or words[first] in ("only", "just", "not", "rather")
+            or any(_is_order(words, at, last) for at in starts)
         ):
             moods[number] = REQUEST
         elif "?" in sentence_text[-3:] or words[first] in QUESTION_WORDS:
@@ -320,9 +342,14 @@ def _find_moods(reading: _Reading) -> dict[int, str]:
             moods[number] = STATEMENT
         else:
             moods[number] = (
-                REQUEST if any(word not in STOP_WORDS for word in words[first : last + 1]) else STATEMENT
+                FRAGMENT if any(word not in STOP_WORDS for word in words[first : last + 1]) else STATEMENT
             )
     return moods
+
+
+def _is_order(words: list[str], at: int, last: int) -> bool:
+    """Whether a clause begins with a word and an article, as in `water the flowers`: an order with any verb."""
+    return at < last and words[at] not in STOP_WORDS and words[at + 1] in ARTICLE_WORDS - {"please", "one"}
 
 
 def _skip(words: list[str], at: int, last: int) -> int:
@@ -576,12 +603,15 @@ def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[fl
 def _weigh_by_place(reading: _Reading, asks: set[int]) -> None:
     """Raise the weight of a request's verb, and lower the weight of reasons and of stories next to the request."""
     words, clauses, sentences, weights = reading.words, reading.clauses, reading.sentences, reading.weights
+    described = _find_described(reading)
     opened, aside, clause = -1, 1.0, -1
     for at, word in enumerate(words):
         if clauses[at] != clause:
             clause, aside = clauses[at], 1.0
         if word in SUBORDINATE_CONJUNCTIONS and at:
             aside = 0.75
+        if at in described:
+            aside = 0.5
         if word in COLLEAGUE_NOUNS and at and words[at - 1] in ("your", "the", "our", "my", "a", "each"):
             weights[at] *= 0.3
         if word in STOP_WORDS:
@@ -592,6 +622,14 @@ def _weigh_by_place(reading: _Reading, asks: set[int]) -> None:
         weights[at] *= aside * (1.0 if not asks or sentences[at] in asks else _OTHER_SENTENCE_WEIGHT)
         if at > 60 and sentences[at] not in asks:
             weights[at] *= 0.6
+
+
+def _find_described(reading: _Reading) -> set[int]:
+    """The numbers of the words with which relative clauses of other languages begin."""
+    starts = find_relative_clauses(reading.text, reading.language)
+    return {
+        next((at for at, token in enumerate(reading.tokens) if token.start >= start), 0) for start in starts
+    } - {0}
 
 
 def _is_inside(token: TextWord, spans: Collection[tuple[int, int]]) -> bool:

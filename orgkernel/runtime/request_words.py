@@ -369,7 +369,22 @@ PERSON_NOUN_PATTERN: Final = lazy_pattern(
     r"(?:er|or|ist|ant|ian|eer|man|woman|agent|chief|lead|head|clerk|chef|nurse|attorney|pilot|concierge|coach|host|cook|officer|expert|superintendent|analyst|architect|counsel|secretary|paralegal|controller|xo|co|vet|buyer|guard|specialist|assistant|manager|engineer|developer|director|partner|executive|scientist|advocate|mechanic|intern|aide|guide|scout|master|captain|steward|president|technologist|dba|sre|cfo|cto|ceo|representative|rep)$"
 )
 CODE_PATTERN: Final = lazy_pattern(r"```.*?(?:```|$)", re.S)
-URL_PATTERN: Final = lazy_pattern(r"\b(?:https?://|www\.)\S+", re.I)
+_ADDRESS = r"(?<![@\w])(?:https?://|www\.)\S+|(?<![@\w./])(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|edu|gov|io|dev|app|info|eu|uk|de|fr|es|it|nl|ch|at)\b(?:/[^\s,;:!?)\]]*)?"
+URL_PATTERN: Final = lazy_pattern(_ADDRESS, re.I)
+"""Addresses of web pages. They say where something is, not what is to be done."""
+VISIT_PATTERN: Final = lazy_pattern(
+    rf"\b(?:go\ to|visit|open|browse(?:\ to)?|navigate\ to|look\ at|check(?:\ out)?|read|search)\s+(?:{_ADDRESS})",
+    re.I,
+)
+"""An order to look at a page of the web."""
+TEXT_ORDER_PATTERN: Final = lazy_pattern(
+    r"""^\W*(?:(?:please|kannst\ du|bitte|can\ you|could\ you|por\ favor|peux-tu)\s+)?(?:
+      translate | summari[sz]e | sum\ up | rephrase | paraphrase | proofread | reword | condense
+      | ubersetz\w* | fass\w* | formulier\w* | traduce\w* | resume\w* | traduis\w* | reformule\w*
+    )\b[^:\n]{0,80}:\s""",
+    re.X | re.I,
+)
+"""An order to work on the wording of the text after the colon, whatever that text is about."""
 QUOTED_PATTERN: Final = lazy_pattern(r"\"[^\"\n]{3,300}\"")
 CLAUSE_BREAK_PATTERN: Final = lazy_pattern(r"[.!?;:,](?=[\s\"')]|$)|\n|\s[-\u2013\u2014]\s|[()]")
 SENTENCE_END_PATTERN: Final = lazy_pattern(r"[.!?](?=[\s\"')])|\n")

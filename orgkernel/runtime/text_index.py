@@ -32,7 +32,7 @@ from .languages import FOREIGN_STOP, begin, find_language
 from .learned_work import COMMAND, NO_WORK, guess_work
 from .learned_work import LEAD as LEADING
 from .request_acts import LEAD
-from .request_text import RequestText, Term, is_weak, read_request
+from .request_text import PERSONAL_FACTOR, RequestText, Term, is_weak, read_request
 from .request_words import CREATED_NOUNS, PROGRAM_PART_NOUNS, STOP_WORDS
 from .word_forms import clean, find_tokens, join_words
 from .word_forms import stem as find_stem
@@ -728,9 +728,14 @@ def _judge(
     foreign = request.language is not None and request.language not in index.languages
     enough = ENOUGH
     # One shared word among several is often a coincidence, so it must be a strong one.
-    if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
+    if ranked and len(ranked[0].evidence) == 1:
         doubtful = _may_be_homonym(ranked[0].evidence[0]) or not request.requests
-        enough = _ENOUGH_OF_DOUBTFUL_WORD if doubtful else ENOUGH_OF_ONE_WORD
+        if len(request.terms) > 1:
+            enough = _ENOUGH_OF_DOUBTFUL_WORD if doubtful else ENOUGH_OF_ONE_WORD
+        if doubtful and not request.explicit and request.language is None:
+            enough = 1.0  # "fair enough" is no request to whoever plans fairs
+    elif ranked and request.factor <= PERSONAL_FACTOR and all(map(_may_be_homonym, ranked[0].evidence)):
+        enough = _ENOUGH_OF_DOUBTFUL_WORD
     if request.language in index.languages:
         enough *= _FOREIGN_SHARE
     if ranked and ranked[0].role in learned.roles and by_words.get(ranked[0].role, 0.0) < _NAMED_SCORE - 0.1:

@@ -16,6 +16,10 @@ FLOORS = {
     ("software_dev", "held_out"): (0.88, 0.95, 0.07, 0.03),
     ("sigint_alpha", "tuned"): (0.92, 0.98, 0.05, 0.02),
     ("sigint_alpha", "held_out"): (0.94, 0.98, 0.01, 0.02),
+    ("software_dev, everyday", "tuned"): (0.85, 0.90, 0.05, 0.01),
+    ("software_dev, everyday", "held_out"): (0.83, 0.86, 0.05, 0.01),
+    ("sigint_alpha, everyday", "tuned"): (0.85, 0.90, 0.05, 0.01),
+    ("sigint_alpha, everyday", "held_out"): (0.85, 0.90, 0.05, 0.01),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orgkernel.runtime.request_acts import COMMAND, FAULT, LEAD, LOG, MAKE
+from orgkernel.runtime.request_acts import COMMAND, FAULT, LEAD, LOG, MAKE, VISIT
 from orgkernel.runtime.request_text import read_request
 from orgkernel.runtime.spelling import correct_words
 from orgkernel.runtime.text_index import RoleTexts, build_index, rank_roles
@@ -91,6 +91,10 @@ def test_requests_find_their_role(text: str, role_id: str) -> None:
         "How was the release party?",
         "Fix my bike",
         "Write a poem about bugs and branches",
+        # A fragment with a single word that is only related to somebody's work.
+        "Branches, fair enough",
+        # What is to be translated can be about anything.
+        "Translate this to German: the container crashed and the tests fail",
     ],
 )
 def test_mentions_and_private_matters_find_nobody(text: str) -> None:
@@ -107,11 +111,29 @@ def test_mentions_and_private_matters_find_nobody(text: str) -> None:
         ("2026-01-02 10:00:00 login failed\nwho was that?", LOG),
         ("Tell both of your branches what to do first", LEAD),
         ("Take charge of the whole project", COMMAND),
+        ("go to example.org/acme/tool and count the stars", VISIT),
     ],
 )
 def test_acts_are_terms_of_a_request(text: str, act: str) -> None:
     """They are looked up like words, and the answer quotes the words that said so."""
     assert act in {term.stem for term in read_request(text, {}).terms}
+
+
+def test_an_address_says_where_and_not_what() -> None:
+    """Words of an address are not read. A mail address is not the address of a page."""
+    request = read_request("Clone github.com/acme/docker-tools for ann@bugs.com", {}, {})
+    assert [term.word for term in request.terms] == ["clone", "ann", "bugs", "com"]
+
+
+def test_a_relative_clause_of_another_language_weighs_half() -> None:
+    """`..., das Rechnungen liest` describes the script that is to be written. An indirect question is the request."""
+    weights = {
+        term.word: term.weight
+        for text in ("Schreib ein Skript, das Rechnungen liest", "Finde heraus, wem die Firma gehort")
+        for term in read_request(text, {}, {}).terms
+    }
+    assert weights["rechnungen"] == 0.5 * weights["skript"]
+    assert weights["firma"] == weights["skript"]
 
 
 def test_a_request_to_lead_needs_a_role_that_leads() -> None:

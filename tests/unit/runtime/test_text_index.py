@@ -179,6 +179,9 @@ def test_languages() -> None:
     assert find_language("Kannst du mir bitte die Tabelle schicken?") == "German"
     assert find_language("\u043d\u043e\u0447\u044c") is not None
     assert find_language("Deploy the container") is None
+    assert find_language("Behebe den Fehler in parser.py") == "German"
+    assert find_language("create a folder per customer on the server") is None
+    assert find_language("c program that prints prime numbers") is None
 
 
 @pytest.mark.parametrize(

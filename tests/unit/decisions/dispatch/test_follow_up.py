@@ -47,6 +47,15 @@ CASES = [
 ]
 
 
+EVERYDAY = [
+    ("make a REST endpoint", "codegen_specialist"),
+    ("go to github.com/agent0ai/agent-zero and tell me how many stars it has", "osint_specialist"),
+    ("explain recursion to me", "analysis_specialist"),
+    ("translate this to German: the crash happened because the disk was full", None),
+    ("Behebe den Fehler in parser.py", "bugfix_specialist"),
+]
+
+
 @pytest.fixture(scope="module")
 def kernel() -> Kernel:
     """The shipped organizations."""
@@ -71,6 +80,12 @@ def test_a_follow_up_is_answered_alike_on_every_surface(kernel, tmp_path, text, 
         assert (each["role_id"], each["reasons"][0]["code"]) == (role_id, code)
         assert each["task"]["state"] == state
         assert each["task"]["texts"] == list(decision.task.texts)
+
+
+@pytest.mark.parametrize(("text", "role_id"), EVERYDAY)
+def test_everyday_messages_find_their_role_or_none(kernel, text, role_id):
+    """What is made, where something is and what is translated are not mistaken for the work."""
+    assert kernel.dispatch(ORG, text=text).role_id == role_id
 
 
 def test_each_answer_is_the_previous_one_of_the_next_message(kernel, tmp_path):
