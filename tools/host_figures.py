@@ -4,8 +4,8 @@
 checkout or several. `A0_PYTHON` names a Python with simpleeval, PyYAML and pydantic for `tools/host_prompts.py`, which reads the
 prompts by the loader of the host. Nothing is written to a checkout.
 
-The tool section is trimmed as in the host; the whole prompt is the main prompt with the tool section, and with the brief of the
-role in place of what was cut. A tool of the catalogs that the host does not have spares nothing.
+The tool section is trimmed as in the host, once with all examples that differ and once with the first for each tool and method. The whole
+prompt is the main prompt with the tool section and the list of skills, and with the brief of the role in place of what was cut. A tool of the catalogs that the host does not have spares nothing.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from extension.host.tool_examples import ALL, FIRST
 from extension.host.tool_section import trim_section
 from extension.host.tool_texts import ToolText, list_served_tools, normalize_line
 from orgkernel.runtime.bundle import Bundle, BundleRole, read_bundle
@@ -42,16 +44,22 @@ class RoleFigures(NamedTuple):
     prompt_before: int
     """Tokens of the whole prompt of the host."""
     prompt_after: int
+    tools_of_first: int
+    """Tokens of the tool section with the first example for each tool and method."""
+    prompt_of_first: int
 
-    @property
-    def tools_spared(self) -> float:
-        """The share of the tool section, from 0 to 1."""
-        return 1 - self.tools_after / self.tools_before
+    def describe_tools(self) -> str:
+        """The tokens of the tool section, and the share that is spared."""
+        return " | ".join(
+            f"{after:,} (−{1 - after / self.tools_before:.0%})"
+            for after in (self.tools_after, self.tools_of_first)
+        )
 
-    @property
-    def prompt_spared(self) -> float:
-        """The share of the whole prompt, from 0 to 1."""
-        return 1 - self.prompt_after / self.prompt_before
+    def describe_prompt(self) -> str:
+        """The share of the whole prompt that is spared."""
+        return " | ".join(
+            f"−{1 - after / self.prompt_before:.0%}" for after in (self.prompt_after, self.prompt_of_first)
+        )
 
 
 def read_host_prompts(root: str) -> dict[str, Any]:
@@ -66,14 +74,16 @@ def read_host_prompts(root: str) -> dict[str, Any]:
 def measure_roles(prompts: Mapping[str, Any], bundle: Bundle) -> Iterator[RoleFigures]:
     """The figures of each role."""
     texts = list_tool_texts(prompts, bundle)
-    main, section = prompts["main"], prompts["tools"]
-    before = count_tokens(section)
+    main, section, skills = prompts["main"], prompts["tools"], prompts["skills"]
+    before, whole = count_tokens(section), count_tokens(f"{main}\n\n{section}\n\n{skills}")
     for role in bundle.roles.values():
-        shown = trim_section(section, texts, bundle.tools, lambda tool, role=role: may_show(role, tool)).text
-        after = count_tokens(shown)
-        whole = count_tokens(f"{main}\n\n{section}")
-        shaped = count_tokens(f"{main}\n\n{shown}\n\n{role.brief}")
-        yield RoleFigures(role.role_id, before, after, whole, shaped)
+        figures = []
+        for examples in (ALL, FIRST):
+            shown = trim_section(section, texts, bundle.tools, partial(may_show, role), examples).text
+            listed = skills if may_show(role, "skills_tool") else ""
+            shaped = count_tokens(f"{main}\n\n{shown}\n\n{listed}\n\n{role.brief}")
+            figures += [count_tokens(shown), shaped]
+        yield RoleFigures(role.role_id, before, figures[0], whole, *figures[1:])
 
 
 def list_tool_texts(prompts: Mapping[str, Any], bundle: Bundle) -> list[ToolText]:
@@ -123,15 +133,15 @@ def render_table(root: str, org_id: str) -> str:
     prompts = read_host_prompts(root)
     choosing, trimming = measure_milliseconds(prompts, bundle)
     rows = [
-        f"| `{each.role}` | {each.tools_before:,} | {each.tools_after:,} | {each.tools_spared:.0%} | {each.prompt_spared:.0%} |"
+        f"| `{each.role}` | {each.tools_before:,} | {each.describe_tools()} | {each.describe_prompt()} |"
         for each in measure_roles(prompts, bundle)
     ]
     return "\n".join(
         [
             f"{Path(root).name}, {org_id}: {choosing:.2f} ms to choose the role of a follow-up, {trimming:.2f} ms to trim a new prompt",
             "",
-            "| role | tool section | for the role | spared of it | spared of the prompt |",
-            "|---|---|---|---|---|",
+            "| role | tool section | for the role | with first examples | prompt | with first examples |",
+            "|---|---|---|---|---|---|",
             *rows,
         ]
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import importlib
 import importlib.machinery
 import importlib.util
 import io
@@ -50,7 +51,9 @@ class _AbsentPackages:
 
 
 def read_prompts() -> dict[str, Any]:
-    """The main prompt, the tool section, and the text of each file about tools, in the folder of the host."""
+    """The main prompt, the tool section, the list of skills, and the text of each file about tools, in the folder of the
+    host.
+    """
     import agent as host  # type: ignore[import-not-found]
 
     reader = types.SimpleNamespace(
@@ -61,8 +64,8 @@ def read_prompts() -> dict[str, Any]:
     )
     reader.get_data = reader.data.get
 
-    def read(name: str) -> str:
-        text: str = host.Agent.read_prompt(reader, name)
+    def read(name: str, **variables: str) -> str:
+        text: str = host.Agent.read_prompt(reader, name, **variables)
         return text
 
     reader.read_prompt = read
@@ -82,7 +85,17 @@ def read_prompts() -> dict[str, Any]:
     if "{{tools}}" in tools or not any(text.strip()[:60] in tools for text in files.values()):
         joined = "\n\n".join(text for name, text in files.items() if "example" not in name)
         tools = tools.replace("{{tools}}", joined) if "{{tools}}" in tools else f"{tools}\n\n{joined}"
-    return {"main": read("agent.system.main.md"), "tools": tools, "files": files}
+    return {"main": read("agent.system.main.md"), "tools": tools, "skills": read_skills(read), "files": files}
+
+
+def read_skills(read: Any) -> str:
+    """The entry about the skills that the host itself has. Empty for a host without any."""
+    if not os.path.exists("prompts/agent.system.skills.md"):
+        return ""
+    helpers = "helpers" if os.path.exists("helpers/skills.py") else "python.helpers"
+    skills = importlib.import_module(f"{helpers}.skills").list_skills()
+    listed = [f"**{each.name}** {each.description}".replace("\n", " ") for each in skills]
+    return str(read("agent.system.skills.md", skills="\n".join(listed))) if listed else ""
 
 
 if __name__ == "__main__":

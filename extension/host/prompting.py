@@ -23,6 +23,8 @@ _MOST_ENTRIES = 32
 _MOST_QUESTIONS = 32
 _SHOWN = 6
 _MCP_ENTRY = re.compile(r'\A## "Remote \(MCP Server\) Agent Tools" available:')
+_SKILLS_ENTRY = re.compile(r"\A\s*#+ (?:available )?skills\s[^#]*\bskills_tool\b", re.IGNORECASE)
+"""The list of skills, which only `skills_tool` can load."""
 _MCP_SERVER = re.compile(r"^### ([\w-]+)$", re.MULTILINE)
 _MCP_TOOL = re.compile(r"^### ([\w-]+)\.([^\n]+):$", re.MULTILINE)
 
@@ -180,7 +182,8 @@ def _is_clean(results: dict[str, Trimmed], *, whole: bool = True) -> bool:
 
 def _build_cache_key(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
     """The facts that decide which tools are shown. In a run for superiors, a role can have fewer tools than alone."""
-    return active.bundle.checksum, role.role_id, role.host_tools, active.settings.unlisted_tools
+    settings = active.settings
+    return active.bundle.checksum, role.role_id, role.host_tools, settings.unlisted_tools, settings.examples
 
 
 def _place(agent: Any) -> tuple[str, str]:
@@ -252,8 +255,10 @@ def _trim_all(
             results[entry] = known[entry]
         elif _MCP_ENTRY.match(entry):
             results[entry] = Trimmed(_trim_remote(entry, allowed))
+        elif _SKILLS_ENTRY.match(entry) and not allowed("skills_tool"):
+            results[entry] = Trimmed("")
         else:
-            results[entry] = trim_section(entry, texts, names, allowed)
+            results[entry] = trim_section(entry, texts, names, allowed, active.settings.examples)
     return results
 
 

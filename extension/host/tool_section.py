@@ -3,7 +3,8 @@
 A host may strip code fences from the joined files instead of each file, so the section does not always contain a
 file character by character. Files are therefore matched line by line, and lines without words (fences, the language
 of a fence, blank lines) are ignored. A line that belongs to no file is cut if it is a line of a menu of tools, or
-the heading of a file that is cut. What else is left about tools of other roles is reported.
+the heading of a file that is cut. In a file that stays, lines of a list about other tools and repeated examples are cut. What else is
+left about tools of other roles is reported.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .tool_examples import ALL, find_repeated
 from .tool_texts import EXAMPLE, ToolText, normalize_line
 
 _NAMED = re.compile(
@@ -43,11 +45,15 @@ class _Line:
 
 
 def trim_section(
-    entry: str, texts: Sequence[ToolText], known: Collection[str], allowed: Callable[[str], bool]
+    entry: str,
+    texts: Sequence[ToolText],
+    known: Collection[str],
+    allowed: Callable[[str], bool],
+    examples: str = ALL,
 ) -> Trimmed:
     """The entry without parts that describe only forbidden tools.
 
-    `texts` are the host's files, the longest first. `known` are names of tools.
+    `texts` are the host's files, the longest first. `known` are names of tools. `examples` is `all` or `first`.
     """
     if not any(text.keys[0] in entry for text in texts):
         return Trimmed(entry)
@@ -60,7 +66,15 @@ def trim_section(
     foreign = {name for name in known if not allowed(name)}
     cut |= {place: place for place in tuple(_find_stray_lines(keyed_lines, cut, foreign))}
     left, characters = _find_left_tools(keyed_lines, cut, known, allowed)
-    return Trimmed(_without(entry, lines, keyed_lines, cut), True, left, characters)
+    repeated = {
+        number
+        for first, last, _ in blocks
+        if first not in cut
+        for block in [range(keyed_lines[first].number, _find_end(lines, keyed_lines, last))]
+        for found in find_repeated([lines[number] for number in block], examples)
+        for number in block[found.start : found.stop]
+    }
+    return Trimmed(_without(entry, lines, keyed_lines, cut, repeated), True, left, characters)
 
 
 def _match_files(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
@@ -82,15 +96,15 @@ def _find_stray_lines(
     keyed_lines: list[_Line], cut: dict[int, int], foreign: Collection[str]
 ) -> Iterator[int]:
     """Lines of a list that name a tool of another role, and headings of files that are cut."""
-    named = {
-        place: name
-        for place, line in enumerate(keyed_lines)
-        if not line.owner and (name := _NAMED.match(line.key))
-    }
+    named = {place: name for place, line in enumerate(keyed_lines) if (name := _NAMED.match(line.key))}
     for place, name in named.items():
         if name["name"] not in foreign:
             continue
         is_bullet = name["mark"].startswith(_BULLET)
+        if keyed_lines[place].owner:
+            if is_bullet and name["quote"]:
+                yield place
+            continue
         beside = (named.get(place - 1), named.get(place + 1))
         in_menu = is_bullet and (
             name["quote"] or any(each and each["mark"] == name["mark"] for each in beside)
@@ -116,11 +130,20 @@ def _find_left_tools(
     return tuple(name for name in names if not allowed(name)), characters
 
 
-def _without(entry: str, lines: list[str], keyed_lines: list[_Line], cut: dict[int, int]) -> str:
-    """The entry without the lines of the blocks that begin and end at these places."""
-    if not cut:
+def _find_end(lines: list[str], keyed_lines: list[_Line], last: int) -> int:
+    """The line after a file, with the end of its last fence."""
+    end = keyed_lines[last + 1].number if last + 1 < len(keyed_lines) else len(lines)
+    stop = keyed_lines[last].number + 1
+    return stop + 1 if stop < end and lines[stop].lstrip().startswith(("~~~", "```")) else stop
+
+
+def _without(
+    entry: str, lines: list[str], keyed_lines: list[_Line], cut: dict[int, int], repeated: Collection[int]
+) -> str:
+    """The entry without the lines of the blocks that begin and end at these places, and without repeated examples."""
+    if not cut and not repeated:
         return entry
-    gone: set[int] = set()
+    gone: set[int] = set(repeated)
     for first, last in cut.items():
         end = keyed_lines[last + 1].number if last + 1 < len(keyed_lines) else len(lines)
         stop = keyed_lines[last].number + 1

@@ -136,6 +136,27 @@ def test_a_neighbor_whose_section_has_no_form_is_told(root, generation):
     assert len([line for line in lines if "unknown form" in line]) == 1
 
 
+@pytest.mark.parametrize("generation", ["G3"])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("# Available skills \n- use skills_tool to load with **skill_name**\n\n**maps** Draws maps", False),
+        ("## skills\nuse `skills_tool:list` to discover skills", False),
+        ("# Skills of our team\nask Anna", True),
+    ],
+)
+def test_the_list_of_skills_is_for_roles_that_can_load_them(root, generation, text, shown):
+    """Entries of others about skills stay."""
+    file = root / HOME[generation] / "system_prompt/_13_more.py"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{HEAD}        system_prompt.append({text!r})\n", encoding="utf-8")
+    activate(root)
+    with running(root, generation) as host:
+        for message, expected in ((BUG, shown), ("Write a function that sorts dates", True)):
+            host.say(host.open_chat(), message)
+            assert (text in host.seen[-1].entries) == expected
+
+
 @pytest.mark.parametrize("generation", ["G2"])
 def test_without_a_role_a_neighbor_does_as_without_us(root, generation):
     """Nothing is trimmed and nothing is logged."""

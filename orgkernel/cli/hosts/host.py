@@ -75,6 +75,7 @@ _SETTINGS = {
     "enforcement": "observe: change nothing; trim: show only the role's tools; enforce: also refuse other tools.",
     "on_error": "What happens to tool calls after an error of the extension: pass or refuse them.",
     "unlisted_tools": "With --agent-zero: what happens to tools that no catalog lists: warn about or refuse them.",
+    "examples": "With --agent-zero: which examples of calls the prompt shows: all that differ, or the first for each tool and method.",
 }
 
 
@@ -125,8 +126,9 @@ def activate_command(
     has errors.
     """
     if _is_claude_code(root, project):
-        if chosen.pop("unlisted_tools") is not None:
-            raise UsageError("`--unlisted-tools` is for Agent-Zero", "pass `--unknown`")
+        for name, remedy in (("unlisted_tools", "pass `--unknown`"), ("examples", "leave it out")):
+            if chosen.pop(name) is not None:
+                raise UsageError(f"`--{name.replace('_', '-')}` is for Agent-Zero", remedy)
         activate_here(str(project), org, paths, store, chosen, no_cache=no_cache)
         return
     root = str(root)
@@ -332,6 +334,7 @@ def _render_status(status: HostStatus) -> list[tuple[str, str]]:
         "enforcement": status.enforcement,
         "on error": status.on_error,
         "unlisted tools": status.unlisted_tools,
+        "examples": status.examples,
         "bad settings": "; ".join(status.slips) or None,
         "extension": f"{status.installed}, {format_count(len(status.shims), 'hook file')}"
         if status.installed

@@ -45,6 +45,7 @@ class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
     enforcement: str | None
     on_error: str | None
     unlisted_tools: str | None
+    examples: str | None
     bundle: str | None
     digest: str | None
     """Digest of the documents that the bundle was compiled from."""
