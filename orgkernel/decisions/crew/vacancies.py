@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from heapq import nsmallest
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -18,7 +20,7 @@ from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import say_unassigned
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge
+from orgkernel.graph.schema import EdgeKind
 
 MAX_CANDIDATES = 5
 
@@ -66,25 +68,31 @@ class VacancyAnswer(msgspec.Struct, frozen=True):
 def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnswer:
     """Every role that no agent at work fills. Roles outside the crew are left out."""
     tables = get_access_tables(view)
-    working: dict[str, bool] = {}
-    for agent_id in view.records.agents:
-        subject = tables.find_subject(f"agent:{agent_id}")
-        working[agent_id] = subject is not None and is_at_work(subject, state)
-    levels = _compute_levels(view, state, now)
+    subjects = ((agent_id, tables.find_subject(f"agent:{agent_id}")) for agent_id in view.records.agents)
+    working = {
+        agent_id: subject
+        for agent_id, subject in subjects
+        if subject is not None and is_at_work(subject, state)
+    }
+    # Most organizations have no vacancy, and then nobody's rank and skills matter.
+    vacant = [
+        role_id
+        for role_id in view.roles
+        if not _is_filled(view, role_id, working)
+        and view.records.posts[role_id].profile.crew_tier != "external"
+    ]
+    needed = {role_id: _map_needed_levels(view, role_id) for role_id in vacant}
+    levels = _compute_levels(view, state, set(chain.from_iterable(needed.values())), now)
     ranks = {
         agent_id: get_current_rank(view, state, subject)
-        for agent_id, at_work in working.items()
-        if at_work and (subject := tables.find_subject(f"agent:{agent_id}")) is not None
+        for agent_id, subject in (working.items() if vacant else ())
     }
 
+    plausible = _list_plausible(ranks, levels)
+
     def find() -> Iterator[Vacancy]:
-        for role_id in view.roles:
-            post = view.records.posts[role_id]
+        for role_id in vacant:
             holders = view.list_agents_in(role_id)
-            # Roles outside the crew are filled by people or services that no roster lists, so they would always be
-            # vacant.
-            if post.profile.crew_tier == "external" or any(working.get(each.source) for each in holders):
-                continue
             names = tuple(edge.source for edge in holders)
             text = (
                 f"{listing(names)} fill{'s' if len(names) == 1 else ''} role {quote(role_id)}, and none of them is at work"
@@ -94,67 +102,101 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
             declared = cite_place(f"role {role_id} is declared", view.get_place(role_id))
             yield Vacancy(
                 role_id, "not_at_work" if names else "unfilled", text, names, _find_cover(view, role_id, working),
-                _find_candidates(view, role_id, ranks, levels), (declared, *map(cite_edge, holders)),
+                _find_candidates(view, role_id, needed[role_id], plausible, ranks, levels), (declared, *map(cite_edge, holders)),
             )  # fmt: skip
 
     return VacancyAnswer(view.org_id, tuple(find()), view.digest, state.version)
 
 
-def _find_cover(view: OrgView, role_id: str, working: Mapping[str, bool]) -> str | None:
-    return next(
-        (
-            each.role_id
-            for each in list_stand_ins(view, role_id)
-            if any(working.get(edge.source) for edge in view.list_agents_in(each.role_id))
-        ),
-        None,
-    )
+def _is_filled(view: OrgView, role_id: str, working: Container[str]) -> bool:
+    return any(agent_id in working for agent_id in view.list_sources_to(EdgeKind.FILLS, role_id))
 
 
-def _compute_levels(view: OrgView, state: StateView, now: float) -> Mapping[str, Mapping[str, int]]:
-    """The current level of each agent's skills, without suspended ones."""
-    skills = view.records.skills
+def _find_cover(view: OrgView, role_id: str, working: Container[str]) -> str | None:
+    stand_ins = (each.role_id for each in list_stand_ins(view, role_id))
+    return next((each for each in stand_ins if _is_filled(view, each, working)), None)
+
+
+def _compute_levels(
+    view: OrgView, state: StateView, wanted: Collection[str], now: float
+) -> Mapping[str, Mapping[str, int]]:
+    """The current level of each agent's skills, without suspended ones and those that no vacancy needs."""
+    if not wanted:
+        return {}
+    decays = {
+        skill: definition.record.decay_rate_days
+        for skill in wanted
+        if (definition := view.records.skills.get(skill)) is not None
+    }
     return {
         agent_id: {
-            each.skill: compute_current_level(each, skills[each.skill].record.decay_rate_days, now)
+            each.skill: compute_current_level(each, decays[each.skill], now)
             for each in records
-            if each.skill in skills and not each.suspended
+            if each.skill in decays and not each.suspended
         }
         for agent_id, records in state.skills.items()
     }
 
 
+def _map_needed_levels(view: OrgView, role_id: str) -> Mapping[str, int]:
+    """The skills that a role requires, each with its highest required level."""
+    needed: dict[str, int] = {}
+    for edge in view.list_skills(role_id):
+        kind, _, level = edge.attribute.partition(":")
+        if kind == "required":
+            needed[edge.target] = max(int(level or 1), needed.get(edge.target, 1))
+    return needed
+
+
+def _list_plausible(ranks: Mapping[str, int], levels: Mapping[str, object]) -> list[str]:
+    """Agents that can be among the candidates of some role. Agents without skills differ only by rank and id, so the first
+    ones of each rank are enough.
+    """
+    unskilled: dict[int, list[str]] = {}
+    for agent_id, rank in ranks.items():
+        if not levels.get(agent_id):
+            unskilled.setdefault(rank, []).append(agent_id)
+    firsts = (nsmallest(MAX_CANDIDATES, agents) for agents in unskilled.values())
+    return [*(each for each in levels if levels[each] and each in ranks), *chain.from_iterable(firsts)]
+
+
 def _find_candidates(
-    view: OrgView, role_id: str, ranks: Mapping[str, int], levels: Mapping[str, Mapping[str, int]]
+    view: OrgView,
+    role_id: str,
+    needed: Mapping[str, int],
+    plausible: Iterable[str],
+    ranks: Mapping[str, int],
+    levels: Mapping[str, Mapping[str, int]],
 ) -> tuple[VacancyCandidate, ...]:
-    required = [edge for edge in view.list_skills(role_id) if edge.attribute.startswith("required")]
     entry = view.records.posts[role_id].profile.entry_rank
     least = NO_RANK if entry is None else get_rank_number(view, entry)
-    candidates = (
-        VacancyCandidate(
-            agent_id, tuple(_find_missing(agent_id, rank, least, entry, required, levels.get(agent_id, {})))
-        )
-        for agent_id, rank in ranks.items()
+    counts = (
+        (_count_missing(ranks[agent_id] < least, needed, levels.get(agent_id, {})), agent_id)
+        for agent_id in plausible
     )
-    # By the number of missing requirements, because their weights are not comparable: a rank is not worth a number of
-    # skills.
-    ordered = sorted(candidates, key=lambda each: (len(each.missing), each.agent_id))
-    return tuple(ordered[:MAX_CANDIDATES])
+    return tuple(
+        VacancyCandidate(
+            agent_id,
+            tuple(
+                _find_missing(entry if ranks[agent_id] < least else None, needed, levels.get(agent_id, {}))
+            ),
+        )
+        for _, agent_id in nsmallest(MAX_CANDIDATES, counts)
+    )
 
 
-def _find_missing(
-    agent_id: str,
-    rank: int,
-    least: int,
-    entry: str | None,
-    required_skills: list[Edge],
-    levels: Mapping[str, int],
-) -> Iterator[str]:
-    if rank < least:
+def _count_missing(is_rank_low: bool, needed: Mapping[str, int], levels: Mapping[str, int]) -> int:
+    """The number of sentences of `_find_missing`."""
+    return is_rank_low + sum(levels.get(skill, 0) < level for skill, level in needed.items())
+
+
+def _find_missing(entry: str | None, needed: Mapping[str, int], levels: Mapping[str, int]) -> Iterator[str]:
+    """Each missing requirement. `entry` is the entry rank, if the agent's rank is below it."""
+    if entry is not None:
         yield f"its rank is below the entry rank {quote(entry)}"
-    for edge in required_skills:
-        needed, held = int(edge.attribute.partition(":")[2] or 1), levels.get(edge.target)
+    for skill, level in needed.items():
+        held = levels.get(skill)
         if held is None:
-            yield f"it does not have skill {quote(edge.target)}"
-        elif held < needed:
-            yield f"it has skill {quote(edge.target)} at level {held}, and level {needed} is required"
+            yield f"it does not have skill {quote(skill)}"
+        elif held < level:
+            yield f"it has skill {quote(skill)} at level {held}, and level {level} is required"
