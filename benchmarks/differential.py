@@ -90,7 +90,7 @@ def run(cases: int, seed: int = 0, say: Callable[[str], None] = lambda _: None) 
 
 def _compare(world: World, folder: Path, cases: int, tally: Tally) -> None:
     latest = Kernel.open(folder).latest(ORG)
-    # A role with a tool it cannot use is an error, and what is looked for here; a document that was not read is none.
+    # A role with a tool it cannot use is an error, and what is looked for here; a document that was not read is not an error here.
     unread = [
         found for found in latest.diagnostics if found.code < "ORG2" and found.severity is Severity.ERROR
     ]

@@ -16,7 +16,7 @@ PATH = "/v1/sign-in"
 
 
 class SignIn(msgspec.Struct, frozen=True, kw_only=True):
-    """The client that the page is at an identity provider. All fields are null if it is none."""
+    """The client that the page is at an identity provider. All fields are null if the page is not a client of one."""
 
     issuer: str | None = None
     client_id: str | None = None

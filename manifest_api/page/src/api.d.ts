@@ -2878,7 +2878,7 @@ export interface components {
         };
         /**
          * SignIn
-         * @description The client that the page is at an identity provider. All fields are null if it is none.
+         * @description The client that the page is at an identity provider. All fields are null if the page is not a client of one.
          */
         SignIn: {
             issuer: string | null;

@@ -33,7 +33,7 @@ class _Context:
 
 
 def parse(content: bytes) -> Any:
-    """The value of a JSON text in UTF-8; what `json.loads` returns, but for numbers that are none, such as `NaN`.
+    """The value of a JSON text in UTF-8; what `json.loads` returns, except numbers that JSON does not have, such as `NaN`.
 
     Raises ValueError or RecursionError.
     """
