@@ -140,7 +140,10 @@ class OrganizationStatus(msgspec.Struct, frozen=True, kw_only=True):
 @router.post(
     "/v1/orgs/{org}/agents",
     **declare_change(
-        CommissionReport, CommissionBody, {"agents": [{"agent": "clerk", "role": "record_keeper"}]}, made=True
+        CommissionReport,
+        CommissionBody,
+        {"agents": [{"agent": "clerk", "role": "record_keeper"}]},
+        creates_record=True,
     ),
 )
 async def post_agents(request: Request, org: Org) -> Response:
@@ -212,7 +215,10 @@ async def post_certificate_revocation(request: Request, org: Org, agent: AgentPa
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/episodes",
     **declare_change(
-        RecordedEpisode, EpisodeDraft, {"outcome": "success", "id": "run-7", "intent": "file_note"}, made=True
+        RecordedEpisode,
+        EpisodeDraft,
+        {"outcome": "success", "id": "run-7", "intent": "file_note"},
+        creates_record=True,
     ),
 )
 async def post_episode(request: Request, org: Org, agent: AgentPath) -> Response:
@@ -275,7 +281,7 @@ async def get_personality(request: Request, answers: AnswersOfApp, org: Org, age
             "agreeableness": 0.5,
             "neuroticism": 0.3,
         },
-        made=True,
+        creates_record=True,
     ),
 )
 async def post_personality(request: Request, org: Org, agent: AgentPath) -> Response:

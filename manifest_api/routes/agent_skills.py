@@ -94,7 +94,10 @@ async def get_agent_skills(
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/skills",
     **declare_change(
-        SkillRecord, SkillBody, {"skill": "communication", "reason": "trained with the butler"}, made=True
+        SkillRecord,
+        SkillBody,
+        {"skill": "communication", "reason": "trained with the butler"},
+        creates_record=True,
     ),
 )
 async def post_skill(request: Request, org: Org, agent: AgentPath) -> Response:

@@ -124,7 +124,7 @@ async def post_lifecycle(request: Request, org: OrgOrAll, agent: AgentPath) -> R
 @router.post(
     "/v1/orgs/{org}/agents/{agent}/results",
     **declare_change(
-        QualificationResult, ResultBody, {"qualification": "first_aid", "score": 0.93}, made=True
+        QualificationResult, ResultBody, {"qualification": "first_aid", "score": 0.93}, creates_record=True
     ),
 )
 async def post_result(request: Request, org: Org, agent: AgentPath) -> Response:

@@ -112,7 +112,7 @@ async def get_claims(
 @router.post(
     "/v1/orgs/{org}/claims",
     **declare_change(
-        FileClaim, ClaimDraft, {"paths": ["src/search/**"], "session": "shop-worker-1"}, made=True
+        FileClaim, ClaimDraft, {"paths": ["src/search/**"], "session": "shop-worker-1"}, creates_record=True
     ),
 )
 async def post_claim(request: Request, org: Org) -> Response:

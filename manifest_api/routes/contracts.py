@@ -102,7 +102,9 @@ class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/orgs/{org}/contracts", **declare_change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
+@router.post(
+    "/v1/orgs/{org}/contracts", **declare_change(ContractRecord, ContractDraft, _EXAMPLE, creates_record=True)
+)
 async def post_contract(request: Request, org: Org) -> Response:
     """Store a contract that is valid, by itself and with the stored contracts. It is never changed afterwards.
 

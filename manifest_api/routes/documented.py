@@ -88,14 +88,16 @@ def declare_store_responses(shape: Any, *problems: int, status: int = 200) -> di
     }
 
 
-def declare_change(gives: Any, takes: Any, example: object, *, made: bool = False) -> dict[str, Any]:
+def declare_change(
+    gives: Any, takes: Any, example: object, *, creates_record: bool = False
+) -> dict[str, Any]:
     """The declaration of a route that changes the store: its answer, its problems and its body.
 
-    `made` is true if the route creates a record. Every such route answers 404 if the organization or the record does
+    `creates_record` is true if the route creates a record. Every such route answers 404 if the organization or the record does
     not exist.
     """
     problems = (400, 401, 404, 409, 415)
-    status = 201 if made else 200
+    status = 201 if creates_record else 200
     return {
         "status_code": status,
         "responses": declare_store_responses(gives, *problems, status=status),

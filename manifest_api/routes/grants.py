@@ -112,7 +112,7 @@ async def get_grant(request: Request, org: OrgOrAll, grant: GrantId) -> Response
         Grant,
         GrantTerms,
         {"subject": "agent:worf", "resources": ["tool:browser_agent"]},
-        made=True,
+        creates_record=True,
     ),
 )
 async def post_grant(request: Request, org: OrgOrAll) -> Response:
@@ -246,7 +246,7 @@ async def get_restriction(request: Request, org: OrgOrAll, restriction: Restrict
         Restriction,
         RestrictionTerms,
         {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"},
-        made=True,
+        creates_record=True,
     ),
 )
 async def post_restriction(request: Request, org: OrgOrAll) -> Response:

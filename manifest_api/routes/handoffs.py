@@ -75,7 +75,9 @@ class HandoffPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/orgs/{org}/handoffs", **declare_change(HandoffRecord, HandoffDraft, _EXAMPLE, made=True))
+@router.post(
+    "/v1/orgs/{org}/handoffs", **declare_change(HandoffRecord, HandoffDraft, _EXAMPLE, creates_record=True)
+)
 async def post_handoff_record(request: Request, org: Org) -> Response:
     """Decide about a hand-off. If it is permitted, claim the files of its brief and log it, both or neither.
 

@@ -86,7 +86,7 @@ async def get_locks(
 @router.post(
     "/v1/orgs/{org}/locks",
     **declare_change(
-        ToolLock, LockDraft, {"tool": "deploy", "seconds": 60, "reason": "release 7"}, made=True
+        ToolLock, LockDraft, {"tool": "deploy", "seconds": 60, "reason": "release 7"}, creates_record=True
     ),
 )
 async def post_lock(request: Request, org: Org) -> Response:

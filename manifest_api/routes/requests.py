@@ -144,7 +144,7 @@ async def get_widening(
         StoredRequest,
         RequestTerms,
         {"resources": ["tool:browser_agent"], "reason": "to read the docs"},
-        made=True,
+        creates_record=True,
     ),
 )
 async def post_request(request: Request, org: OrgOrAll) -> Response:

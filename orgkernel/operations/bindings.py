@@ -10,14 +10,8 @@ import msgspec
 from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
 from orgkernel.decisions.handoff.edges import get_layer
-from orgkernel.decisions.handoff.pairs import list_words_for
-from orgkernel.decisions.work.contracts.bindings import (
-    HandoffFacts,
-    SubjectNames,
-    find_unbound,
-    find_unbound_audit,
-    get_handoff,
-)
+from orgkernel.decisions.handoff.pairs import list_holder_names
+from orgkernel.decisions.work.contracts.bindings import HandoffFacts, SubjectNames, find_unbound, get_handoff
 from orgkernel.decisions.work.contracts.findings import ContractFinding
 from orgkernel.decisions.work.contracts.reading import ReadContract
 from orgkernel.diagnostics.wording import listing
@@ -172,7 +166,7 @@ def _list_names(context: Context, org_id: str, subject: str) -> SubjectNames:
     if context.kernel is None:
         return frozenset((subject,))
     identity = identify(context.kernel.access(org_id).view, subject)
-    return frozenset((subject,)) if identity is None else list_words_for(identity)
+    return frozenset((subject,)) if identity is None else list_holder_names(identity)
 
 
 def _list_agent_names(context: Context, org_id: str, agent: str) -> SubjectNames:

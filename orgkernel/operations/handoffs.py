@@ -15,7 +15,7 @@ from orgkernel.decisions.crew.leadership import LeadershipObservation, observe_l
 from orgkernel.decisions.evidence.state_records import HandoffRecord
 from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
 from orgkernel.decisions.handoff.live_claims import is_of_mission
-from orgkernel.decisions.handoff.pairs import list_words_for
+from orgkernel.decisions.handoff.pairs import list_holder_names
 from orgkernel.decisions.handoff.parties import find_parties
 from orgkernel.decisions.handoff.permission import (
     HandoffPermission,
@@ -192,7 +192,7 @@ def _find_origin(
             )
     if record is None and order.from_session is not None:
         record = rows.find_session(order.from_session)
-    if record is not None and record.holder not in list_words_for(sender):
+    if record is not None and record.holder not in list_holder_names(sender):
         what = f"brief {quote(record.brief)}" if record.brief else f"session {quote(record.session)}"
         raise Refused(
             f"{what} was handed down to {quote(record.holder)} and not to {quote(sender.subject)}",
@@ -282,7 +282,7 @@ def _build_claim(
     """The claim of the brief's files, if it owns any."""
     if brief is None or not brief.files_owned:
         return None
-    words = list_words_for(sender)
+    words = list_holder_names(sender)
     above = () if brief.parent is None else rows.list_claims(brief.parent)
     return WantedClaim(
         holder=holder, paths=require_paths(brief.files_owned), seconds=seconds, session=session,

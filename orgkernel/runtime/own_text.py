@@ -1,6 +1,7 @@
 """Recognizes orgkernel's own texts when they come back in the history, quoted by a model or escaped as JSON.
 
-Every layer reads the instructions in a conversation, including orgkernel's own. A classifier that mistakes such an
+orgkernel's supervisor adds instructions to the conversations of a host, and the classifiers of the host and of orgkernel read
+all of a conversation. A classifier that mistakes such an
 instruction for the task would react to itself again and again. So each text ends with a fingerprint of its words, and
 a text with a matching fingerprint is removed before the conversation is used.
 

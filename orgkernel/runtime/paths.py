@@ -417,6 +417,7 @@ def _compile(glob: str, root: str | None) -> _Pattern | None:
             folded.append(re.compile(translate(fold(loose) or "*")))
             if len(fixed) == len(folded) - 1 and not _WILD.search(name):
                 fixed.append(fold(name))
+    # At the end, `**` needs at least one name: the contents of a folder do not include the folder itself.
     within = (*exact[:-1], _ANY_NAME, None) if exact and exact[-1] is None else exact
     return _Pattern(
         read.start, understood, tuple(within), (*exact, None), (*folded, None), tuple(fixed), read.names
@@ -425,6 +426,7 @@ def _compile(glob: str, root: str | None) -> _Pattern | None:
 
 def _do_names_match(names: tuple[str, ...], patterns: _Patterns) -> bool:
     """Whether names match patterns. For each None, the nearest folder is tried first."""
+    # `at` counts names and `here` patterns. `back` is where the last `**` could take one more folder, if the rest does not match.
     at = here = 0
     back: tuple[int, int] | None = None
     while at < len(names):

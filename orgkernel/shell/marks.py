@@ -1,4 +1,5 @@
-"""Partially known words of a shell: special characters stand for parts that only a run would show.
+"""Partially known words of a shell: special characters stand for parts that only a run would show. These marks have nothing
+to do with the positions in `orgkernel.loading.marks`.
 
 The characters are in a private range of Unicode. A command that itself contains one of them is not analyzed.
 """
@@ -18,6 +19,7 @@ GLOB: Final = "\ue002"
 ONE: Final = "\ue003"
 """Character that matches a `?` or `[…]`."""
 HOME: Final = "\ue004"
+"""The home directory of the user."""
 TEMPORARY: Final = "\ue005"
 """A path that `mktemp` made for this command."""
 PLAIN: Final = "\ue006"
@@ -27,8 +29,11 @@ OWN_PROCESS: Final = "\ue007"
 FIELD: Final = "\ue008"
 """White space of an unquoted expansion: a new word begins here."""
 OPEN: Final = "\ue009"
+"""An opening brace that bash would expand. It is distinguished from a quoted one, which is an ordinary character."""
 COMMA: Final = "\ue00a"
+"""A comma between the alternatives in such braces."""
 CLOSE: Final = "\ue00b"
+"""The closing brace."""
 ROOT: Final = "\ue00c"
 """The directory the command is run in."""
 MADE: Final = "\ue00d"

@@ -26,7 +26,7 @@ def list_grant(grant: Grant) -> ListedGrant:
     return ListedGrant(**values, lifts=describe_waivers(grant))
 
 
-def describe_lift(waived_levels: Mapping[str, int], waiver: str) -> str:
+def describe_waived_level(waived_levels: Mapping[str, int], waiver: str) -> str:
     """How far grants waive a ceiling, as the end of a sentence about it; empty if none does.
 
     >>> describe_lift({"rank": 2}, "rank")

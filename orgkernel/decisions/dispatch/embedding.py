@@ -59,7 +59,7 @@ class ComparingEmbedder(Embedder, Protocol):
 
 @PerView
 def _get_tables(view: OrgView) -> dict[Embedder, Any]:
-    """The vectors of the roles, cached by embedder for as long as the snapshot is served."""
+    """An empty table, made once for each view, that `find_similar` fills with the vectors of the roles by embedder."""
     return {}
 
 
@@ -72,18 +72,17 @@ def find_similar(view: OrgView, text: str, embedder: Embedder) -> dict[int, floa
     if isinstance(embedder, ComparingEmbedder):
         if embedder not in tables:
             tables[embedder] = embedder.build_table(*_list_texts(view))
-        near = embedder.compare(text, tables[embedder])
+        similarities = embedder.compare(text, tables[embedder])
     else:
         if embedder not in tables:
             texts, sizes = _list_texts(view)
             tables[embedder] = embedder.embed(texts), sizes
-        near = compare_groups(embedder.embed([text])[0], *tables[embedder])
-    average = fmean(near)
-    # `statistics.pstdev` counts in fractions, which takes longer than the comparison itself.
-    deviation = math.sqrt(fmean([(each - average) ** 2 for each in near]))
+        similarities = compare_groups(embedder.embed([text])[0], *tables[embedder])
+    average, deviation = fmean(similarities), pstdev(similarities)
+    # Models differ in how similar unrelated texts are, so only the distance from the average role is meaningful.
     if deviation < 1e-6:
         return {}
-    shares = ((each - average) / (_DEVIATIONS * deviation) for each in near)
+    shares = ((each - average) / (_DEVIATIONS * deviation) for each in similarities)
     return {number: min(share, 1.0) for number, share in enumerate(shares) if share > 0}
 
 
@@ -105,9 +104,9 @@ def compare_groups(
     """The similarity of a vector to each group: the mean of the cosine with its first vector, which is for all texts of a
     role, and of the three nearest others.
     """
-    length = _measure(vector)
+    length = _compute_length(vector)
     cosines = [
-        sum(a * b for a, b in zip(vector, other, strict=True)) / (length * _measure(other))
+        sum(a * b for a, b in zip(vector, other, strict=True)) / (length * _compute_length(other))
         for other in others
     ]
     owners = (owner for owner, size in enumerate(groups) for _ in range(size))
@@ -122,5 +121,5 @@ def _average_nearest(cosines: Sequence[float]) -> float:
     return (cosines[0] + fmean(nearest)) / 2
 
 
-def _measure(vector: Sequence[float]) -> float:
+def _compute_length(vector: Sequence[float]) -> float:
     return math.sqrt(sum(each * each for each in vector)) or 1.0

@@ -64,7 +64,7 @@ def _find_facts(view: OrgView, pair: HandoffPair, briefs: HandoffBriefs) -> Brie
     brief = get_brief(briefs.brief)
     findings = (
         *find_brief_failures(briefs),
-        *find_gate_failures(records, briefs, pair.found),
+        *find_gate_failures(records, briefs, pair.edge_match),
         *find_unlisted_operations(records, briefs),
         *find_wider_permissions(briefs),
         *find_sacred_files(view, briefs),

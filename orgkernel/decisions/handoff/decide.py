@@ -96,7 +96,7 @@ def decide_handoff_permission(
 ) -> HandoffPermission:
     """The permission for a sender and a receiver. For a layer with several roles, the strictest result applies."""
     evaluation = _evaluate(view, question, state, briefs, decide_with_reasons)
-    findings = tuple([each.tell() for each in evaluation.failures])
+    findings = tuple([each.build_finding() for each in evaluation.failures])
     # The code comes from the first failure that decides, which need not be the first in the order of steps.
     first_finding = (
         findings[evaluation.failures.index(_get_first_failure(evaluation.failures))] if findings else None
@@ -155,8 +155,8 @@ def _evaluate_pair(
 ) -> _Evaluation:
     records, sender, receiver = view.records, pair.sender.subject, f"role:{pair.receiver}"
     failures = [*pair.failures]
-    if pair.readers and pair.found is not None and not question.budget_guard:
-        for layer, why in pair.readers:
+    if pair.read_only_layers and pair.edge_match is not None and not question.budget_guard:
+        for layer, why in pair.read_only_layers:
             failures += map(Failure.from_finding, find_writes_of_readers(briefs, layer, (why,)))
     request = AccessRequest(sender, HANDOFF, receiver, _build_context(question), question.on_behalf_of)
     decision, reasons = access(view, request, state)
@@ -174,7 +174,7 @@ def _evaluate_pair(
     failures += facts.failures
     if briefs.brief is not None:
         now = question.context.now
-        failures += find_claimed_files(briefs, state.claims, now, pair.words)
+        failures += find_claimed_files(briefs, state.claims, now, pair.holder_names)
         failures += find_broken_batch(records, briefs, state.claims, now)
     if failures:
         failures.sort(key=lambda each: each.order)
@@ -194,7 +194,7 @@ def _evaluate_pair(
 
 def _choose_route(view: OrgView, pair: HandoffPair, principal: str | None) -> HandoffRouting:
     sender = pair.sender
-    routing = route_handoff(view.org_id, sender.id, sender.kind, *pair.profiles, pair.found, principal)
+    routing = route_handoff(view.org_id, sender.id, sender.kind, *pair.profiles, pair.edge_match, principal)
     # Principals are names of callers, so they must not fill the memory.
     if len(pair.routings) < _MAX_CACHED_ROUTINGS:
         pair.routings[principal] = routing

@@ -17,7 +17,7 @@ class Failure(NamedTuple):
 
     step: HandoffStep
     code: str
-    tell: Callable[[], HandoffFinding]
+    build_finding: Callable[[], HandoffFinding]
 
     @classmethod
     def from_finding(cls, finding: HandoffFinding) -> Failure:

@@ -29,8 +29,18 @@ class HandoffPair:
     """A sender and a receiver, with the facts from documents."""
 
     __slots__ = (
-        "failures", "file_scopes", "found", "needs", "profiles", "readers", "reason", "receiver", "routings", "sender",
-        "words", "works_by_brief",
+        "edge_match",
+        "failures",
+        "file_scopes",
+        "holder_names",
+        "needs",
+        "profiles",
+        "read_only_layers",
+        "reason",
+        "receiver",
+        "routings",
+        "sender",
+        "works_by_brief",
     )  # fmt: skip
 
     def __init__(self, view: OrgView, sender: SubjectIdentity, receiver: str) -> None:
@@ -38,35 +48,35 @@ class HandoffPair:
         self.sender = sender
         self.receiver = receiver
         edges = (find_edge(records, role_id, receiver) for role_id in sender.roles)
-        self.found: FoundEdge | None = next((each for each in edges if each is not None), None)
-        self.readers = tuple(_read_only_layers(records, sender))
+        self.edge_match: FoundEdge | None = next((each for each in edges if each is not None), None)
+        """The declared edge from a role of the sender to the receiver."""
+        self.read_only_layers = tuple(_read_only_layers(records, sender))
         """The sender's read-only layers, with their lines."""
         failures = (
-            *_find_edge_failures(records, sender, receiver, self.found),
+            *_find_edge_failures(records, sender, receiver, self.edge_match),
             *_find_position_failures(records, sender),
-            *_find_missing_delegation_right(records, sender, self.found),
+            *_find_missing_delegation_right(records, sender, self.edge_match),
             # A declared edge out of a read-only layer is deliberate: planners hand down work that they could not do themselves.
-            *(() if self.found is not None else _find_readers_without_edge(self.readers)),
+            *(() if self.edge_match is not None else _find_readers_without_edge(self.read_only_layers)),
         )
         self.failures = tuple(map(Failure.from_finding, failures))
         posts = [records.posts[role_id].profile for role_id in sender.roles]
         self.profiles = posts[0] if posts else None, records.posts[receiver].profile
         """The profiles of the sender and of the receiver."""
-        self.reason = _explain_edge(records, self.found)
+        self.reason = _explain_edge(records, self.edge_match)
         """The reason that the edges give."""
-        edge_match = self.found
         self.needs = (
             ()
-            if edge_match is None
+            if self.edge_match is None
             else (
-                *(need for need in edge_match.edge.requires if need != "right_to_delegate"),
-                *(f"gate:{gate}" for gate in edge_match.edge.gates),
+                *(need for need in self.edge_match.edge.requires if need != "right_to_delegate"),
+                *(f"gate:{gate}" for gate in self.edge_match.edge.gates),
             )
         )
         """The requirements of the edge for a brief."""
         self.works_by_brief = _does_work_by_brief(records, sender)
         self.file_scopes = tuple(_list_file_scopes(records, sender))
-        self.words = list_words_for(sender)
+        self.holder_names = list_holder_names(sender)
         self.routings: dict[str | None, HandoffRouting] = {}
         """Cached routings, by principal."""
 
@@ -86,7 +96,7 @@ def find_pairs(
     return _find_pairs(view, (sender, receiver))
 
 
-def list_words_for(sender: SubjectIdentity) -> frozenset[str]:
+def list_holder_names(sender: SubjectIdentity) -> frozenset[str]:
     """The names by which a claim can refer to a subject: the subject itself and its roles."""
     return frozenset((sender.subject, *sender.keys))
 

@@ -21,7 +21,7 @@ from orgkernel.runtime.pace import PROGRESS, CompiledPacePlan, Obligation, PaceD
 from orgkernel.runtime.tiers import EMERGENCY, PRIMARY, TIERS
 from orgkernel.runtime.trigger_parser import parse_trigger
 
-# More roles than report in one watch. A plan takes a few kilobytes, and a millisecond to compile.
+# Compiling a plan takes a millisecond, and keeping it a few kilobytes. More roles than this hardly report at the same time.
 _PLANS_KEPT = 10_000
 
 

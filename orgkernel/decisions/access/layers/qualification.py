@@ -11,7 +11,7 @@ from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_edges
-from orgkernel.decisions.access.waivers import describe_lift
+from orgkernel.decisions.access.waivers import describe_waived_level
 from orgkernel.decisions.evidence.qualifications import decide_standing, has_passed
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.schema import EdgeKind
@@ -48,7 +48,7 @@ def _explain_qualification_missing(evaluation: Evaluation) -> Sentence:
     needs = "requires it" if len(missing) == 1 else "requires them"
     text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
     text += "".join(_explain_uncounted_result(evaluation, each) for each in missing)
-    text += describe_lift(evaluation.given.waives, "qualification")
+    text += describe_waived_level(evaluation.given.waives, "qualification")
     return text, locate_edges(edge for edge in needed if edge.target in missing)
 
 

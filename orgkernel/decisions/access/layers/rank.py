@@ -8,7 +8,7 @@ from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject, get_rank_number, get_rank_of_trust
-from orgkernel.decisions.access.waivers import describe_lift
+from orgkernel.decisions.access.waivers import describe_waived_level
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, StateView
 from orgkernel.decisions.reasons import cite_place
 from orgkernel.decisions.refusals import NO_RANK
@@ -69,14 +69,14 @@ def _compile(target: Target) -> Move | None:
 def _explain_rank_too_low(evaluation: Evaluation) -> Sentence:
     text, why = _explain_limit(evaluation)
     needed = quote(LEVELS[evaluation.required])
-    return f"{text}, and {needed} is required{describe_lift(evaluation.given.waives, 'rank')}", why
+    return f"{text}, and {needed} is required{describe_waived_level(evaluation.given.waives, 'rank')}", why
 
 
 def _explain_capped(evaluation: Evaluation) -> Sentence | None:
     if evaluation.resource.rank_levels is None:
         return None
     text, why = _explain_limit(evaluation)
-    return f"{text}{describe_lift(evaluation.given.waives, 'rank')}", why
+    return f"{text}{describe_waived_level(evaluation.given.waives, 'rank')}", why
 
 
 def _explain_limit(evaluation: Evaluation) -> Sentence:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_edges, locate_tool_field
-from orgkernel.decisions.access.waivers import describe_lift
+from orgkernel.decisions.access.waivers import describe_waived_level
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.schema import EdgeKind
 
@@ -53,14 +53,14 @@ def _explain_not_visible(evaluation: Evaluation) -> Sentence:
     ]
     seen = listing(sorted(evaluation.resource.departments or ()))
     belongs = f"belongs to {own}" if own else "belongs to no department"
-    lift = describe_lift(evaluation.given.waives, "visibility")
+    lift = describe_waived_level(evaluation.given.waives, "visibility")
     text = f"only members of {seen} see {evaluation.what}, and {evaluation.who} {belongs}{lift}"
     return text, (*locate_tool_field(evaluation, "departments"), *locate_edges(edges))
 
 
 def _explain_not_in_restricted_to(evaluation: Evaluation) -> Sentence:
     named = listing(sorted(evaluation.resource.restricted_to or ()))
-    lift = describe_lift(evaluation.given.waives, "restricted_to")
+    lift = describe_waived_level(evaluation.given.waives, "restricted_to")
     text = f"only {named} may use {evaluation.what}, and {evaluation.who} is not among them{lift}"
     return text, locate_tool_field(evaluation, "restricted_to")
 
