@@ -1,4 +1,5 @@
-"""What an evaluation that does not permit says of a request for access: the one that waits for an answer, or how to make one.
+"""Offers to request a refused permission: the answer to an evaluation names the request that waits for approval, or the body of a
+new one.
 
 The member `context.access_request` is the one that the draft "Access Request and Approval" of AuthZEN reserves. Requests are
 made at `POST /v1/orgs/{org}/requests`, in the words of orgkernel. The tasks and signed approvals of the draft are not implemented.

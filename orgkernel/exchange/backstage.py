@@ -23,7 +23,7 @@ COVERS = (
     "skills that are written as instructions",
     "MCP servers with an address",
 )
-SAYS = frozenset({"chain_of_command.reports_to"})
+EXPRESSED = frozenset({"chain_of_command.reports_to"})
 """Fields of a profile that a role's entities contain, besides its name and description."""
 _WHY = {"domains": "Backstage has no routing of work"}
 ID = "orgkernel/id"
@@ -160,5 +160,7 @@ def _list_losses(view: OrgView) -> Iterator[Loss]:
         ("agents", "an AiResource describes a role, not the agents that fill it", len(records.agents)),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
-    yield from find_role_losses(view, says=SAYS, why=_WHY, otherwise="Backstage has no field for it")
+    yield from find_role_losses(
+        view, expressed=EXPRESSED, why=_WHY, otherwise="Backstage has no field for it"
+    )
     yield Loss("lifecycle", f"Backstage requires one, and no document has it: it is `{_LIFECYCLE}`")

@@ -15,7 +15,14 @@ import msgspec
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import PREFIX, Document, StandingOrder
 from orgkernel.exchange.agents.names import map_names
-from orgkernel.exchange.agents.pages import At, Line, page, quote_text, render_text_lines, render_yaml_lines
+from orgkernel.exchange.agents.pages import (
+    CitedValue,
+    Line,
+    page,
+    quote_text,
+    render_text_lines,
+    render_yaml_lines,
+)
 from orgkernel.exchange.exported import ConvertedFiles, Loss
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.formats.words import get_list_words
@@ -115,7 +122,7 @@ def _list_values(document: SourceDocument) -> Mapping[str, Any]:
     record = msgspec.structs.replace(document.record, suppressions=())
     fields: Mapping[str, Any] = msgspec.to_builtins(record)
     return {
-        key: At(_add_places(value, document, (key,)), document.place(key))
+        key: CitedValue(_add_places(value, document, (key,)), document.place(key))
         for key, value in fields.items()
         if key not in ("_schema", "_version") and (value != {} or key == "hierarchy")
     }
@@ -124,12 +131,12 @@ def _list_values(document: SourceDocument) -> Mapping[str, Any]:
 def _add_places(value: Any, document: SourceDocument, route: tuple[str | int, ...]) -> Any:
     if isinstance(value, Mapping):
         return {
-            key: At(_add_places(each, document, (*route, key)), document.place(*route, key))
+            key: CitedValue(_add_places(each, document, (*route, key)), document.place(*route, key))
             for key, each in value.items()
         }
     if isinstance(value, list | tuple):
         return [
-            At(_add_places(each, document, (*route, at)), document.place(*route, at))
+            CitedValue(_add_places(each, document, (*route, at)), document.place(*route, at))
             for at, each in enumerate(value)
         ]
     return value
@@ -146,7 +153,7 @@ def _render_catalog(
     yield f"{section}:", None
     for each in sorted(definitions, key=lambda each: each.id):
         fields = _add_places(msgspec.to_builtins(each.record), each.document, (section, each.id))
-        yield from render_yaml_lines({each.id: At(fields, each.place())}, each.place(), 2)
+        yield from render_yaml_lines({each.id: CitedValue(fields, each.place())}, each.place(), 2)
     yield from _render_foot()
 
 
@@ -167,8 +174,8 @@ def _render_skill(skill: Definition[Any], name: str) -> Iterator[Line]:
     document = skill.document
     fields = dict(_list_values(document))
     if fields["name"].value != name:
-        fields["name"] = At(name, document.place("name"))
-    body = fields.pop("body", At("", None)).value
+        fields["name"] = CitedValue(name, document.place("name"))
+    body = fields.pop("body", CitedValue("", None)).value
     yield "---", None
     yield from render_yaml_lines(fields, document.place())
     yield "---", None

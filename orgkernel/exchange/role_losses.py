@@ -34,19 +34,19 @@ _BESIDES: Mapping[str, FactCount] = {
 def find_role_losses(
     view: OrgView,
     *,
-    says: Iterable[str] = (),
+    expressed: Iterable[str] = (),
     why: Mapping[str, str] | None = None,
     instead: Mapping[str, tuple[int, str]] | None = None,
     otherwise: str | None = None,
 ) -> Iterator[Loss]:
     """List a loss for each fact about roles that some role states and the target does not express.
 
-    `says` are the fields that the target expresses, such as `doctrine.report_on_failure`. `why` has the target's
+    `expressed` are the fields that the target expresses, such as `doctrine.report_on_failure`. `why` has the target's
     own reasons by fact, `otherwise` its reason for all other facts; `instead` counts a fact that the target
     expresses in part.
     """
     unsaid: dict[Lost, list[RoleField]] = {}
-    known = frozenset(says)
+    known = frozenset(expressed)
     for field in ROLE_FIELDS:
         if field.lost is not None and ".".join(field.route) not in known:
             unsaid.setdefault(field.lost, []).append(field)

@@ -25,7 +25,14 @@ from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.loading.documents import is_orgkernel_document, parse_source, read_documents
 from orgkernel.loading.files import Root, SourceText, find_files, get_markdown_kind, read_text
 from orgkernel.loading.parsed import ParsedText
-from orgkernel.project.edits.spans import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
+from orgkernel.project.edits.spans import (
+    Edit,
+    TextPlaces,
+    apply_edits,
+    find_start_of_insertion,
+    move_back,
+    move_forward,
+)
 from orgkernel.project.edits.text_diff import unified_diff
 from orgkernel.project.replacing import replace_file
 from orgkernel.project.upgrade_steps import (
@@ -237,7 +244,7 @@ def _build_result(
                 first.position(before(each.offset, number)), last.position(each.offset), each.what, each.help
             )
         edits = rounds[number].edits
-        after = landing(each.edit, edits)
+        after = find_start_of_insertion(each.edit, edits)
         for later in rounds[number + 1 :]:
             after = move_forward(after, later.edits)
         return UpgradeNote(first.position(before(each.edit.start, number)), last.position(after), each.what)

@@ -95,7 +95,7 @@ def write_version(draft: Draft, version: str | None = None) -> Iterator[TextChan
         yield _quote_version(draft, version or str(written))
     elif version is not None and version != written:
         mark = draft.mark("_version")
-        span = draft.places.span_with_quotes(mark, str(written))
+        span = draft.places.find_span_with_quotes(mark, str(written))
         what = f"writes `_version` {quote(version)} instead of {quote(written)}"
         yield (
             TextChange(Edit(*span, f'"{version}"'), what, ("_version",), version)
@@ -121,7 +121,7 @@ def _add_version(draft: Draft, version: str) -> TextChange | ManualChange:
     """Add it after `_schema` in the style of the mapping: on its own line or after a comma."""
     text, places = draft.places.text, draft.places
     mark = draft.mark("_schema")
-    span = places.span_with_quotes(mark, draft.value["_schema"])
+    span = places.find_span_with_quotes(mark, draft.value["_schema"])
     by_hand = ManualChange(
         places.compute_offset(mark), "`_version` is missing", f'add `_version: "{version}"`'
     )
@@ -132,7 +132,7 @@ def _add_version(draft: Draft, version: str) -> TextChange | ManualChange:
     indent = text[line_start:key]
     line_break = LINE_BREAK.search(text, end) or LINE_BREAK.search(text)
     new_line = None if indent.strip(" \t") else f"{line_break[0] if line_break else _NEW_LINE}{indent}"
-    if not places.in_flow(start_of(draft.marks)):
+    if not places.is_in_braces(start_of(draft.marks)):
         rest = _REST_OF_LINE.match(text, end)
         if rest is None or new_line is None:
             return by_hand

@@ -26,7 +26,7 @@ COVERS = (
     "names and descriptions", "domains", "intents", "skills", "instructions that a role knows", "chain of command",
     "ranks", "PACE plans",
 )  # fmt: skip
-SAYS = frozenset(
+EXPRESSED = frozenset(
     (
         "role_type", "chain_of_command.reports_to", "chain_of_command.authority_level", "chain_of_command.can_delegate",
         "capabilities.bst_domains", "capabilities.intents", "pace_plan", "department", "layer", "entry_rank",
@@ -102,7 +102,7 @@ def _list_losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
     yield from find_role_losses(
-        view, says=SAYS, why=_WHY, otherwise="it is for the agent, not for its callers"
+        view, expressed=EXPRESSED, why=_WHY, otherwise="it is for the agent, not for its callers"
     )
     if is_nowhere:
         yield Loss(

@@ -15,7 +15,7 @@ from orgkernel.exchange.agents.losses import (
     list_dropped,
     list_withheld,
 )
-from orgkernel.exchange.agents.pages import At, Line, page, render_yaml_lines
+from orgkernel.exchange.agents.pages import CitedValue, Line, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, build_roster
 from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import render_mark
@@ -56,7 +56,7 @@ def export_agent_framework(view: OrgView) -> ConvertedFiles:
     )  # fmt: skip
     lost = find_losses(
         view,
-        says=("requirements.preferred_model",),
+        expressed=("requirements.preferred_model",),
         roster=roster,
         withheld=(*withheld, *count_dropped(roster, HOST)),
     )
@@ -75,14 +75,14 @@ def _render_lines(mark: str, role: ExportedRole, given: list[HeldTool]) -> Itera
     agent: dict[str, Any] = {
         "kind": "Prompt",
         "name": role.name,
-        "description": At(escape_text(role.description), role.says["description"]),
+        "description": CitedValue(escape_text(role.description), role.field_places["description"]),
         "instructions": role.body,
     }
     model = role.profile.requirements.preferred_model
     if model:
-        agent["model"] = At({"id": escape_text(model)}, role.says["model"])
+        agent["model"] = CitedValue({"id": escape_text(model)}, role.field_places["model"])
     if given:
-        agent["tools"] = [At(_build_tool(each), each.place) for each in given]
+        agent["tools"] = [CitedValue(_build_tool(each), each.place) for each in given]
     yield from render_yaml_lines(agent, role.place)
 
 

@@ -15,7 +15,7 @@ from orgkernel.exchange.agents.losses import (
     list_dropped,
     list_withheld,
 )
-from orgkernel.exchange.agents.pages import At, Body, Line, page, render_yaml_lines
+from orgkernel.exchange.agents.pages import CitedValue, Line, LongText, page, render_yaml_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster
 from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import render_mark
@@ -55,7 +55,7 @@ def export_agent_spec(view: OrgView) -> ConvertedFiles:
     instead = {"chain of command": (circling, "a cycle has no top")}
     lost = find_losses(
         view,
-        says=("requirements.preferred_model",),
+        expressed=("requirements.preferred_model",),
         instead=instead,
         roster=roster,
         withheld=(*withheld, *count_dropped(roster, HOST)),
@@ -76,7 +76,7 @@ def export_agent_spec(view: OrgView) -> ConvertedFiles:
 
 def _render_lines(org_id: str, roster: Roster, root: ExportedRole) -> Iterator[Line]:
     yield f"# {render_mark(org_id, TARGET)}", root.place
-    tools: dict[str, At] = {}
+    tools: dict[str, CitedValue] = {}
     top = _build_component(roster, root, tools)
     whole = {**top, "$referenced_components": tools, "agentspec_version": VERSION}
     if not tools:
@@ -84,7 +84,7 @@ def _render_lines(org_id: str, roster: Roster, root: ExportedRole) -> Iterator[L
     yield from render_yaml_lines(whole, root.place)
 
 
-def _build_component(roster: Roster, role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
+def _build_component(roster: Roster, role: ExportedRole, tools: dict[str, CitedValue]) -> dict[str, Any]:
     agent = _build_agent(role, tools)
     if not role.subordinates:
         return agent
@@ -92,26 +92,28 @@ def _build_component(roster: Roster, role: ExportedRole, tools: dict[str, At]) -
         "component_type": "ManagerWorkers",
         "id": f"{role.id}:group",
         "name": f"{role.name}-group",
-        "group_manager": At(agent, role.place),
+        "group_manager": CitedValue(agent, role.place),
         "workers": [
-            At(_build_component(roster, roster.roles[each], tools), roster.roles[each].place)
+            CitedValue(_build_component(roster, roster.roles[each], tools), roster.roles[each].place)
             for each in role.subordinates
         ],
     }
 
 
-def _build_agent(role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
+def _build_agent(role: ExportedRole, tools: dict[str, CitedValue]) -> dict[str, Any]:
     model = role.profile.requirements.preferred_model
     return {
         "component_type": "Agent",
         "id": role.id,
         "name": role.name,
-        "description": At(role.description, role.says["description"]),
-        "llm_config": At({"$component_ref": f"llm-{model}" if model else "llm"}, role.says["model"]),
+        "description": CitedValue(role.description, role.field_places["description"]),
+        "llm_config": CitedValue(
+            {"$component_ref": f"llm-{model}" if model else "llm"}, role.field_places["model"]
+        ),
         # Two braces would be a placeholder.
-        "system_prompt": Body(tuple((_without_placeholders(line), at) for line, at in role.body.lines)),
+        "system_prompt": LongText(tuple((_without_placeholders(line), at) for line, at in role.body.lines)),
         "tools": [
-            At({"$component_ref": _refer(each, tools)}, each.place)
+            CitedValue({"$component_ref": _refer(each, tools)}, each.place)
             for each in role.held("given", "asked")
             if not each.delegates
         ],
@@ -129,11 +131,11 @@ def _without_placeholders(text: str) -> str:
     return text
 
 
-def _refer(held: HeldTool, tools: dict[str, At]) -> str:
+def _refer(held: HeldTool, tools: dict[str, CitedValue]) -> str:
     """The id of a tool in the file. A tool that needs approval has another id than the same tool without approval."""
     is_asked = held.given == "asked"
     name = f"tool:{held.id}:ask" if is_asked else f"tool:{held.id}"
-    tools[name] = At(
+    tools[name] = CitedValue(
         {
             "component_type": "ServerTool",
             "id": name,

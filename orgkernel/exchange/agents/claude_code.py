@@ -21,7 +21,7 @@ from orgkernel.exchange.agents.losses import (
     list_dropped,
     list_withheld,
 )
-from orgkernel.exchange.agents.pages import At, page, render_json_lines, render_markdown_lines
+from orgkernel.exchange.agents.pages import CitedValue, page, render_json_lines, render_markdown_lines
 from orgkernel.exchange.agents.roster import (
     ExportedRole,
     HeldTool,
@@ -111,7 +111,7 @@ def export_claude_code(view: OrgView) -> ConvertedFiles:
         )
     ask_rules, denied = _list_permissions(view, roster)
     for _, effect, words, place in rules:
-        (denied if effect == "deny" else ask_rules).extend(At(word, place) for word in words)
+        (denied if effect == "deny" else ask_rules).extend(CitedValue(word, place) for word in words)
     if ask_rules or denied:
         permissions = {key: value for key, value in (("deny", denied), ("ask", ask_rules)) if value}
         settings = {"$comment": mark, "permissions": permissions}
@@ -126,7 +126,7 @@ def export_claude_code(view: OrgView) -> ConvertedFiles:
     )  # fmt: skip
     lost = find_losses(
         view,
-        says=("requirements.preferred_model", "doctrine.max_turns_without_progress"),
+        expressed=("requirements.preferred_model", "doctrine.max_turns_without_progress"),
         roster=roster,
         withheld=(*withheld, *count_dropped(roster, HOST)),
         asks=True,
@@ -153,7 +153,9 @@ def export_claude_code(view: OrgView) -> ConvertedFiles:
 def _build_front_matter(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
     front = build_front_matter(role, given, HOST)
     if role.profile.doctrine.max_turns_without_progress != _MAX_TURNS:
-        front["maxTurns"] = At(role.profile.doctrine.max_turns_without_progress, role.says["turns"])
+        front["maxTurns"] = CitedValue(
+            role.profile.doctrine.max_turns_without_progress, role.field_places["turns"]
+        )
     return front
 
 
@@ -184,7 +186,7 @@ def _is_not_wider(name: str, held: HeldTool) -> bool:
     return LEVELS.index(_list_lowest_levels().get(name, "none")) <= LEVELS.index(held.level)
 
 
-def _list_permissions(view: OrgView, roster: Roster) -> tuple[list[At], list[At]]:
+def _list_permissions(view: OrgView, roster: Roster) -> tuple[list[CitedValue], list[CitedValue]]:
     """The host's tools that some role must ask for, and those that are switched off."""
     ask_places: dict[str, Place] = {}
     for role in roster.roles.values():
@@ -194,8 +196,8 @@ def _list_permissions(view: OrgView, roster: Roster) -> tuple[list[At], list[At]
                 ask_places.setdefault(name, held.place)
     denied = dict(_list_disabled_tools(view))
     return (
-        [At(name, ask_places[name]) for name in sorted(ask_places) if name not in denied],
-        [At(name, denied[name]) for name in sorted(denied)],
+        [CitedValue(name, ask_places[name]) for name in sorted(ask_places) if name not in denied],
+        [CitedValue(name, denied[name]) for name in sorted(denied)],
     )
 
 

@@ -105,7 +105,7 @@ def export_copilot(view: OrgView) -> ConvertedFiles:
     )  # fmt: skip
     lost = find_losses(
         view,
-        says=("requirements.preferred_model",),
+        expressed=("requirements.preferred_model",),
         roster=roster,
         withheld=(*withheld, *count_dropped(roster, HOST)),
     )

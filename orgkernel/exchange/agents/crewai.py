@@ -18,7 +18,7 @@ from orgkernel.exchange.agents.losses import (
     list_dropped,
     list_withheld,
 )
-from orgkernel.exchange.agents.pages import At, Body, Line, page, render_json_lines
+from orgkernel.exchange.agents.pages import CitedValue, Line, LongText, page, render_json_lines
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, build_roster, has_all
 from orgkernel.exchange.exported import ConvertedFiles
 from orgkernel.exchange.marks import render_mark
@@ -97,7 +97,7 @@ def export_crewai(view: OrgView) -> ConvertedFiles:
     instead = {"chain of command": (below, f"all agents have one manager; {'the instructions of each agent describe the rest' if manager else 'this crew has none'}")}  # fmt: skip
     lost = find_losses(
         view,
-        says=("requirements.preferred_model",),
+        expressed=("requirements.preferred_model",),
         organization_facts=("mission",),
         instead=instead,
         roster=roster,
@@ -139,8 +139,10 @@ def _render_crew(view: OrgView, roster: Roster, manager: str | None, mark: str) 
     constraints = f"\n{_render_list(mission.constraints)}" if mission.constraints else ""
     task: dict[str, Any] = {
         "name": "mission",
-        "description": At(escape_text(description + constraints), document.place("mission", key=True)),
-        "expected_output": At(
+        "description": CitedValue(
+            escape_text(description + constraints), document.place("mission", key=True)
+        ),
+        "expected_output": CitedValue(
             escape_text(expected or "The task is done."), document.place("mission", key=True)
         ),
     }
@@ -150,12 +152,14 @@ def _render_crew(view: OrgView, roster: Roster, manager: str | None, mark: str) 
         "name": view.org_id,
         "process": "sequential" if manager is None else "hierarchical",
         "agents": [
-            At(each.name, view.get_place(role)) for role, each in roster.roles.items() if role != manager
+            CitedValue(each.name, view.get_place(role))
+            for role, each in roster.roles.items()
+            if role != manager
         ],
         "tasks": [task],
     }
     if manager is not None:
-        crew["manager_agent"] = At(roster.names[manager], roster.roles[manager].place)
+        crew["manager_agent"] = CitedValue(roster.names[manager], roster.roles[manager].place)
     here = document.place("org_id")
     yield f"// {mark}", here
     yield from render_json_lines(crew, here)
@@ -168,12 +172,12 @@ def _render_list(texts: Iterable[str]) -> str:
 def _render_agent(role: ExportedRole, given: dict[str, Place], mark: str) -> Iterator[Line]:
     agent: dict[str, Any] = {
         "role": escape_text(role.title),
-        "goal": At(escape_text(role.description), role.says["description"]),
-        "backstory": Body(tuple((escape_text(line), at) for line, at in role.body.lines)),
+        "goal": CitedValue(escape_text(role.description), role.field_places["description"]),
+        "backstory": LongText(tuple((escape_text(line), at) for line, at in role.body.lines)),
         "allow_delegation": False,
-        "tools": [At(name, place) for name, place in given.items()],
+        "tools": [CitedValue(name, place) for name, place in given.items()],
     }
     if model := role.model_in(HOST):
-        agent["llm"] = At(model, role.says["model"])
+        agent["llm"] = CitedValue(model, role.field_places["model"])
     yield f"// {mark}", role.place
     yield from render_json_lines(agent, role.place)

@@ -65,7 +65,7 @@ def count_dropped(roster: Roster, host: str) -> tuple[tuple[str, str, int], ...]
 def find_losses(
     view: OrgView,
     *,
-    says: Iterable[str] = (),
+    expressed: Iterable[str] = (),
     organization_facts: Iterable[str] = (),
     instead: Mapping[str, tuple[int, str]] | None = None,
     roster: Roster | None = None,
@@ -75,7 +75,7 @@ def find_losses(
 ) -> Iterator[Loss]:
     """List the losses: of tools, of roles, of the organization, then those of every export.
 
-    `says` are the fields of roles that the format expresses, `organization_facts` the facts about the organization;
+    `expressed` are the fields of roles that the format expresses, `organization_facts` the facts about the organization;
     `instead` has the count and the reason of facts that it expresses in part. `withheld` are losses specific to the
     format. `asks` is true if the format can ask for approval, `roles` if it has roles.
     """
@@ -86,7 +86,7 @@ def find_losses(
             yield Loss(what, why, count)
     yield from (Loss(what, why, count) for what, why, count in withheld if count)
     if roles:
-        yield from find_role_losses(view, says=says, instead=instead)
+        yield from find_role_losses(view, expressed=expressed, instead=instead)
         outside = count_reports_outside(view)
         if outside:
             yield Loss("superiors outside", _NO_PLACE, outside)

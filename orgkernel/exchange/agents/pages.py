@@ -25,7 +25,7 @@ _BREAKS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class CitedValue:
     """A value with the place that declares it."""
 
     value: Any
@@ -33,7 +33,7 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class LongText:
     """A long string, line by line."""
 
     lines: tuple[Line, ...]
@@ -83,8 +83,8 @@ def render_yaml_lines(value: Any, place: Place | None = None, indent: int = 0) -
     pad = " " * indent
     if isinstance(value, Mapping):
         for key, each in value.items():
-            inner, at = (each.value, each.place) if isinstance(each, At) else (each, place)
-            if isinstance(inner, Body):
+            inner, at = (each.value, each.place) if isinstance(each, CitedValue) else (each, place)
+            if isinstance(inner, LongText):
                 yield from _block(f"{pad}{render_scalar(key)}: ", inner, indent + 2)
             elif isinstance(inner, (Mapping, list, tuple)) and inner:
                 yield f"{pad}{render_scalar(key)}:", at
@@ -93,7 +93,7 @@ def render_yaml_lines(value: Any, place: Place | None = None, indent: int = 0) -
                 yield f"{pad}{render_scalar(key)}: {_render_flat(inner)}", at
         return
     for each in value:
-        inner, at = (each.value, each.place) if isinstance(each, At) else (each, place)
+        inner, at = (each.value, each.place) if isinstance(each, CitedValue) else (each, place)
         if isinstance(inner, (Mapping, list, tuple)) and inner:
             lines = render_yaml_lines(inner, at, indent + 2)
             first, where = next(lines)
@@ -105,14 +105,14 @@ def render_yaml_lines(value: Any, place: Place | None = None, indent: int = 0) -
 
 def _render_flat(value: Any) -> str:
     if isinstance(value, (list, tuple)) and value:
-        items = (each.value if isinstance(each, At) else each for each in value)
+        items = (each.value if isinstance(each, CitedValue) else each for each in value)
         return f"[{', '.join(map(_render_flat, items))}]"
     if isinstance(value, (Mapping, list, tuple)):
         return "{}" if isinstance(value, Mapping) else "[]"
     return render_scalar(value)
 
 
-def _block(head: str, body: Body, indent: int) -> Iterator[Line]:
+def _block(head: str, body: LongText, indent: int) -> Iterator[Line]:
     text = body.text
     first = body.lines[0][1] if body.lines else None
     is_plain = all(
@@ -129,9 +129,9 @@ def render_json_lines(
     value: Any, place: Place | None = None, indent: int = 0, head: str = ""
 ) -> Iterator[Line]:
     """A value as JSON, a field or item on each line."""
-    if isinstance(value, At):
+    if isinstance(value, CitedValue):
         value, place = value.value, value.place
-    if isinstance(value, Body):
+    if isinstance(value, LongText):
         value, place = value.text, value.lines[0][1] if value.lines else place
     pad = " " * indent
     if not isinstance(value, (Mapping, list, tuple)) or not value:
@@ -154,7 +154,7 @@ def render_json_lines(
 
 
 def render_markdown_lines(
-    mark: str, front: Mapping[str, Any], body: Body, place: Place | None
+    mark: str, front: Mapping[str, Any], body: LongText, place: Place | None
 ) -> Iterator[Line]:
     """Front matter that begins with the mark, followed by the body."""
     yield "---", place

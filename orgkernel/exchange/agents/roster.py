@@ -18,7 +18,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, USER, EssentialFor, RoleProfile, Tool, ToolLevel
 from orgkernel.exchange.agents.equivalents import find_model, list_host_names
 from orgkernel.exchange.agents.names import map_names
-from orgkernel.exchange.agents.pages import At, Body, Line, render_text_lines
+from orgkernel.exchange.agents.pages import CitedValue, Line, LongText, render_text_lines
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
@@ -70,7 +70,7 @@ class ExportedRole:
     description: str
     profile: RoleProfile
     place: Place
-    says: Mapping[str, Place]
+    field_places: Mapping[str, Place]
     """Places of its fields `description`, `model`, `turns` and `superior`."""
     superior: str | None
     """Inside of the organization."""
@@ -80,7 +80,7 @@ class ExportedRole:
     has it.
     """
     tools: tuple[HeldTool, ...]
-    body: Body
+    body: LongText
     unread: tuple[str, ...] = ()
     """What its own file lists and orgkernel does not decide about: undeclared tools, and parts of tools."""
 
@@ -130,15 +130,15 @@ def build_front_matter(role: ExportedRole, given: Mapping[str, Place], host: str
     """
     front: dict[str, object] = {
         "name": role.name,
-        "description": At(role.description, role.says["description"]),
+        "description": CitedValue(role.description, role.field_places["description"]),
         # No field would mean every tool.
-        "tools": [At(name, place) for name, place in given.items()],
+        "tools": [CitedValue(name, place) for name, place in given.items()],
     }
     if model := role.model_in(host):
-        front["model"] = At(model, role.says["model"])
+        front["model"] = CitedValue(model, role.field_places["model"])
     if role.format.replace("-", "_") == host:
         fields = (each for each in role.host_fields.items() if each[0] not in _NEVER_WRITTEN)
-        front |= {key: At(value, role.place) for key, value in fields}
+        front |= {key: CitedValue(value, role.place) for key, value in fields}
     return front
 
 
@@ -168,7 +168,7 @@ def _build_role(
     post = view.records.posts[role_id]
     profile = post.profile
     edge = view.get_superior_edge(role_id)
-    says = {
+    field_places = {
         "description": post.place("description"),
         "model": post.place("requirements", "preferred_model"),
         "turns": post.place("doctrine", "max_turns_without_progress"),
@@ -176,12 +176,12 @@ def _build_role(
     }
     description = profile.description.strip() or f"{profile.name} of {view.records.organization.name}."
     tools = tuple(_list_tools(view, role_id))
-    body = Body(tuple(_render_body(view, role_id, names, superior, below)))
+    body = LongText(tuple(_render_body(view, role_id, names, superior, below)))
     starts = below
     if not starts and view.records.document.format:
         starts = tuple(each for each in profile.handoff.may_to if each in names)
     return ExportedRole(
-        role_id, names[role_id], profile.name, description, profile, post.place("role_id"), says,
+        role_id, names[role_id], profile.name, description, profile, post.place("role_id"), field_places,
         superior, below, starts, tools, body, tuple(_list_unread(post)), post.document.format, read_host_fields(post.document),
     )  # fmt: skip
 

@@ -12,7 +12,14 @@ from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Plan, PlanStep, Procedure
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.names import MAX_NAME_LENGTH, map_names
-from orgkernel.exchange.agents.pages import At, Body, Line, page, render_markdown_lines, render_text_lines
+from orgkernel.exchange.agents.pages import (
+    CitedValue,
+    Line,
+    LongText,
+    page,
+    render_markdown_lines,
+    render_text_lines,
+)
 from orgkernel.exchange.exported import ConvertedFiles, Loss
 from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
@@ -62,14 +69,14 @@ def export_skills(view: OrgView) -> ConvertedFiles:
 
 
 def _is_too_long(front: Mapping[str, object]) -> bool:
-    texts = {key: str(each.value if isinstance(each, At) else each) for key, each in front.items()}
+    texts = {key: str(each.value if isinstance(each, CitedValue) else each) for key, each in front.items()}
     return (
         len(texts["description"]) > MAX_DESCRIPTION_LENGTH
         or len(texts.get("compatibility", "")) > MAX_COMPATIBILITY_LENGTH
     )
 
 
-_Skill = tuple[str, dict[str, object], Body, Place]
+_Skill = tuple[str, dict[str, object], LongText, Place]
 
 
 def _list_cognitive_skills(view: OrgView) -> Iterator[_Skill]:
@@ -77,14 +84,18 @@ def _list_cognitive_skills(view: OrgView) -> Iterator[_Skill]:
         if not view.list_sources_to(EdgeKind.KNOWS, name):
             continue
         skill = declared.record
-        front: dict[str, object] = {"description": At(skill.description, declared.place("description"))}
+        front: dict[str, object] = {
+            "description": CitedValue(skill.description, declared.place("description"))
+        }
         if skill.license:
-            front["license"] = At(skill.license, declared.place("license"))
+            front["license"] = CitedValue(skill.license, declared.place("license"))
         if skill.compatibility:
-            front["compatibility"] = At(skill.compatibility, declared.place("compatibility"))
+            front["compatibility"] = CitedValue(skill.compatibility, declared.place("compatibility"))
         if skill.metadata:
-            front["metadata"] = At(skill.metadata, declared.place("metadata"))
-        body = Body(tuple(render_text_lines(skill.body.strip("\n"), declared.place("body"), follows=True)))
+            front["metadata"] = CitedValue(skill.metadata, declared.place("metadata"))
+        body = LongText(
+            tuple(render_text_lines(skill.body.strip("\n"), declared.place("body"), follows=True))
+        )
         yield name, front, body, declared.place("name")
 
 
@@ -104,10 +115,10 @@ def _list_sequences(
 
 def _build_front_matter(
     each: str, record: Plan | Procedure, kind: str, place: Place
-) -> tuple[dict[str, object], Body]:
+) -> tuple[dict[str, object], LongText]:
     description = record.description or record.name or f"The {kind} {each}."
     front: dict[str, object] = {"description": description, "metadata": {kind: each}}
-    return front, Body(tuple(_render_steps(record, place, description)))
+    return front, LongText(tuple(_render_steps(record, place, description)))
 
 
 def _render_steps(record: Plan | Procedure, place: Place, description: str) -> Iterator[Line]:

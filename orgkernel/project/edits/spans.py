@@ -53,13 +53,13 @@ class TextPlaces:
             return None
         return start, end
 
-    def span_with_quotes(self, mark: int, value: str) -> tuple[int, int] | None:
+    def find_span_with_quotes(self, mark: int, value: str) -> tuple[int, int] | None:
         """The span of a text value with the quotes around it."""
         quoted = bool(self._inside(mark)[1])
         span = self.find_span(mark, value)
         return (span[0] - quoted, span[1] + quoted) if span else None
 
-    def in_flow(self, mark: int) -> bool:
+    def is_in_braces(self, mark: int) -> bool:
         """Whether the mapping at a mark is written in braces."""
         match = _ANCHOR.match(self.text, self.compute_offset(mark))
         return match is not None and self.text.startswith("{", match.end())
@@ -84,7 +84,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def landing(edit: Edit, edits: Sequence[Edit]) -> int:
+def find_start_of_insertion(edit: Edit, edits: Sequence[Edit]) -> int:
     """The position in the new text of what an edit writes, after its leading comma and white space."""
     shift = sum(len(each.text) - (each.end - each.start) for each in edits if each < edit)
     return edit.start + shift + len(edit.text) - len(edit.text.lstrip(", \t\r\n"))

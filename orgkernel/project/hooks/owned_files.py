@@ -51,10 +51,10 @@ def write_owned_files(
         "python": sys.executable,
         "since": now,
         "until": min(until, now + LASTS),
-        "said": [os.environ.get(name) for name in VARIABLES],
+        "variables": [os.environ.get(name) for name in VARIABLES],
         "files": {each: stamp(each) for each in files},
         "owned": [each for glob in owned for each in _list_owned_patterns(glob)],
-        "held": [*_ALWAYS_HELD, *dict.fromkeys(patterns)],
+        "not_owned": [*_ALWAYS_HELD, *dict.fromkeys(patterns)],
         "rules": rules,
     }
     content = json.dumps(owned_files).encode()

@@ -1,8 +1,8 @@
 """The answers that the hook of a coding agent gives without starting the full program.
 
-The full program writes down what it decided with: patterns of files that are clearly allowed, and the rules for everything else. They
-count for a short time, and only as long as nothing that they depend on has changed. A file of them that is missing, damaged or of
-another time is not used: None stands for a call that the full program has to decide.
+The full program stores what it decided with: patterns of files that are clearly allowed, and the rules for everything else. They
+are used for a short time, and only while nothing that they depend on has changed. If the stored file is missing, damaged or too
+old, the answer is None: the full program has to decide the call.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ VARIABLES = ("ORGKERNEL_BRIEF", "ORGKERNEL_HOLDER", "ORGKERNEL_SESSION", "ORGKER
 HEAD = b'{"digest": "'
 """The beginning of the file. The digest is that of the same object without it."""
 _DIGITS = 64
-_MARK = b"\xef\xbb\xbf"
+"""The length of the digest."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _TAIL = b'", '
+# Paths without anything that a shell, a file system or a glob could read in another way.
 _PLAIN = r"(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]/)*[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
 _LARGEST = 64 * 1024 * 1024
 
@@ -35,8 +37,10 @@ def answer_quickly(given: bytes, package: str) -> str | None:
 
     `package` is the folder of orgkernel.
     """
-    if given.startswith(_MARK) or b"\\ud" in given.lower():
-        return None  # a mark of the encoding, and halves of characters, which the full program does not read
+    if given.startswith(_BYTE_ORDER_MARK) or b"\\ud" in given.lower():
+        return (
+            None  # a byte order mark, or a lone surrogate: the full program refuses such a call and says why
+        )
     try:
         call = json_reader.parse(given)
         root = os.environ.get("CLAUDE_PROJECT_DIR") or call["cwd"]
@@ -67,7 +71,7 @@ def is_surely_allowed(path: str, root: str, owned_files: dict[str, Any]) -> bool
     return (
         re.fullmatch(_PLAIN, relative) is not None
         and any(re.fullmatch(each, relative) for each in owned_files["owned"])
-        and not any(re.fullmatch(each, relative.lower()) for each in owned_files["held"])
+        and not any(re.fullmatch(each, relative.lower()) for each in owned_files["not_owned"])
     )
 
 
@@ -103,7 +107,7 @@ def read_current(root: str) -> dict[str, Any] | None:
     is_current = (
         owned_files["python"] == sys.executable
         and owned_files["since"] <= time.time() < owned_files["until"]
-        and owned_files["said"] == [os.environ.get(name) for name in VARIABLES]
+        and owned_files["variables"] == [os.environ.get(name) for name in VARIABLES]
         and all(stamp(each) == written for each, written in owned_files["files"].items())
     )
     return owned_files if is_current else None

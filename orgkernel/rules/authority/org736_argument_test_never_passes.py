@@ -66,7 +66,8 @@ def _find_contradiction(test: ArgumentTest) -> str:
     """Why no value passes a test. Empty if one could."""
     if test.more_than is not None and test.less_than is not None and test.more_than >= test.less_than:
         return f"no number is more than {test.more_than:g} and less than {test.less_than:g}"
-    # A listed value may be written for a number, which is compared as it is written in JSON.
+    # None would mean that the value cannot be compared with a test, and then it could pass. Only False excludes it. A listed
+    # value may be written for a number, which is compared as it is written in JSON.
     if test.one_of and all(does_value_pass(test, each) is False for each in test.one_of):
         return "no value of `one_of` passes the other tests"
     for field, listed, unlisted in (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orgkernel.loading.files import decode
-from orgkernel.project.edits.spans import Edit, apply_edits, landing, move_back, move_forward
+from orgkernel.project.edits.spans import Edit, apply_edits, find_start_of_insertion, move_back, move_forward
 from orgkernel.project.upgrade import FileUpgrade, render_diff, upgrade_source
 from orgkernel.project.upgrade_steps import Draft, ManualChange, TextChange
 from tests.support.trees import ONTOLOGY, TEMPLATES
@@ -308,6 +308,6 @@ def test_edits_and_the_places_they_move() -> None:
     assert apply_edits("abcdefghi", edits) == "axyzde, nfi"
     assert [move_forward(at, edits) for at in (0, 1, 2, 3, 5, 8)] == [0, 1, 1, 4, 9, 10]
     assert [move_back(at, edits) for at in (0, 1, 4, 7, 9, 10)] == [0, 1, 3, 5, 5, 8]
-    assert landing(edits[1], edits) == 8
+    assert find_start_of_insertion(edits[1], edits) == 8
     with pytest.raises(ValueError, match="overlap"):
         apply_edits("abc", [Edit(0, 2, ""), Edit(1, 3, "")])
