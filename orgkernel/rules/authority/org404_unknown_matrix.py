@@ -1,4 +1,4 @@
-"""A document names a permission matrix that no ladder has.
+"""A document names a rank matrix that no ladder has.
 
 ## What it checks
 
