@@ -29,7 +29,7 @@ def render_command_catalog() -> str:
     words: Mapping[str, Any] = {}
     for path in sorted(DOCUMENTS.glob("*.yaml")):
         parsed = parse_yaml(path.read_text(encoding="utf-8"))
-        assert not parsed.refusals, (path.name, parsed.refusals)
+        assert not parsed.problems, (path.name, parsed.problems)
         (document,) = parsed.documents
         if path.name == WORDS:
             words = document.value

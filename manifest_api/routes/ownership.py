@@ -154,7 +154,8 @@ async def get_recorded_audits(
 
 
 @router.post(
-    "/v1/orgs/{org}/ownership/audits", **declare_change(RecordedAudit, AuditPageDraft, _RECORDED, made=True)
+    "/v1/orgs/{org}/ownership/audits",
+    **declare_change(RecordedAudit, AuditPageDraft, _RECORDED, creates_record=True),
 )
 async def post_recorded_audit(request: Request, org: Org) -> Response:
     """Record a page of an audit. Results and closes that state changed files need a clean audit of the same commits.

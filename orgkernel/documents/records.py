@@ -1064,6 +1064,7 @@ class Preflight(Contract, frozen=True, kw_only=True):
     execution: OperationRun | None = None
     verification: OperationVerification | None = None
 ReportStatus = Literal['done_clean', 'pending', 'failed']
+CommitId = str
 GateVerdict = Literal['satisfied', 'partial', 'unsatisfied']
 
 
@@ -1094,6 +1095,14 @@ class Shipping(Record, frozen=True, kw_only=True):
     deploy_status: Literal['READY', 'ERROR', 'TIMEOUT'] | None = None
 
 
+class StatedChanges(Record, frozen=True, kw_only=True):
+    """The files that the work changed, between two commits."""
+    base: CommitId
+    head: CommitId
+    files: tuple[str, ...] = ()
+    no_audit: bool = False
+
+
 class SessionReport(Contract, frozen=True, kw_only=True):
     """The fields shared by a result, a correction and the close of a mission."""
     id: str | None = None
@@ -1108,6 +1117,7 @@ class SessionReport(Contract, frozen=True, kw_only=True):
     mission: str | None = None
     evidence: VerifyEvidence = VerifyEvidence()
     audit: AuditSummary = AuditSummary()
+    changes: StatedChanges | None = None
     regressions: tuple[str, ...] | None = None
     pending_actions: tuple[str, ...] = ()
     ship: Shipping | None = None
@@ -1451,7 +1461,7 @@ class RoleOverride(Record, frozen=True, kw_only=True):
     pace_plan: PaceOverride | None = None
     department: Id | None = None
     layer: Id | None = None
-SourceFormat = Literal['claude-code', 'copilot', 'opencode', 'codex', 'gemini-cli', 'cursor', 'roo', 'crewai', 'adk', 'agent-framework', 'agent-format', 'autogen', 'agent-zero', 'agent-spec', 'a2a', 'skills', 'mcp']
+SourceFormat = Literal['claude-code', 'copilot', 'opencode', 'codex', 'gemini-cli', 'cursor', 'roo', 'crewai', 'adk', 'agent-framework', 'agent-format', 'autogen', 'agent-zero', 'probos', 'agent-spec', 'a2a', 'skills', 'mcp']
 
 
 class AgentSource(Record, frozen=True, kw_only=True):
@@ -1622,6 +1632,7 @@ class Governance(Document, frozen=True, kw_only=True):
     sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
     destructive_operations: tuple[Id, ...] | None = None
     quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)
+    ownership_audits: Literal['always', 'stated', 'optional'] | None = None
     lmc_modes: dict[Id, Literal['full', 'lite', 'direct']] = msgspec.field(default_factory=dict)
     phrases: tuple[str, ...] = ()
     batch_size: int | None = None

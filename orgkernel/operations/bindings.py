@@ -11,7 +11,13 @@ from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
 from orgkernel.decisions.handoff.edges import get_layer
 from orgkernel.decisions.handoff.pairs import list_holder_names
-from orgkernel.decisions.work.contracts.bindings import HandoffFacts, SubjectNames, find_unbound, get_handoff
+from orgkernel.decisions.work.contracts.bindings import (
+    HandoffFacts,
+    SubjectNames,
+    find_unbound,
+    find_unbound_audit,
+    get_handoff,
+)
 from orgkernel.decisions.work.contracts.findings import ContractFinding
 from orgkernel.decisions.work.contracts.reading import ReadContract
 from orgkernel.diagnostics.wording import listing

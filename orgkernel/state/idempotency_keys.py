@@ -1,7 +1,8 @@
 """The responses to requests with an idempotency key, so that a repeated request changes nothing twice.
 
 The row of a key is written before its request runs. A request that ended without a response (its process was killed) leaves a row
-without one, and it is unknown whether it had its effect, so the key is never free again until it expires.
+without one, and it is unknown whether it had its effect, so the key is never free again until it expires. A key expires
+at the time that the audit proves, because a clock that is ahead for a minute must not let a repeated request run again.
 """
 
 from __future__ import annotations

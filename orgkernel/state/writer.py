@@ -256,7 +256,7 @@ class Writer:
             now = self._believed.correct(clock)
             # Retention would delete rows of a clock that is behind too early.
             earliest = now if now > clock else None
-            prepared = [self._prepare(ticket, earliest) for ticket in batch]
+            prepared = [self._prepare(pending, earliest) for pending in batch]
             answers, links = self._commit(batch, prepared)
         except Exception as error:
             self._links = {}  # a commit whose answer was lost may have happened: look again
@@ -269,9 +269,9 @@ class Writer:
         for pending, (value, refusal) in zip(batch, answers, strict=True):
             pending.resolve(value, refusal)
 
-    def _prepare(self, ticket: PendingWrite, earliest: float | None) -> _Prepared | None:
+    def _prepare(self, pending: PendingWrite, earliest: float | None) -> _Prepared | None:
         """Prepare an entry before the transaction, to keep the transaction short. It is not dated before `earliest`."""
-        entry = ticket.work.entry if isinstance(ticket.work, CountedCall) else ticket.work
+        entry = pending.work.entry if isinstance(pending.work, CountedCall) else pending.work
         if not isinstance(entry, AuditEntry):
             return None
         try:

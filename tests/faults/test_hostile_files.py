@@ -105,7 +105,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
     path.write_text("12345678901234567890", encoding="utf-8")
     size = os.stat_result([*os.stat(path)[:6], 5, *os.stat(path)[7:]])
     monkeypatch.setattr(files.os, "fstat", lambda _: size)
-    refusal = read_text(str(path), "co.yaml").refusal
+    refusal = read_text(str(path), "co.yaml").problem
     assert refusal is not None
     assert refusal.row.code == "ORG003"
 
@@ -243,7 +243,7 @@ def test_a_file_deleted_while_reading(tmp_path: Path) -> None:
     listed = find_files(root)
     path, name = next(listed)
     os.unlink(path)
-    refusal = read_text(path, name).refusal
+    refusal = read_text(path, name).problem
     assert refusal is not None
     assert refusal.message == "the file cannot be read: no such file or directory"
     shutil.rmtree(tmp_path / "roles")
@@ -270,7 +270,7 @@ def test_names_that_could_harm_a_terminal(name: str, tmp_path: Path) -> None:
 
 def test_a_path_with_a_null_character() -> None:
     """A path no system takes is a finding, not an exception."""
-    refusal = read_text("a\0b.yaml", "a").refusal
+    refusal = read_text("a\0b.yaml", "a").problem
     assert refusal is not None
     assert refusal.row.code == "ORG001"
 

@@ -84,7 +84,7 @@ def test_no_reader_opens_what_is_no_file(put: Callable[[Path], None], tmp_path: 
     name = str(path)
     with pytest.raises(NotRegular):
         open_regular(name)
-    refusal = read_text(name, "a.yaml").refusal
+    refusal = read_text(name, "a.yaml").problem
     assert refusal is not None
     assert refusal.row.code == "ORG001"
     assert digest_file(name) is None

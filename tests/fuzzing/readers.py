@@ -37,13 +37,13 @@ class FuzzedReader(NamedTuple):
 
 def _read_parsed(parse: Callable[[str], ParsedText], content: bytes) -> object:
     parsed = parse(content.decode("utf-8", "replace"))
-    return tuple(each.row.code for each in parsed.refusals), len(parsed.documents)
+    return tuple(each.row.code for each in parsed.problems), len(parsed.documents)
 
 
 def _read_skill(content: bytes) -> object:
     file = decode("SKILL.md", "SKILL.md", content)
     parsed = parse_skill(file, split_front_matter(file.text))
-    return tuple(each.row.code for each in parsed.refusals), len(parsed.value or ())
+    return tuple(each.row.code for each in parsed.problems), len(parsed.value or ())
 
 
 def _read_trigger(content: bytes) -> object:

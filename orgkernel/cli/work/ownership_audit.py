@@ -118,8 +118,17 @@ def audit(
             raise UsageError("`--claims` cannot be combined with briefs", "leave one of them out")
         named, is_union = _read_claims(store), True
     require_different(named)
+    if is_union and (is_recorded or form == "pages"):
+        raise UsageError(
+            "an audit is recorded about one brief at a time", "leave out `--union` and `--claims`"
+        )
     with show_stage("reading the changed files"):
         git_range = read_range(repository, base, head, [each.name for each in named if each.has_branch])
+    if form == "pages":
+        from orgkernel.cli.work.ownership_records import render_pages  # which hooks do without
+
+        click.echo("".join(f"{line}\n" for line in render_pages(named, git_range)), nl=False)
+        return
     kernel = open_governed(org, paths, no_cache=no_cache)
     if kernel is None:
         click.echo(

@@ -79,6 +79,7 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
         role_id
         for role_id in view.roles
         if not _is_filled(view, role_id, working)
+        # Roles outside the crew are filled by people or services that no roster lists, so they would always be vacant.
         and view.records.posts[role_id].profile.crew_tier != "external"
     ]
     needed = {role_id: _map_needed_levels(view, role_id) for role_id in vacant}
@@ -170,6 +171,7 @@ def _find_candidates(
 ) -> tuple[VacancyCandidate, ...]:
     entry = view.records.posts[role_id].profile.entry_rank
     least = NO_RANK if entry is None else get_rank_number(view, entry)
+    # By the number of missing requirements, because their weights are not comparable: a rank is not worth a number of skills.
     counts = (
         (_count_missing(ranks[agent_id] < least, needed, levels.get(agent_id, {})), agent_id)
         for agent_id in plausible

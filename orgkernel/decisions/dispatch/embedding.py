@@ -78,7 +78,9 @@ def find_similar(view: OrgView, text: str, embedder: Embedder) -> dict[int, floa
             texts, sizes = _list_texts(view)
             tables[embedder] = embedder.embed(texts), sizes
         similarities = compare_groups(embedder.embed([text])[0], *tables[embedder])
-    average, deviation = fmean(similarities), pstdev(similarities)
+    average = fmean(similarities)
+    # `statistics.pstdev` counts in fractions, which takes longer than the comparison itself.
+    deviation = math.sqrt(fmean([(each - average) ** 2 for each in similarities]))
     # Models differ in how similar unrelated texts are, so only the distance from the average role is meaningful.
     if deviation < 1e-6:
         return {}

@@ -17,7 +17,15 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.runtime.declared_phrases import DeclaredPhrase
 from orgkernel.runtime.learned_work import is_learned
 from orgkernel.runtime.progress import show_stage
-from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, extract_content
+from orgkernel.runtime.text_index import (
+    FIELDS,
+    PRIORS,
+    RoleTexts,
+    TextIndex,
+    build_index,
+    extract_content,
+    map_examples,
+)
 
 _LEARNED_SHARE = 0.75
 _ROLES_OF_PHRASE = 4

@@ -61,6 +61,8 @@ def join_reads(reads: Iterable[FileResult]) -> FileResult:
 
 
 def _rebuild(document: SourceDocument, packed: PackedParts, record: Document, marks: Marks) -> SourceDocument:
+    if isinstance(document, MergedDocument):
+        return document.replace_values(packed).hold(record, marks)
     made = SourceDocument(
         document.name,
         document.path,

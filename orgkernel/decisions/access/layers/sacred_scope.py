@@ -86,4 +86,4 @@ def _explain(evaluation: Evaluation) -> Sentence:
 
 
 SACRED_READ = ReasonCode("SACRED_READ", _explain, "stopped")
-SACRED_SCOPE = AccessLayer("sacred scope", (SACRED_READ,), _compile, of_run=True)
+SACRED_SCOPE = AccessLayer("sacred scope", (SACRED_READ,), _compile, is_about_run=True)

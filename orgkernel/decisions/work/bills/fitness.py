@@ -180,7 +180,8 @@ def _find_chiefs(view: OrgView, bill: Bill) -> set[str]:
         for role_id, own in department.items()
         if own is not None
         and (not wanted or own in wanted)
-        # Of a superior that is out of service, the department is not known.
+        # The head of a department is the member whose superior is outside of it; no field names it. Of a superior that is
+        # out of service, the department is not known.
         and view.superiors.get(role_id) not in view.records.withheld
         and department.get(view.superiors.get(role_id, "")) != own
     }

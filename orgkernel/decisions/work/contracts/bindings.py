@@ -236,6 +236,8 @@ def _find_unbound_close(close: SessionReport, facts: HandoffFacts) -> Iterator[C
 def _find_unbound_decision(entry: DecisionEntry, facts: HandoffFacts) -> Iterator[ContractFinding]:
     """The position, the session and the answered blocker of a decision must be those of its writer."""
     position = entry.written_by
+    # An agent that has a higher position in another role may decide in that one, so only a worker in all roles is
+    # refused.
     if facts.positions == {"worker"} and position in ("intake", "planner"):
         message = f"the entry is written as {quote(position)}, but {quote(entry.agent or '')} is a worker"
         yield ContractFinding(handoff_rows.WRITER_OUTSIDE_MISSION, ("written_by",), message)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from orgkernel.loading.files import Area, Root, SourceText, find_in_head, is_file
 from orgkernel.loading.formats.format import Layout
-from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.loading.sources import Completion, FileResult, LoadedFile
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 MODES = ".roomodes"
@@ -38,7 +38,7 @@ class RooModes:
             else None
         )
 
-    def read(self, source: SourceText, root: Root) -> ReadFile:
+    def read(self, source: SourceText, root: Root) -> FileResult:
         """Read one file."""
         if source.path.endswith(".json"):
             from orgkernel.loading.formats.servers import read_servers
@@ -48,7 +48,7 @@ class RooModes:
 
         return read_modes(source, root)
 
-    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    def complete(self, root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
         """Build the organization."""
         from orgkernel.loading.formats.coding_agents import complete_agents
         from orgkernel.loading.formats.roo.modes import NAMES

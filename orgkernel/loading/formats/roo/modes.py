@@ -25,8 +25,8 @@ from orgkernel.loading.formats.names import MAX_NAME_LENGTH, MCP, convert_to_id
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.parsed import DocumentProblem, describe
+from orgkernel.loading.sources import FileResult
 from orgkernel.loading.yaml_reader import parse_foreign_yaml
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
@@ -59,26 +59,26 @@ NAMES = ToolNames(
 )
 
 
-def read_modes(source: SourceText, root: Root) -> ReadFile:
+def read_modes(source: SourceText, root: Root) -> FileResult:
     """The roles of a file. A mode that cannot be read does not take the others with it."""
     mapping = read_mapping(source, parse_json if source.text.lstrip().startswith("{") else parse_foreign_yaml)
-    if mapping.refusals:
-        return read_broken(source, KIND, list(mapping.refusals))
+    if mapping.problems:
+        return read_broken(source, KIND, list(mapping.problems))
     fields = FieldReader(mapping.value, (mapping.start, mapping.marks), "the file", mapping.start)
     if not fields.value.get(_MODES):
         fields.get_words(_MODES)  # refuses what is no list
-        return read_broken(source, KIND, fields.refusals) if fields.is_refused else ReadFile(skipped=True)
+        return read_broken(source, KIND, fields.problems) if fields.is_refused else FileResult(skipped=True)
     modes = fields.get_only_mappings(_MODES, "slug")
-    if fields.refusals:
-        return read_broken(source, KIND, fields.refusals)
+    if fields.problems:
+        return read_broken(source, KIND, fields.problems)
     return join_reads(
         _read_mode(source, root, FieldReader(item, marks, "the mode"), number)
         for number, (item, marks) in enumerate(modes, 1)
     )
 
 
-def _read_mode(source: SourceText, root: Root, fields: FieldReader, number: int) -> ReadFile:
-    """The documents of one mode, or its refusals."""
+def _read_mode(source: SourceText, root: Root, fields: FieldReader, number: int) -> FileResult:
+    """The documents of one mode, or its problems."""
     slug = fields.get_text("slug", needed=True)
     if slug:
         fields.subject = f"mode {quote(slug)}"
@@ -92,11 +92,11 @@ def _read_mode(source: SourceText, root: Root, fields: FieldReader, number: int)
     more = fields.get_text("customInstructions")
     marks = dict(fields.marks)
     rules = [ToolRule("allow", _EVERYWHERE, fields.at), *_read_groups(fields)]
-    suppressions = tuple(read_suppressions(dict(fields.value), marks, fields.refusals))
+    suppressions = tuple(read_suppressions(dict(fields.value), marks, fields.problems))
     fields.report_unknown(_FIELDS, "Roo Code", only_misspelled=True)
     if fields.is_refused:
         role_id = convert_to_id(slug)[:MAX_NAME_LENGTH] or f"mode-{number}"
-        return read_broken_role(source, role_id, fields.refusals)
+        return read_broken_role(source, role_id, fields.problems)
     agent = AgentFile(
         name=slug,
         name_marks=marks["slug"],
@@ -109,7 +109,7 @@ def _read_mode(source: SourceText, root: Root, fields: FieldReader, number: int)
     )
     described = next(key for key in ("description", "whenToUse", "roleDefinition") if key in marks)
     marks["description"] = marks[described]
-    read = build_role(source, root, agent, (fields.at, marks), fields.refusals)
+    read = build_role(source, root, agent, (fields.at, marks), fields.problems)
     role = read.documents[0]
     record = role.record
     assert isinstance(record, RoleProfile)
@@ -117,7 +117,7 @@ def _read_mode(source: SourceText, root: Root, fields: FieldReader, number: int)
     named = replace_document(
         role, replace(record, role_name=name), (at, {**below, "role_name": marks["name"]})
     )
-    return ReadFile((named, *read.documents[1:]), (), read.diagnostics)
+    return FileResult((named, *read.documents[1:]), (), read.diagnostics)
 
 
 def _read_groups(fields: FieldReader) -> Iterator[ToolRule]:
@@ -138,7 +138,7 @@ def _read_groups(fields: FieldReader) -> Iterator[ToolRule]:
             what = quote(group) if isinstance(group, str) else describe(group)
             known = ", ".join(map(quote, _OF_GROUPS))
             text = f"{fields.subject} has the group {what}, and the groups of Roo Code are {known}"
-            fields.refusals.append(Refusal(row.INVALID_VALUE, mark, text))
+            fields.problems.append(DocumentProblem(row.INVALID_VALUE, mark, text))
             continue
         yield ToolRule("allow", group, mark)
         files = limits.get(_FILES)
@@ -149,4 +149,6 @@ def _read_groups(fields: FieldReader) -> Iterator[ToolRule]:
             yield ToolRule("deny", group, place, f"files that do not match {files}")
         else:
             text = f"{quote(_FILES)} limits only the group `edit`, so it has no effect for {quote(group)}"
-            fields.refusals.append(Refusal(row.EFFECTLESS_PERMISSION, place, text, f"remove {quote(_FILES)}"))
+            fields.problems.append(
+                DocumentProblem(row.EFFECTLESS_PERMISSION, place, text, f"remove {quote(_FILES)}")
+            )
