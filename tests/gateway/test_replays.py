@@ -27,6 +27,7 @@ from tests.api.keys import location_of, opened
 from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
 from tests.gateway.shop import POLICIES, Shop
 from tests.support.in_process import run_here
+from tests.support.patience import until
 
 FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
 ENVELOPE = {
@@ -128,8 +129,7 @@ def test_an_approval_ends_with_the_documents_it_was_given_for(tmp_path: Path) ->
         approve(shop, request_in(wire.text("box__pay", amount=5)))
         waiting = request_in(wire.text("box__pay", amount=6))
         shop.edit("policies.yaml", POLICIES.replace("payments_ask", "payments_always_ask"))
-        while "payments_always_ask" not in wire.text("box__pay", amount=7):
-            pass
+        until(lambda: wire.text("box__pay", amount=7), lambda text: "payments_always_ask" in text, 0.1)
         assert wire.text("box__pay", amount=5).startswith("ask: ")
         done = answered(shop, waiting)
         assert done.returncode != 0

@@ -17,6 +17,7 @@ from tests.api.keys import bearer, location_of, opened
 from tests.gateway.gateways import Http, on_wire, over_http, text_of
 from tests.gateway.shop import CLERK, OWN_TOOLS, Shop, profile
 from tests.mcp.calling import ERAS
+from tests.support.patience import until
 
 OTHERS = {
     "role": "lead", "subject": "role:lead", "on_behalf_of": "person:owner", "agent": "lea", "org": "other", "_subject": "agent:lea",
@@ -197,13 +198,11 @@ def test_an_edit_is_followed_by_the_next_list_and_call(tmp_path: Path) -> None:
             "roles/clerk.yaml",
             profile("clerk", "specialist", "lead", mcp__box__look="read", mcp__crate="read"),
         )
-        while "box__send" in wire.tools():
-            pass
+        until(wire.tools, lambda tools: "box__send" not in tools, 0.1)
         assert wire.text("box__send").startswith("deny: ")
         assert [each[0] for each in shop.box.calls] == ["send"]
         shop.edit("roles/clerk.yaml", CLERK)
-        while "box__send" not in wire.tools():
-            pass
+        until(wire.tools, lambda tools: "box__send" in tools, 0.1)
 
 
 def test_a_role_over_stdio_stays_the_one_of_the_options(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def locked_packages() -> set[str]:
     return {*python, *node}
 
 
-@pytest.mark.parametrize("language", ["python", "typescript"])
+@pytest.mark.parametrize("language", [pytest.param("python", marks=pytest.mark.nightly), "typescript"])
 def test_a_generated_client_compiles_and_makes_ten_calls(language: str, tmp_path: Path) -> None:
     """The commands of a page generate a client, its strict types fit ten calls, and the calls print what is shown."""
     if not _ENVIRONMENT.exists():

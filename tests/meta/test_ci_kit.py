@@ -124,6 +124,7 @@ def test_pins_are_renewed_within_their_major_version() -> None:
     assert pin_images(f"image: b:1@sha256:{'0' * 64}\n", lambda _: digest) == f"image: b:1@{digest}\n"
 
 
+@pytest.mark.nightly
 def test_the_bill_of_materials_lists_what_is_locked() -> None:
     """Nothing more, nothing less, each with its hashes, in a form that CycloneDX allows."""
     lock = REPOSITORY / "requirements/serve.lock"
@@ -139,6 +140,7 @@ def test_the_bill_of_materials_lists_what_is_locked() -> None:
     assert len(others) == len(bill["components"])
 
 
+@pytest.mark.nightly
 def test_the_bill_of_materials_lists_what_is_built_into_the_page() -> None:
     """The wheel has the code of these packages of npm. The bill has the version and the hash of each from the lock file."""
     bill = build_bill(REPOSITORY / "requirements/run.lock")

@@ -87,14 +87,14 @@ def find_able_agents(
     """The agents that can take a bill role, according to the documents alone."""
     # Most organizations have no bills.
     from orgkernel.decisions.evidence.state_view import EMPTY_STATE
-    from orgkernel.decisions.work.bills.fitness import find_misfits
+    from orgkernel.decisions.work.bills.fitness import iterate_misfits
 
     return tuple(
         agent
         for agent in crew
         if all(
             reason.code == STATE_SAYS
-            for reason in find_misfits(view, EMPTY_STATE, written.document, bill_role, agent, 0.0)
+            for reason in iterate_misfits(view, EMPTY_STATE, written.document, bill_role, agent, 0.0)
         )
     )
 

@@ -44,12 +44,13 @@ def find_misfits(
     view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> tuple[Reason, ...]:
     """Every condition of a bill role that an agent does not currently meet."""
-    return tuple(_find_misfits(view, state, document, bill_role, agent_id, now))
+    return tuple(iterate_misfits(view, state, document, bill_role, agent_id, now))
 
 
-def _find_misfits(
+def iterate_misfits(
     view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> Iterator[Reason]:
+    """The same one by one, for callers to whom the first one is enough."""
     wanted, who = read_bill(document).roles[bill_role], f"agent {quote(agent_id)}"
     subject = get_access_tables(view).find_subject(f"agent:{agent_id}")
     filled = view.list_roles_filled_by(agent_id)
