@@ -105,7 +105,7 @@ def read_as() -> str | None:
     return None if ctx is None else ctx.find_root().ensure_object(Caches).read_as
 
 
-def say_format(snapshot: Snapshot, request: Request) -> None:
+def print_recognized_formats(snapshot: Snapshot, request: Request) -> None:
     """Print which other formats were recognized, one on each line, and how many places were left out."""
     if not request.detected:
         return
@@ -136,7 +136,7 @@ def describe_what_was_read(agents: int, skills: int, servers: int) -> str:
     return ", ".join(format_count(number, noun) for number, noun in counts if number) or "0 agents"
 
 
-def say_which_organization_answers(kernel: Kernel) -> None:
+def print_answering_organization(kernel: Kernel) -> None:
     """Print which of several organizations in other formats answers."""
     known = sorted(kernel.state.served)
     formats = [each.snapshot.records.document.format for each in kernel.state.served.values()]
@@ -160,13 +160,13 @@ def count_servers(snapshot: Snapshot, name: str, folder: str = "") -> int:
     return len(providers - {""})
 
 
-def say_what_else(snapshot: Snapshot, request: Request) -> None:
+def print_reading_notes(snapshot: Snapshot, request: Request) -> None:
     """Print the recognized format, and the files that were read in addition to the requested ones."""
-    say_format(snapshot, request)
-    say_what_is_beside(snapshot, request)
+    print_recognized_formats(snapshot, request)
+    print_additional_files(snapshot, request)
 
 
-def say_what_is_beside(snapshot: Snapshot, request: Request) -> None:
+def print_additional_files(snapshot: Snapshot, request: Request) -> None:
     """Print the files that were read in addition to the requested ones."""
     for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
         if not any(does_cover_file(each, root.name) for each in request.asked):
@@ -274,9 +274,9 @@ def open_kernel(
             request.left_out,
         )
     else:
-        say_what_else(kernel.state.latest, request)
+        print_reading_notes(kernel.state.latest, request)
         if org == ACTIVE:
-            say_which_organization_answers(kernel)
+            print_answering_organization(kernel)
     click.get_current_context().call_on_close(lambda: save(kernel))
     return kernel
 

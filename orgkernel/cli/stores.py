@@ -93,7 +93,7 @@ def locate_current_store(store: str | None) -> StoreLocation:
     return locate_store(find_project(here), here, store)
 
 
-def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
+def open_declared_kernel(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
     """Open the kernel for the documents. Returns None and prints a note if there are no documents.
 
     A store can be managed from a machine without documents. A grant to an unknown name has no effect, because every
@@ -136,14 +136,14 @@ def open_question_here(
     paths: tuple[str, ...], store: str | None, no_cache: bool
 ) -> AbstractContextManager[Context]:
     """Open the context of a question that needs documents only to choose the organization."""
-    return open_question(store, find_declared(paths, no_cache=no_cache))
+    return open_question(store, open_declared_kernel(paths, no_cache=no_cache))
 
 
 def open_operation_alone(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
     """Open the context of an operation that needs documents only to find the actor and its right."""
-    kernel = find_declared(paths, no_cache=no_cache) if build_actor(actor).member else None
+    kernel = open_declared_kernel(paths, no_cache=no_cache) if build_actor(actor).member else None
     return open_operation(actor, store, kernel, create=create)
 
 
@@ -151,10 +151,10 @@ def open_operation_here(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
 ) -> AbstractContextManager[Context]:
     """Open the context of an operation that needs the documents, which are opened first."""
-    return open_operation(actor, store, find_declared(paths, no_cache=no_cache), create=create)
+    return open_operation(actor, store, open_declared_kernel(paths, no_cache=no_cache), create=create)
 
 
-def is_there(store: str | None) -> bool:
+def does_store_exist(store: str | None) -> bool:
     """Whether the store exists. A store on a server is always treated as existing."""
     path = locate_current_store(store).path
     return not path or os.path.exists(path)

@@ -92,7 +92,7 @@ def _change_document(document: SourceDocument, route: EditRoute, value: Any) -> 
     return SourceDocument(
         document.name, document.path, document.kind, document.packed, document.digest, document.shared,
         document.context, document.format, document.home,
-    ).hold(record, marks)  # fmt: skip
+    ).keep_unpacked(record, marks)  # fmt: skip
 
 
 def _change_governance(
@@ -192,5 +192,5 @@ def _change_definition(definition: Definition[Any], route: EditRoute, value: Any
     marked = SourceDocument(
         document.name, document.path, document.kind, document.packed, document.digest, document.shared,
         document.context, document.format, document.home,
-    ).hold(document.record, _set_marks(document.marks, (*within, *route), value))  # fmt: skip
+    ).keep_unpacked(document.record, _set_marks(document.marks, (*within, *route), value))  # fmt: skip
     return msgspec.structs.replace(definition, record=record, document=marked)

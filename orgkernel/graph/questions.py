@@ -15,7 +15,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.documents.records import LEVELS, Assignment, Essential, EssentialFor, RosterMember, ToolLevel
 from orgkernel.graph.records import OrgRecords, RolePost, list_external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.graph.structure import find_circles
+from orgkernel.graph.structure import find_cycles
 
 
 def compute_highest_levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
@@ -86,7 +86,7 @@ class OrgView(ABC):
     def find_cycles(self, kind: EdgeKind) -> tuple[tuple[str, ...], ...]:
         """The cycles of edges of a kind, each as a group of nodes that begins with its first declared node."""
         if kind not in self._cycles:
-            self._cycles[kind] = find_circles(self.list_ends_of_kind(kind))
+            self._cycles[kind] = find_cycles(self.list_ends_of_kind(kind))
         return self._cycles[kind]
 
     # -- roles and command ------------------------------------------------------------------------------------------
@@ -207,17 +207,17 @@ class OrgView(ABC):
         return frozenset(reached)
 
     @cached_property
-    def circles(self) -> tuple[tuple[Edge, ...], ...]:
+    def command_cycles(self) -> tuple[tuple[Edge, ...], ...]:
         """The cycles in the chain of command, each starting with its first role in the hierarchy."""
         inside = [pair for pair in self.superiors.items() if pair[1] not in self.external]
         order = {role: number for number, role in enumerate((*self.roles, *self.records.without_profile))}
-        starts = [min(group, key=order.__getitem__) for group in find_circles(inside)]
+        starts = [min(group, key=order.__getitem__) for group in find_cycles(inside)]
         return tuple(map(self.list_chain_above, sorted(starts, key=order.__getitem__)))
 
     @cached_property
-    def circling(self) -> frozenset[str]:
+    def roles_in_cycles(self) -> frozenset[str]:
         """Roles whose chain of command contains a cycle back to them."""
-        return frozenset(edge.source for circle in self.circles for edge in circle)
+        return frozenset(edge.source for cycle in self.command_cycles for edge in cycle)
 
     def get_place(self, role_id: str) -> Place:
         """The place of the role in the hierarchy."""

@@ -13,7 +13,7 @@ Pairs = Iterable[tuple[str, str]]
 """The sources and targets of edges, in the order of declaration."""
 
 
-def find_circles(pairs: Pairs) -> tuple[tuple[str, ...], ...]:
+def find_cycles(pairs: Pairs) -> tuple[tuple[str, ...], ...]:
     """The groups of nodes that form cycles, each starting with its first declared node."""
     pairs = tuple(pairs)
     if _is_acyclic(pairs):
@@ -30,8 +30,8 @@ def find_circles(pairs: Pairs) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(groups, key=lambda group: order[group[0]]))
 
 
-def find_shortest_circle(pairs: Pairs, group: Collection[str]) -> tuple[str, ...]:
-    """The nodes of a shortest cycle through the first node of a group from `find_circles`."""
+def find_shortest_cycle(pairs: Pairs, group: Collection[str]) -> tuple[str, ...]:
+    """The nodes of a shortest cycle through the first node of a group from `find_cycles`."""
     import networkx
 
     start = next(iter(group))

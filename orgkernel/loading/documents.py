@@ -144,7 +144,7 @@ def read_documents(
                 source.name, source.path, read.kind, read.packed, source.digest, shared, context
             )
             if read.record is not None:
-                document.hold(read.record, None if read.kind == _MANY else each.marks)
+                document.keep_unpacked(read.record, None if read.kind == _MANY else each.marks)
             documents.append(document)
         # A broken document keeps the ids that it seems to declare, so references to them are not reported as unknown too.
         elif any(problem.is_error for problem in read.problems):
@@ -178,7 +178,7 @@ def read_parsed_markdown(
     packed = pack(shape, parsed.marks, unknown)
     document = SourceDocument(
         source.name, source.path, parsed.kind, packed, source.digest, shared, context, format
-    ).hold(unpack_record(parsed.kind, packed.record), parsed.marks)
+    ).keep_unpacked(unpack_record(parsed.kind, packed.record), parsed.marks)
     return FileResult((document,), (), tuple(build_diagnostic(source, problem) for problem in problems))
 
 

@@ -451,7 +451,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
         return SourceText(
             path,
             name,
-            _guess(body),
+            _decode_readable_parts(body),
             digest,
             DocumentProblem(row.NOT_UTF8, mark, message, "save the file as UTF-8"),
         )
@@ -466,7 +466,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
     return SourceText(path, name, text, digest)
 
 
-def _guess(body: bytes) -> str:
+def _decode_readable_parts(body: bytes) -> str:
     """The readable parts of a text in another encoding, only to tell the kind of file."""
     utf16 = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return body.decode("utf-16" if utf16 else "utf-8", "replace")
@@ -575,7 +575,7 @@ def list_markdown_below(folder: str, most: int = 1_000) -> list[str]:
     return paths[:most]
 
 
-def is_beside(top: str, folder: str, name: str) -> bool:
+def does_reference_exist(top: str, folder: str, name: str) -> bool:
     """Whether a file exists, by a name relative to a folder below the top. True if this cannot be known.
 
     It cannot be known outside of `top` and behind a link, because links are not followed.
@@ -658,4 +658,4 @@ def _build_refused(path: str, name: str, problem: DocumentProblem, text: str = "
 def _build_too_large(path: str, name: str, size: int, beginning: bytes) -> SourceText:
     message = f"the file has {size / 2**20:.1f} MiB, more than the limit of {MAX_BYTES // 2**20} MiB"
     problem = DocumentProblem(row.TOO_LARGE, _FIRST, message, "split the documents into several files")
-    return _build_refused(path, name, problem, _guess(beginning))
+    return _build_refused(path, name, problem, _decode_readable_parts(beginning))

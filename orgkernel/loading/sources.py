@@ -1,7 +1,7 @@
 """The results of reading: documents with the positions of their values, and documents that could not be read.
 
 A document stores its record and its marks packed, in a tenth of their memory, and unpacks them on request. They are
-needed constantly while a tree is built and checked, so they are kept unpacked until `seal`.
+needed constantly while a tree is built and checked, so they are kept unpacked until `drop_unpacked`.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class SourceDocument:
         self._record: Document | None = None
         self._marks: Marks = None
 
-    def hold(self, record: Document, marks: Marks) -> SourceDocument:
-        """Keep the given record and marks unpacked until `seal`."""
+    def keep_unpacked(self, record: Document, marks: Marks) -> SourceDocument:
+        """Keep the given record and marks unpacked until `drop_unpacked`."""
         self._record, self._marks = record, marks
         return self
 
@@ -156,13 +156,13 @@ class SourceDocument:
             self.context,
             self.format,
             home,
-        ).hold(self.record, self.marks)
+        ).keep_unpacked(self.record, self.marks)
 
-    def hold_again(self) -> None:
+    def unpack_again(self) -> None:
         """Unpack the parts and keep them, as after reading."""
-        self.hold(unpack_record(self.kind, self.packed.record), unpack_marks(self.packed.marks))
+        self.keep_unpacked(unpack_record(self.kind, self.packed.record), unpack_marks(self.packed.marks))
 
-    def seal(self) -> None:
+    def drop_unpacked(self) -> None:
         """Drop the unpacked parts and keep the packed ones."""
         self._record = self._marks = None
 
@@ -261,11 +261,11 @@ class MergedDocument(SourceDocument):
         parts = tuple(bound[id(part)] for part in self._parts)
         return MergedDocument(bound[id(self._first)], parts, self.packed).hold(self.record, self.marks)
 
-    def seal(self) -> None:
+    def drop_unpacked(self) -> None:
         """Drop the unpacked parts and keep the packed ones."""
-        super().seal()
+        super().drop_unpacked()
         for part in self._parts:
-            part.seal()
+            part.drop_unpacked()
 
     @property
     def parts(self) -> tuple[SourceDocument, ...]:

@@ -52,7 +52,7 @@ class _Candidate:
         if before is not None and before.has_orgkernel_siblings == has_orgkernel_siblings:
             # Later steps of the load read every document many times, so a reused one is unpacked once, as a new one is.
             for document in before.read.documents:
-                document.hold_again()
+                document.unpack_again()
             return LoadedFile(
                 located, self.digest, self.is_orgkernel_document, has_orgkernel_siblings, before.read
             )

@@ -26,7 +26,7 @@ def render_tree(view: OrgView, width: int = _WIDTH) -> str:
     below = _map_subordinates(view)
     shown: set[str] = set()
     roots = [role_id for role_id in below if _get_chart_superior(view, role_id) is None]
-    roots += [circle[0] for circle in view.find_cycles(EdgeKind.REPORTS_TO)]
+    roots += [cycle[0] for cycle in view.find_cycles(EdgeKind.REPORTS_TO)]
     for number, root in enumerate(roots):
         lines += _render_branch(view, below, root, number == len(roots) - 1, shown, width)
     return "".join(f"{line}\n" for line in lines)

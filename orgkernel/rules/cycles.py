@@ -8,14 +8,14 @@ from orgkernel.diagnostics import Related
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.graph.structure import find_shortest_circle
+from orgkernel.graph.structure import find_shortest_cycle
 from orgkernel.rules.references import build_reference
 from orgkernel.rules.rule import Finding
 
 _SHOWN = 5
 
 
-def find_cycles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
+def report_cycles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
     """One finding for each group of nodes that edges of one kind connect in a cycle."""
     for group in view.find_cycles(kind):
         first, *others = _find_shortest_cycle(view, kind, group)
@@ -31,7 +31,7 @@ def find_cycles(view: OrgView, kind: EdgeKind, help: str) -> Iterator[Finding]:
 
 def _find_shortest_cycle(view: OrgView, kind: EdgeKind, group: tuple[str, ...]) -> list[Edge]:
     """The edges of a shortest path from the first node of a group back to itself."""
-    nodes = find_shortest_circle(view.list_ends_of_kind(kind), group)
+    nodes = find_shortest_cycle(view.list_ends_of_kind(kind), group)
     steps = zip(nodes, (*nodes[1:], nodes[0]), strict=True)
     return [
         next(edge for edge in view.list_edges_from(kind, source) if edge.target == target)

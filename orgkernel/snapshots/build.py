@@ -146,7 +146,7 @@ def _build_snapshot(
             built_without, diagnostics=diagnostics, may_answer=not consequences.is_held_back
         )
     for document in tree.documents:
-        document.seal()
+        document.drop_unpacked()
     return Snapshot(
         organizations,
         sort_diagnostics(diagnostic for diagnostic in kept if diagnostic.place.file in reported),

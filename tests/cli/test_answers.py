@@ -175,7 +175,7 @@ def test_texts_that_look_like_something_else_survive_both_formats(shop: Path) ->
     text = run(*arguments, "yaml", cwd=shop).stdout
     assert read_yaml(text) == data
     parsed = parse_yaml(text)
-    assert not parsed.refusals
+    assert not parsed.problems
     assert json.loads(json.dumps(parsed.documents[0].value)) == data
 
 

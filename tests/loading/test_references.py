@@ -10,7 +10,7 @@ import pytest
 
 from orgkernel import Kernel
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.files import is_beside
+from orgkernel.loading.files import does_reference_exist
 from orgkernel.loading.formats import lookups
 from orgkernel.loading.formats.references import MAX_REFERENCES, find_references, pack_references
 from orgkernel.snapshots.loader import Loader
@@ -71,9 +71,9 @@ def test_nothing_outside_of_the_project_is_looked_at(tmp_path: Path) -> None:
     (shop / "away").symlink_to(tmp_path / "secret")
     (shop / "loop").symlink_to(shop / "loop")
     top = str(shop)
-    assert is_beside(top, "", "docs/style.md")
-    assert is_beside(top, "docs", "style.md")
-    assert is_beside(top, "docs", "../docs/./style.md")
+    assert does_reference_exist(top, "", "docs/style.md")
+    assert does_reference_exist(top, "docs", "style.md")
+    assert does_reference_exist(top, "docs", "../docs/./style.md")
     for name in (
         "away/key.md",
         "away/none.md",
@@ -83,9 +83,9 @@ def test_nothing_outside_of_the_project_is_looked_at(tmp_path: Path) -> None:
         "loop/none.md",
         "a\0b",
     ):
-        assert is_beside(top, "", name), name
+        assert does_reference_exist(top, "", name), name
     for name in ("docs/none.md", "docs/style.md/none.md", "none"):
-        assert not is_beside(top, "", name), name
+        assert not does_reference_exist(top, "", name), name
 
 
 def test_the_number_of_questions_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -329,7 +329,7 @@ def test_no_field_is_lost_in_silence(tmp_path: Path) -> None:
 def test_what_a_target_says_is_a_field() -> None:
     """A misspelled name would hide nothing and count what is said."""
     routes = {".".join(field.route) for field in ROLE_FIELDS}
-    assert {*a2a.SAYS, *backstage.SAYS} - routes == set()
+    assert {*a2a.EXPRESSED, *backstage.EXPRESSED} - routes == set()
 
 
 def _said(export: ConvertedFiles, org_id: str) -> tuple[object, ...]:

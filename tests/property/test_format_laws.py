@@ -105,7 +105,7 @@ def snapshot_with(tree: LoadedFiles, number: int, content: bytes) -> Snapshot:
     files[number] = LoadedFile(located, source.digest, True, False, read)
     for file in files:
         for document in file.read.documents:
-            document.hold_again()
+            document.unpack_again()
     return _build_snapshot(build_tree(files, complete(files)), {}, None, NOTHING_FOUND)
 
 
@@ -133,7 +133,7 @@ def test_the_tree_is_recognized(name: str) -> None:
     tree = tree_of_format(name)
     assert tree.own
     assert any(tree.reads[number].read.documents for number in tree.own)
-    assert all(not read_located(tree.located[number]).refusal for number in tree.own)
+    assert all(not read_located(tree.located[number]).problem for number in tree.own)
     layout = find_layout(tree.located[tree.own[0]].root.path, name)
     assert layout is not None
     assert layout[0].name == name

@@ -115,7 +115,7 @@ def check_result(result: FileResult, content: bytes) -> None:
 
 def check_parsed(parsed: ParsedText) -> None:
     """There is a document, a refusal or nothing in the text, and refusals are bounded."""
-    assert len(parsed.refusals) <= MAX_PROBLEMS
+    assert len(parsed.problems) <= MAX_PROBLEMS
     for document in parsed.documents:
         for _ in leaves(document.value, document.marks):
             pass
@@ -271,7 +271,7 @@ def test_json_is_read_as_written(value: Any, layout: dict[str, Any]) -> None:
         )
     )
     parsed = parse_json(text)
-    assert parsed.refusals == ()
+    assert parsed.problems == ()
     (document,) = parsed.documents
     assert same(document.value, as_read(value))
     for route, item in leaves(document.value, document.marks):
@@ -286,7 +286,7 @@ def test_yaml_agrees_with_json_where_libyaml_can(value: Any, layout: dict[str, A
     """Of a JSON text that both readers accept, both read the same values at the same marks."""
     text = json.dumps(value, **layout)
     from_json, from_yaml = parse_json(text), parse_yaml(text)
-    if from_yaml.refusals or from_json.refusals:
+    if from_yaml.problems or from_json.problems:
         return
     assume(not re.search("[\x80-\x9f\u2028\u2029\x7f]", text))  # refused before they come here
     (one,), (other,) = from_json.documents, from_yaml.documents
@@ -308,7 +308,7 @@ def test_json_agrees_with_the_standard_library_on_what_json_is(value: Any) -> No
         except ValueError:
             valid = False
         parsed = parse_json(damaged)
-        codes = {refusal.row.code for refusal in parsed.refusals}
+        codes = {problem.row.code for problem in parsed.problems}
         if valid:
             assert codes <= {"ORG006", "ORG013", "ORG015"}
         else:
@@ -331,7 +331,7 @@ def test_yaml_marks_point_at_their_values(value: Any, flow: bool, indent: int) -
         value, default_flow_style=flow, indent=indent, allow_unicode=True, sort_keys=False, width=20
     )
     parsed = parse_yaml(text)
-    assert parsed.refusals == ()
+    assert parsed.problems == ()
     (document,) = parsed.documents
     assert same(document.value, as_read(value))
     for route, item in leaves(document.value, document.marks):
@@ -369,7 +369,7 @@ def test_duplicate_keys_are_always_found(mapping: dict[str, int], data: st.DataO
     )
     as_yaml = "".join(f"{name}: {number}\n" for name, number in pairs)
     for parsed in (parse_json(as_json), parse_yaml(as_json), parse_yaml(as_yaml)):
-        assert [refusal.row.code for refusal in parsed.refusals] == ["ORG006"]
+        assert [problem.row.code for problem in parsed.problems] == ["ORG006"]
         assert parsed.documents[0].value == mapping
 
 
@@ -442,7 +442,7 @@ def test_words_stay_what_they_look_like(word: str) -> None:
     """What YAML 1.1 turns into booleans, times, dates and octal numbers is text, as a value and as a key."""
     parsed = parse_yaml(f"a: {word}\n")
     assert parsed.documents[0].value == {"a": word}
-    assert parsed.refusals == ()
+    assert parsed.problems == ()
 
 
 @given(st.text("ab\n\r", max_size=20))

@@ -165,8 +165,8 @@ def test_rows_that_stand_together_are_alike(seed: int) -> None:
             assert (
                 len({(row.level, row.org_id, row.action, frozenset(row.waives)) for row in group.rows}) == 1
             )
-            assert {(row.channel, row.session, row.input_digest) for row in group.rows} == {group.said.bond}
-            assert {row.snapshot for row in group.rows} == {group.said.snapshot}
+            assert {(row.channel, row.session, row.input_digest) for row in group.rows} == {group.terms.bond}
+            assert {row.snapshot for row in group.rows} == {group.terms.snapshot}
         loose = [row for group in about.find_unconditional(parts=True, snapshot="now") for row in group.rows]
         good = [row for row in grouped if row.snapshot in (None, "now")]
         assert sorted(map(str, loose)) == sorted(map(str, good))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from orgkernel.graph.structure import find_circles, find_shortest_circle
+from orgkernel.graph.structure import find_cycles, find_shortest_cycle
 
 Pairs = list[tuple[str, str]]
 nodes = st.sampled_from("abcdefg")
@@ -28,15 +28,18 @@ def reached_from(start: str, pairs: Pairs) -> set[str]:
 @example([("a", "b"), ("a", "b")])
 def test_circles_are_what_leads_back(pairs: Pairs) -> None:
     """A node is in a group exactly when it leads back to itself, and with exactly those that lead there and back."""
-    circles = find_circles(pairs)
+    command_cycles = find_cycles(pairs)
     reach = {node: reached_from(node, pairs) for node in "abcdefg"}
-    assert {node for group in circles for node in group} == {node for node in reach if node in reach[node]}
-    for group in circles:
+    assert {node for group in command_cycles for node in group} == {
+        node for node in reach if node in reach[node]
+    }
+    for group in command_cycles:
         for node in group:
             assert set(group) == {other for other in reach[node] if node in reach[other]}
     declared = list(dict.fromkeys(source for source, _ in pairs))
-    assert [list(group) for group in circles] == sorted(
-        (sorted(group, key=declared.index) for group in circles), key=lambda group: declared.index(group[0])
+    assert [list(group) for group in command_cycles] == sorted(
+        (sorted(group, key=declared.index) for group in command_cycles),
+        key=lambda group: declared.index(group[0]),
     )
 
 
@@ -44,8 +47,8 @@ def test_circles_are_what_leads_back(pairs: Pairs) -> None:
 @given(pairs_of)
 def test_a_shortest_circle_is_one_and_none_is_shorter(pairs: Pairs) -> None:
     """It starts with the first of its group, follows edges, passes nothing twice, and no way back has fewer steps."""
-    for group in find_circles(pairs):
-        circle = find_shortest_circle(pairs, group)
+    for group in find_cycles(pairs):
+        circle = find_shortest_cycle(pairs, group)
         assert circle[0] == group[0]
         assert len(set(circle)) == len(circle)
         assert all(step in pairs for step in zip(circle, (*circle[1:], circle[0]), strict=True))

@@ -12,8 +12,8 @@ from orgkernel.cli.columns import count_cells
 from orgkernel.cli.opening import (
     count_servers,
     describe_what_was_read,
-    say_format,
-    say_what_is_beside,
+    print_additional_files,
+    print_recognized_formats,
 )
 from orgkernel.cli.output import format_count
 from orgkernel.diagnostics.wording import printable, quote
@@ -35,11 +35,11 @@ def print_what_was_read(snapshot: Snapshot, request: Request) -> None:
     """
     rows = list(_count_sources(snapshot, request)) if request.detected else []
     if len(rows) + len(request.left_out) < 2:
-        say_format(snapshot, request)
+        print_recognized_formats(snapshot, request)
     else:
         _print_table(rows)
         _print_left_out(request.left_out)
-    say_what_is_beside(snapshot, request)
+    print_additional_files(snapshot, request)
 
 
 class _Row(NamedTuple):

@@ -16,8 +16,8 @@ from orgkernel.cli.opening import (
     find_cache,
     format_option,
     from_option,
+    print_recognized_formats,
     save,
-    say_format,
 )
 from orgkernel.cli.output import echo_json, format_count, join_lines
 from orgkernel.diagnostics import Severity
@@ -68,7 +68,7 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], cover: bool, no_cach
     cases = _read_elsewhere(files, here) if paths and files else kernel.state.latest.tree
     wanted = [os.path.realpath(file) for file in files]
     documents = _choose_cases(cases, wanted)
-    say_format(kernel.state.latest, request)
+    print_recognized_formats(kernel.state.latest, request)
     click.get_current_context().call_on_close(lambda: save(kernel))
     with show_stage(f"running the cases of {format_count(len(documents), 'document')}"):
         results = list(run_cases(kernel, documents))

@@ -13,11 +13,11 @@ from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import add_path_options, cache_option, format_option
 from orgkernel.cli.stores import (
     all_orgs_option,
+    does_store_exist,
     echo_record,
     echo_records,
-    find_declared,
     get_named_organization,
-    is_there,
+    open_declared_kernel,
     open_operation_here,
     open_question,
     store_option,
@@ -173,10 +173,10 @@ def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) 
 
     Differences between the two are printed on stderr.
     """
-    kernel = find_declared(paths, no_cache=no_cache)
+    kernel = open_declared_kernel(paths, no_cache=no_cache)
     agents = list_declared_agents(kernel)
     drift: tuple[Diagnostic, ...] = ()
-    if not agents or is_there(store):
+    if not agents or does_store_exist(store):
         with open_question(store, kernel) as context:
             agents, drift = list_agents(context)
     echo_records(

@@ -10,7 +10,7 @@ from orgkernel.cli.opening import add_path_options, cache_option, format_option,
 from orgkernel.cli.stores import (
     as_of_option,
     change_options,
-    find_declared,
+    open_declared_kernel,
     open_operation,
     open_with_state,
     store_option,
@@ -35,7 +35,7 @@ def open_agent_operation(
     actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool
 ) -> AbstractContextManager[Context]:
     """Open the context of an operation on an agent. If the documents declare agents, a missing store is created."""
-    kernel = find_declared(paths, no_cache=no_cache)
+    kernel = open_declared_kernel(paths, no_cache=no_cache)
     return open_operation(actor, store, kernel, create=kernel is not None)
 
 

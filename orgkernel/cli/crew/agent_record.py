@@ -24,11 +24,11 @@ from orgkernel.cli.opening import add_path_options, cache_option, format_option,
 from orgkernel.cli.output import echo_answer, format_count, join_lines, list_places
 from orgkernel.cli.stores import (
     by_option,
+    does_store_exist,
     echo_record,
     echo_records,
-    find_declared,
-    is_there,
     locate_current_store,
+    open_declared_kernel,
     open_question,
     parse_until,
     show_time,
@@ -215,9 +215,9 @@ def _verify(
     from orgkernel.operations.certificates import verify_against_store, verify_birth_certificate
 
     # Checkpoints without a store show that it was removed, which must not pass for an organization without one.
-    if not is_there(store) and not os.path.isdir(locate_current_store(store).checkpoints):
+    if not does_store_exist(store) and not os.path.isdir(locate_current_store(store).checkpoints):
         return verify_birth_certificate(content, time.time(), agent_id=agent_id, issuer=issuer)
-    with open_question(store, find_declared(paths, no_cache=no_cache)) as context:
+    with open_question(store, open_declared_kernel(paths, no_cache=no_cache)) as context:
         return verify_against_store(context, content, agent_id=agent_id, org=org, issuer=issuer)
 
 

@@ -12,7 +12,13 @@ import click
 
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, open_kernel, org_option
 from orgkernel.cli.output import echo_indented, format_count
-from orgkernel.cli.stores import is_there, open_current_store, parse_duration, parse_since, store_option
+from orgkernel.cli.stores import (
+    does_store_exist,
+    open_current_store,
+    parse_duration,
+    parse_since,
+    store_option,
+)
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import UsageError
 
@@ -97,7 +103,7 @@ def command(
     )
     pins = Pins(lock_file)
     with ExitStack() as stack:
-        if is_there(store):
+        if does_store_exist(store):
             state = stack.enter_context(open_current_store(store))
             kernel = kernel.with_store(state)
             decisions = read_audit(state, AuditFilter(since=began, kind="decision"))

@@ -174,8 +174,8 @@ def check_cache(options: CheckupOptions, project: Project) -> Lines:
     if problem:
         yield "warning", f"{problem}; all files are read again, which takes longer", ""
     else:
-        is_there = os.path.isdir(folder)
-        yield "ok", f"`{folder}` is trusted" if is_there else f"`{folder}` is not filled yet", ""
+        does_store_exist = os.path.isdir(folder)
+        yield "ok", f"`{folder}` is trusted" if does_store_exist else f"`{folder}` is not filled yet", ""
 
 
 def check_toolbox(project: Project) -> Lines:

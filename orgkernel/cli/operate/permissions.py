@@ -16,9 +16,9 @@ from orgkernel.cli.stores import (
     change_options,
     echo_record,
     echo_records,
-    find_declared,
     get_named_organization,
     open_current_store,
+    open_declared_kernel,
     open_operation_alone,
     open_operation_here,
     open_question,
@@ -345,7 +345,7 @@ def _show_request(
 
     The arguments are kept until the request is answered or expires.
     """
-    with open_question(store, find_declared(paths, no_cache=no_cache)) as context:
+    with open_question(store, open_declared_kernel(paths, no_cache=no_cache)) as context:
         full_request = describe_request(context, request_id, arguments="full" if full else "masked")
     if form == "json":
         echo_indented(full_request)

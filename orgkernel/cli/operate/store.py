@@ -13,9 +13,9 @@ from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import echo_indented, format_count
 from orgkernel.cli.stores import (
     echo_records,
-    find_declared,
     locate_current_store,
     open_current_store,
+    open_declared_kernel,
     open_operation,
     reason_option,
     store_option,
@@ -60,7 +60,7 @@ def upgrade(store: str | None, while_connected: bool, key_orgs: tuple[str, ...],
     location = locate_current_store(store)
     keys = upkeep.list_keys_to_bind(location)
     org_ids = _assign_organizations([key.key_id for key in keys], key_orgs)
-    kernel = find_declared(()) if org_ids else None
+    kernel = open_declared_kernel(()) if org_ids else None
     for each in org_ids.values():
         require_organizations(kernel, each)
     left = [key for key in keys if key.key_id not in org_ids]

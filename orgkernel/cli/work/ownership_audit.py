@@ -180,8 +180,8 @@ def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel
         if paths or org != ACTIVE:
             raise
         return None
-    is_there = org != ACTIVE or paths or kernel.state.served or kernel.state.refused
-    return kernel if is_there else None
+    does_store_exist = org != ACTIVE or paths or kernel.state.served or kernel.state.refused
+    return kernel if does_store_exist else None
 
 
 def find_sacred_files(

@@ -6,7 +6,7 @@ import os
 from math import inf
 from typing import NamedTuple
 
-from orgkernel.cli.stores import is_there, open_current_store
+from orgkernel.cli.stores import does_store_exist, open_current_store
 from orgkernel.cli.work.contract_files import read_brief
 from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.decisions.ownership.owners import AuditedWorker, build_claimed_work
@@ -31,7 +31,7 @@ def find_workers_here() -> WorkersHere:
     own = [AuditedWorker(each, read_brief(each)) for each in list_named_briefs()]
     holder, session = os.environ.get("ORGKERNEL_HOLDER"), os.environ.get("ORGKERNEL_SESSION")
     claims: tuple[FileClaim, ...] = ()
-    if is_there(None):
+    if does_store_exist(None):
         with open_current_store(None) as store:
             claims = list_claims(store)
     mine = [each for each in claims if holder and each.holder == holder and session in (None, each.session)]

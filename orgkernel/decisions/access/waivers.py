@@ -29,7 +29,7 @@ def list_grant(grant: Grant) -> ListedGrant:
 def describe_waived_level(waived_levels: Mapping[str, int], waiver: str) -> str:
     """How far grants waive a ceiling, as the end of a sentence about it; empty if none does.
 
-    >>> describe_lift({"rank": 2}, "rank")
+    >>> describe_waived_level({"rank": 2}, "rank")
     '; a grant waives this up to level `read`'
     """
     level = waived_levels.get(waiver, 0)

@@ -45,14 +45,14 @@ def export_agent_spec(view: OrgView) -> ConvertedFiles:
     schemas = sum(
         each.tool.input_schema is not None and not each.delegates for tools in kept for each in tools
     )
-    circling = sum(
+    roles_in_cycles = sum(
         view.get_superior(role) is not None and each.superior is None for role, each in roster.roles.items()
     )
     withheld = (
         ("delegation without subordinates", "left out: the role has no subordinates", alone),
         ("input schemas", "the tool that the program registers declares its arguments", schemas),
     )
-    instead = {"chain of command": (circling, "a cycle has no top")}
+    instead = {"chain of command": (roles_in_cycles, "a cycle has no top")}
     lost = find_losses(
         view,
         expressed=("requirements.preferred_model",),

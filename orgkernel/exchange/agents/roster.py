@@ -146,11 +146,11 @@ def build_front_matter(role: ExportedRole, given: Mapping[str, Place], host: str
 def build_roster(view: OrgView) -> Roster:
     """The roles of an organization."""
     names = map_names(view.roles)
-    circling = view.circling
+    roles_in_cycles = view.roles_in_cycles
     superiors = {
         role: superior
         for role in names
-        if (superior := view.get_superior(role)) in names and role not in circling
+        if (superior := view.get_superior(role)) in names and role not in roles_in_cycles
     }
     below: dict[str, list[str]] = {}
     for role, superior in superiors.items():

@@ -34,7 +34,7 @@ def read_as(
     packed = _pack(record, marks, raw or {})
     return SourceDocument(
         source.name, source.path, kind, packed, source.digest, root.shared, root.context, root.format
-    ).hold(record, marks)
+    ).keep_unpacked(record, marks)
 
 
 def replace_document(
@@ -72,8 +72,8 @@ def _rebuild(document: SourceDocument, packed: PackedParts, record: Document, ma
         document.shared,
         document.context,
         document.format,
-    ).hold(record, marks)
-    document.seal()
+    ).keep_unpacked(record, marks)
+    document.drop_unpacked()
     return made
 
 
@@ -104,7 +104,7 @@ def complete_with(
     digest = hashlib.sha256(packed.record).hexdigest()
     return SourceDocument(
         name or like.name, path or like.path, kind, packed, digest, like.shared, like.context, like.format
-    ).hold(record, marks)
+    ).keep_unpacked(record, marks)
 
 
 def add_tools(marks: Marks, at: Sequence[int]) -> Marks:

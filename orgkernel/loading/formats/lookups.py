@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from orgkernel.loading.files import Root, is_beside, list_markdown_below
+from orgkernel.loading.files import Root, does_reference_exist, list_markdown_below
 from orgkernel.loading.formats.building import add_words
 from orgkernel.loading.formats.references import COMMAND, LINK, PATH, TextReference, get_references
 from orgkernel.loading.sources import Lookup, SourceDocument
@@ -57,7 +57,7 @@ def answer(root: Root, lookup: Lookup) -> bool:
         return _is_command(root.path, lookup.folder, lookup.name.removeprefix("/"))
     # A path that begins with `..` is relative to the folder of the text.
     folders = [lookup.folder] if lookup.name.startswith(os.pardir) else _iterate_upwards(lookup.folder)
-    return any(is_beside(root.path, folder, lookup.name) for folder in folders)
+    return any(does_reference_exist(root.path, folder, lookup.name) for folder in folders)
 
 
 def _lookup(
@@ -94,4 +94,4 @@ def _is_command(top: str, hidden: str, name: str) -> bool:
     """
     commands, skills = (os.path.join(top, hidden, each) for each in (_COMMANDS, _SKILLS))
     names = {os.path.basename(each).removesuffix(".md") for each in list_markdown_below(commands)}
-    return not names or name in names or is_beside(skills, "", os.path.join(name, "SKILL.md"))
+    return not names or name in names or does_reference_exist(skills, "", os.path.join(name, "SKILL.md"))

@@ -149,7 +149,7 @@ def _lay_over(
     if height and record.role_type == ROLE_TYPES[0] and not made.has("role_type"):
         record = replace(record, role_type=ROLE_TYPES[height])
     made.packed = PackedParts(msgspec.msgpack.encode(record), role.packed.marks, role.packed.unknown)
-    return made.hold(record, role.marks)
+    return made.keep_unpacked(record, role.marks)
 
 
 def _drop_foreign_marks(role: SourceDocument) -> SourceDocument:
@@ -262,7 +262,7 @@ def _add_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sour
         **given,
     )
     packed = PackedParts(msgspec.msgpack.encode(made), document.packed.marks, document.packed.unknown)
-    return MergedDocument(document, tuple(parts), packed).hold(made, document.marks)
+    return MergedDocument(document, tuple(parts), packed).keep_unpacked(made, document.marks)
 
 
 def _add_channels(organization: SourceDocument, channels: dict[str, Channel]) -> SourceDocument:

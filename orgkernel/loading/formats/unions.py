@@ -441,7 +441,7 @@ def _merge_organizations(union: SourceUnion, shown: str, sources: Sequence[_Sour
     )
     like = complete_with(first, "organization", merged, (_FIRST, {}), name=shown, path=path)
     packed = PackedParts(msgspec.msgpack.encode(merged), like.packed.marks, like.packed.unknown)
-    return MergedDocument(like, (like, *parts), packed).hold(merged, like.marks)
+    return MergedDocument(like, (like, *parts), packed).keep_unpacked(merged, like.marks)
 
 
 def _build_marks(organization: SourceDocument, source: _Source) -> Marks:

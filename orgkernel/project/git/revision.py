@@ -349,7 +349,7 @@ class _Contents:
                 raise NotCovered
             yield each, content
 
-    def hold(self, path: str, content: bytes) -> None:
+    def keep_unpacked(self, path: str, content: bytes) -> None:
         """Keep a content until it is read."""
         self._contents[path] = content
         self.may_name_sources |= all(word in content for word in _SOURCES)
@@ -393,9 +393,9 @@ def _find_unchanged(
         if (reused := _reuse(before.get(each.path), each, digest)) is not None:
             unchanged[each.path] = reused
         else:
-            contents.hold(each.path, content)
+            contents.keep_unpacked(each.path, content)
     for each, content in contents.read(differing):
-        contents.hold(each.path, content)
+        contents.keep_unpacked(each.path, content)
     return unchanged
 
 

@@ -41,7 +41,7 @@ from orgkernel.decisions.work.bills.flow import Flow
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.structure import find_circles, find_shortest_circle
+from orgkernel.graph.structure import find_cycles, find_shortest_cycle
 from orgkernel.rules.bills.bill_documents import WrittenBill, iterate_bills
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -57,30 +57,30 @@ def check(view: OrgView) -> Iterator[Finding]:
         for step in written.bill.steps
         if step.sub_bill in bills
     ]
-    for group in find_circles(pairs):
-        circle = find_shortest_circle(pairs, group)
-        written, following = bills[circle[0]], (*circle[1:], circle[0])[0]
+    for group in find_cycles(pairs):
+        cycle = find_shortest_cycle(pairs, group)
+        written, following = bills[cycle[0]], (*cycle[1:], cycle[0])[0]
         number = next(n for n, step in enumerate(written.bill.steps) if step.sub_bill == following)
         yield written.build_finding(
-            f"runs itself{_render_path(circle)}", "remove one of these steps", "steps", number, "sub_bill"
+            f"runs itself{_render_path(cycle)}", "remove one of these steps", "steps", number, "sub_bill"
         )
 
 
 def _find_step_cycles(written: WrittenBill) -> Iterator[Finding]:
     flow = Flow(written.bill)
     pairs = flow.list_ways()
-    for group in find_circles(pairs):
-        circle = find_shortest_circle(pairs, group)
-        number = flow.numbers[circle[0]]
+    for group in find_cycles(pairs):
+        cycle = find_shortest_cycle(pairs, group)
+        number = flow.numbers[cycle[0]]
         yield written.build_step_finding(
             number,
-            f"leads back to itself{_render_path(circle)}",
+            f"leads back to itself{_render_path(cycle)}",
             "give one of these steps a `next` that is later, or `end`",
         )
 
 
-def _render_path(circle: tuple[str, ...]) -> str:
-    return ": " + " → ".join(quote(each) for each in (*circle, circle[0])) if circle[1:] else ""
+def _render_path(cycle: tuple[str, ...]) -> str:
+    return ": " + " → ".join(quote(each) for each in (*cycle, cycle[0])) if cycle[1:] else ""
 
 
 RULE = Rule("ORG635", "bill-cycle", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -55,7 +55,7 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find chains of command that form a cycle."""
-    for first, *others in view.circles:
+    for first, *others in view.command_cycles:
         role_id = first.source
         yield Finding(
             first.place,

@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if len(superiors) > 1 or not _is_declared(view, written):
             continue
         ((superior, edge),) = superiors.items()
-        if superior in view.records.without_profile or role_id in view.circling:
+        if superior in view.records.without_profile or role_id in view.roles_in_cycles:
             continue
         yield Finding(
             post.place("chain_of_command", "reports_to"),

@@ -75,7 +75,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _iterate_command_rights(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
-    below = [edge for edge in view.list_subordinates(post.role_id) if edge.source not in view.circling]
+    below = [edge for edge in view.list_subordinates(post.role_id) if edge.source not in view.roles_in_cycles]
     if below:
         yield below[0].place, f"commands {listing(edge.source for edge in below)}"
 

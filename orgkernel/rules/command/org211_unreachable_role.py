@@ -52,11 +52,11 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Groups of roles below a cycle or below a role without a profile."""
-    for circle in view.circles:
-        first = circle[0]
+    for cycle in view.command_cycles:
+        first = cycle[0]
         yield from _find_roles_below(
             view,
-            [edge.source for edge in circle],
+            [edge.source for edge in cycle],
             f"in the cycle of {quote(first.source)}",
             "break the cycle",
             Related(first.place, f"{quote(first.source)} reports to {quote(first.target)}"),
@@ -100,7 +100,7 @@ def _find_nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
     pending = list(ends)
     for role_id in pending:
         for edge in view.list_subordinates(role_id):
-            if edge.source in view.circling:
+            if edge.source in view.roles_in_cycles:
                 continue
             if view.is_role(edge.source):
                 tops.append(edge)

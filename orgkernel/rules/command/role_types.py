@@ -45,7 +45,7 @@ def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
     return (
         role.profile.authority_level >= superior.profile.authority_level
         and superior.profile.role_type != "specialist"
-        and role.role_id not in view.circling
+        and role.role_id not in view.roles_in_cycles
     )
 
 

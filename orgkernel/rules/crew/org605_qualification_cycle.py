@@ -41,14 +41,14 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.cycles import find_cycles
+from orgkernel.rules.cycles import report_cycles
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Qualifications that build on themselves."""
     remedy = "remove the prerequisites of the qualification that is passed first"
-    yield from find_cycles(view, EdgeKind.BUILDS_ON, remedy)
+    yield from report_cycles(view, EdgeKind.BUILDS_ON, remedy)
 
 
 RULE = Rule("ORG605", "qualification-cycle", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -55,7 +55,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.structure import find_circles, find_shortest_circle
+from orgkernel.graph.structure import find_cycles, find_shortest_cycle
 from orgkernel.rules.hosts.foreign_agents import get_delegates, iterate_agents, list_names
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -72,8 +72,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         for field, number, name in get_delegates(post).named
         if name in full_names
     }
-    for group in find_circles(tuple(at)) if at else ():
-        names = find_shortest_circle(tuple(at), group)
+    for group in find_cycles(tuple(at)) if at else ():
+        names = find_shortest_cycle(tuple(at), group)
         steps = list(zip(names, (*names[1:], names[0]), strict=True))
         first, *others = [
             (posts[source].document.place(*at[source, target]), target) for source, target in steps

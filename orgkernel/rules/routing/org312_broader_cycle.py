@@ -41,13 +41,13 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.cycles import find_cycles
+from orgkernel.rules.cycles import report_cycles
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find cycles of broader domains."""
-    yield from find_cycles(
+    yield from report_cycles(
         view, EdgeKind.NARROWER_THAN, "remove `broader` from the broadest of these domains"
     )
 

@@ -41,14 +41,14 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.cycles import find_cycles
+from orgkernel.rules.cycles import report_cycles
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find cycles of fallback tools."""
     remedy = "remove the other tools of the cycle from `falls_back_to` of the one to try last"
-    yield from find_cycles(view, EdgeKind.FALLS_BACK_TO, remedy)
+    yield from report_cycles(view, EdgeKind.FALLS_BACK_TO, remedy)
 
 
 RULE = Rule("ORG313", "fallback-cycle", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -41,14 +41,14 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.cycles import find_cycles
+from orgkernel.rules.cycles import report_cycles
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find cycles of prerequisites."""
     remedy = "remove the prerequisites of the skill that is learned first"
-    yield from find_cycles(view, EdgeKind.PRESUPPOSES, remedy)
+    yield from report_cycles(view, EdgeKind.PRESUPPOSES, remedy)
 
 
 RULE = Rule("ORG314", "prerequisite-cycle", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -11,7 +11,7 @@ from orgkernel.decisions.work.contracts.findings import ContractFinding
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.documents.records import Subtask, SubtaskPlan
-from orgkernel.graph.structure import find_circles, find_shortest_circle
+from orgkernel.graph.structure import find_cycles, find_shortest_cycle
 
 SubtaskKind = Literal["narrow", "broad", "terminal"]
 
@@ -66,12 +66,12 @@ def find_dependency_cycles(plan: SubtaskPlan) -> Iterator[ContractFinding]:
         for other in subtask.depends_on
         if other in numbers and other != subtask.id
     ]
-    for group in find_circles(pairs):
-        circle = find_shortest_circle(pairs, group)
-        number = numbers[circle[0]]
-        at = plan.subtasks[number].depends_on.index(circle[1])
-        steps = " → ".join(quote(each) for each in (*circle, circle[0]))
-        message = f"subtask {quote(circle[0])} waits for itself: {steps}"
+    for group in find_cycles(pairs):
+        cycle = find_shortest_cycle(pairs, group)
+        number = numbers[cycle[0]]
+        at = plan.subtasks[number].depends_on.index(cycle[1])
+        steps = " → ".join(quote(each) for each in (*cycle, cycle[0]))
+        message = f"subtask {quote(cycle[0])} waits for itself: {steps}"
         yield ContractFinding(
             row.DEPENDENCY_CYCLE,
             ("subtasks", number, "depends_on", at),

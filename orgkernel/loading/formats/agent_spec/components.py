@@ -243,7 +243,7 @@ class _Reader:
         kind, name = component.value[TYPE], component.value.get("name")
         if kind in _AGENTS:
             return convert_to_id(name.strip()) if isinstance(name, str) else None
-        # The depth is limited, because references can form a circle.
+        # The depth is limited, because references can form a cycle.
         inner = {MANAGER: "group_manager", SWARM: "first_agent", SPECIALIZED: "agent"}.get(kind)
         return self._find_leader(component.value.get(inner), depth + 1) if inner and depth < 40 else None
 
