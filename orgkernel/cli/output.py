@@ -79,7 +79,7 @@ def join_lines(lines: Iterable[str]) -> str:
 def format_count(number: int, noun: str, plural: str = "") -> str:
     """A number of things.
 
-    >>> format_count(1, "file"), format_count(1_200, "file"), counted(2, "entry", "entries")
+    >>> format_count(1, "file"), format_count(1_200, "file"), format_count(2, "entry", "entries")
     ('1 file', '1,200 files', '2 entries')
     """
     if plural and number != 1:

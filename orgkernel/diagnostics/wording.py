@@ -113,7 +113,7 @@ def did_you_mean(word: str, known: Collection[str]) -> str:
     """Help for a misspelled word; empty if no known word is close.
 
     >>> did_you_mean("Greb", ["Grep", "Read"]), did_you_mean("agent_3", ["agent_1", "agent_2"])
-    ('did you mean `Grep`?', 'did you mean `agent_1` or `agent_2`?')
+    ('did you mean `Grep`?', 'did you mean `agent_2` or `agent_1`?')
     """
     nearest = _find_nearest(word, known)
     return f"did you mean {' or '.join(map(quote, nearest))}?" if nearest else ""

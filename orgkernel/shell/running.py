@@ -36,7 +36,7 @@ def read_run(command: str, programs: CommandPrograms | None = None) -> CommandRu
     >>> [each.words for each in read_run("bash -lc 'ls -la'").commands]
     [('bash', '-lc'), ('ls', '-la')]
     >>> read_run("bash -lc ./deploy").unread
-    '`./deploy` cannot be read: unknown program `./deploy`'
+    '`./deploy` cannot be read: cannot determine what this script does'
     """
     # Most commands are plain words, which need no parser.
     commands = read_words(command)

@@ -41,7 +41,7 @@ def find_writing_options(beginning: str) -> Mapping[str, Any]:
     A program that changes files without an option has 0 operands, so that every use of it writes.
 
     >>> find_writing_options("git grep:*")["letters"], find_writing_options("/usr/bin/sort")["letters"]
-    ('O', 'To')
+    ('Oc', 'To')
     >>> find_writing_options("unheard-of") == find_writing_options("other")
     True
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import inspect
 from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
@@ -50,6 +52,20 @@ def test_every_public_name_has_an_example_that_is_true(name: str) -> None:
 def test_every_question_of_the_kernel_has_an_example(method: str) -> None:
     """What a user calls is shown where it is looked up."""
     assert ">>> " in (inspect.getdoc(getattr(orgkernel.Kernel, method)) or "")
+
+
+@pytest.mark.nightly
+def test_every_example_inside_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples of modules that are not public are read as often, and were wrong in five places when nothing ran them."""
+    monkeypatch.chdir(tmp_path)  # an example must not depend on the files around it
+    wrong = []
+    for info in walk_packages(orgkernel.__path__, "orgkernel."):
+        if info.name.startswith("orgkernel.state.migrations") or info.name.endswith("__main__"):
+            continue  # these run when they are imported
+        module = import_module(info.name)
+        if ">>> " in inspect.getsource(module) and failures_of(examples_of(module, module)):
+            wrong.append(info.name)
+    assert wrong == []
 
 
 def test_the_public_names_are_those_that_are_documented() -> None:

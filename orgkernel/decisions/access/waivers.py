@@ -20,7 +20,7 @@ def list_grant(grant: Grant) -> ListedGrant:
     """A grant with its waivers in words.
 
     >>> list_grant(Grant("g1", "agent:worf", ("tool:scan",), "read", ("rank",))).lifts
-    'lifts rank up to level read'
+    'waives rank up to level read'
     """
     values = {name: getattr(grant, name) for name in grant.__struct_fields__}
     return ListedGrant(**values, lifts=describe_waivers(grant))
