@@ -12,7 +12,7 @@ from sqlalchemy import Select, insert, select
 from orgkernel.decisions.evidence.state_records import AuditEntry, ContractRecord, HandoffRecord
 from orgkernel.decisions.work.contracts.coherence import find_open_blockers, is_about_blockers
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict, Refused
+from orgkernel.errors import BadStore, Conflict, Refused
 from orgkernel.state.chain import GENESIS, clean_value, link
 from orgkernel.state.claims import release_session
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id
@@ -255,7 +255,7 @@ def list_broken_contracts(rows: Any) -> Iterator[str]:
             record = decode_record(ContractRecord, row)
             ends = record.session if record.kind in ENDING else None
             is_whole = _compute_digest(record) == record.digest and row.ends == ends
-        except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        except (BadStore, msgspec.MsgspecError, TypeError):
             is_whole = False
         if row.sequence != expected or row.previous != previous:
             yield f"before contract {row.sequence} something was removed or moved"

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, and_, exists, func, insert, not_, or_, sel
 from orgkernel.decisions.evidence.state_records import AuditEntry, HandoffRecord
 from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict
+from orgkernel.errors import BadStore, Conflict
 from orgkernel.state.chain import GENESIS, clean_text, link
 from orgkernel.state.claims import WantedClaim, add_claim, find_claims_for
 from orgkernel.state.contracts import Binding, ContractRows, WantedContract, make_uuid
@@ -319,7 +319,7 @@ def list_broken_handoffs(rows: Iterable[Any]) -> Iterator[str]:
         try:
             record = decode_record(HandoffRecord, row)
             is_whole = _compute_digest(record) == record.digest
-        except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        except (BadStore, msgspec.MsgspecError, TypeError):
             is_whole = False
         if row.number != expected or row.previous != previous:
             yield f"before hand-off {row.number} something was removed or moved"

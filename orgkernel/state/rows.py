@@ -13,8 +13,8 @@ import msgspec
 from sqlalchemy import Connection, Engine, Select, Table, select
 
 from orgkernel.decisions.evidence.state_records import AuditEntry
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import Refused, UnknownRecord
+from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quote
+from orgkernel.errors import BadStore, Refused, UnknownRecord
 from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import clean_text
 from orgkernel.state.database import open_for_reading
@@ -119,17 +119,26 @@ def encode_row(record: msgspec.Struct) -> dict[str, Any]:
 
 
 def decode_record(kind: type[T], row: Any) -> T:
-    """A row as the record it was; columns the record does not have are left out."""
+    """A row as the record it was; columns the record does not have are left out.
+
+    Raises `BadStore` for a row that another program changed such that it cannot be read.
+    """
     mapping: Mapping[str, Any] = row._mapping
-    return msgspec.convert(
-        {
-            name: msgspec.json.decode(mapping[name])
-            if name in _JSON and mapping[name] is not None
-            else mapping[name]
-            for name in kind.__struct_fields__  # type: ignore[attr-defined]
-        },
-        prepared(kind),
-    )
+    try:
+        return msgspec.convert(
+            {
+                name: msgspec.json.decode(mapping[name])
+                if name in _JSON and mapping[name] is not None
+                else mapping[name]
+                for name in kind.__struct_fields__  # type: ignore[attr-defined]
+            },
+            prepared(kind),
+        )
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        raise BadStore(
+            f"a `{kind.__name__}` in the store was changed and cannot be read: {printable(str(error))}",
+            "restore a backup, or correct the row",
+        ) from None
 
 
 def group_rows(rows: Iterable[T], column: str) -> dict[str, tuple[T, ...]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -111,6 +112,14 @@ class _Filled:
         return otherwise[2:] if otherwise else ""
 
 
+def _is_http_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return url.startswith(("http://", "https://")) and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, or too large; brackets that do not close
+        return False
+
+
 def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     """How a server is reached, or why it cannot be used."""
     if not isinstance(value, dict):
@@ -140,7 +149,7 @@ def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     if command is not None and url is not None:
         return "it has both a `command` and a `url`"
     if url is not None:
-        if not url.startswith(("http://", "https://")):
+        if not _is_http_address(url):
             return "its `url` is not an HTTP address"
         return McpServer(
             url, headers=filled.texts(headers), transport="sse" if kind == "sse" else "http", **settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +11,7 @@ import httpx2
 import pytest
 
 from manifest_api.store_log import StoreFailureLog
+from orgkernel.errors import BadStore
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import StoreLocation, parse_location
@@ -107,6 +109,21 @@ def test_a_store_whose_file_was_moved_away_acknowledges_nothing(tmp_path: Path) 
         assert [restrict().status_code, evaluate().status_code] == [201, 200]
     with open_store(parse_location("state.db", str(tmp_path))) as store:
         assert len(store.restrictions.list()) == 2
+
+
+def test_a_row_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """A permission with a broken date is neither ignored nor an internal error: whoever needs it is refused."""
+    place = parse_location("state.db", str(tmp_path))
+    with open_store(place) as store:
+        store.grants.issue("person:partner", ["tool:github"], issued_by="a")
+        connection = sqlite3.connect(place.path)
+        with connection:
+            connection.execute("UPDATE grants SET expires_at = 'soon'")
+            connection.execute("UPDATE state_version SET version = version + 1")
+        connection.close()
+        for use in (store.grants.list, store.read_view):
+            with pytest.raises(BadStore, match="a `Grant` in the store was changed and cannot be read"):
+                use()
 
 
 def test_a_failure_is_logged_again_after_a_second(caplog: pytest.LogCaptureFixture) -> None:

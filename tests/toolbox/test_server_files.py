@@ -69,6 +69,8 @@ def test_a_secret_that_stands_in_the_file_is_one(tmp_path: Path) -> None:
         ({"command": "run", "url": "https://a.example"}, "it has both a `command` and a `url`"),
         ({"url": "file:///etc/passwd"}, "its `url` is not an HTTP address"),
         ({"type": "ws", "url": "https://a.example"}, "its transport `ws` is not supported"),
+        ({"url": "http://tools.example:99999/mcp"}, "its `url` is not an HTTP address"),
+        ({"url": "http://user:word@/mcp"}, "its `url` is not an HTTP address"),
         ({"command": "run", "cwd": "/"}, "its field `cwd` is not supported"),
         ({"command": "run", "disabled": True}, "it is disabled"),
         ({}, "it has neither a `command` nor a `url`"),
