@@ -326,14 +326,20 @@ def record_use(
 
 
 def note_found_expired(store: Store) -> None:
-    """Record expired grants, if the latest read found any.
+    """Record expired grants, if the latest read found any, unless the clock is far beyond the audit.
 
     After that, setting the clock back does not make them valid again.
     """
+    from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
+
     now = store.context.clock()
     given = store.get_last_view().grants.values()
-    if any(each.expires_at is not None and each.expires_at <= now for grants in given for each in grants):
-        store.grants.expire()
+    if not any(each.expires_at is not None and each.expires_at <= now for grants in given for each in grants):
+        return
+    with store.context.reading() as connection:
+        if measure_gap(connection, now) > FAR_SECONDS:
+            return  # one minute of a clock that is weeks ahead must not end every grant for good
+    store.grants.expire()
 
 
 def record_gap(

@@ -10,6 +10,7 @@ import pytest
 from orgkernel.decisions.evidence.skill_levels import SkillTerms, compute_current_level
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import Refused
+from orgkernel.operations.permits import note_found_expired
 from orgkernel.operations.upkeep import (
     ClockTrust,
     note_expired,
@@ -49,6 +50,23 @@ def test_a_restriction_holds_by_its_own_dates(store: Store, clock: Clock, tmp_pa
             view = each.read_view("shop")
             assert [held.resources for held in view.restrictions["agent:worf"]] == [("tool:x",)]
             assert view.grants == {}
+
+
+@pytest.mark.parametrize("days", [8, 400])
+def test_a_refused_call_ends_no_grant_for_good(store: Store, clock: Clock, days: int) -> None:
+    """A gateway whose clock is far ahead refuses by the dates of the grants, and notes nothing."""
+    store.grants.issue("agent:worf", ["tool:y"], issued_by="a", expires_at=NOW + 7 * DAY)
+    clock.now += 1_200
+    clock.now += days * DAY
+    store.read_view("shop")
+    note_found_expired(store)
+    clock.now -= days * DAY
+    assert [each.resources for each in store.read_view("shop").grants["agent:worf"]] == [("tool:y",)]
+    clock.now += 7 * DAY  # what has run out stays so, if the clock is not far beyond the audit
+    store.audit.write(AuditEntry("decision", clock.now - 1_200, "allow"))
+    note_found_expired(store)
+    clock.now -= DAY
+    assert store.read_view("shop").grants == {}
 
 
 def _report(role: str, tier: str, at: float, number: int = 1) -> dict[str, Any]:
