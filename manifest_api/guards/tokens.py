@@ -166,7 +166,8 @@ class TokenVerifier:
         self._clock = clock
         self._keys = open_keys(settings.jwks)
         self._find_key = find_key
-        self._remembered: OrderedDict[bytes, tuple[Caller | None, float]] = OrderedDict()
+        self._remembered: OrderedDict[bytes, tuple[Caller | None, float, float]] = OrderedDict()
+        """Each with its caller, and the times from which and until which it is remembered."""
         self._verified_by: Any = None
         """The keys that the remembered tokens were verified by."""
 
@@ -178,8 +179,9 @@ class TokenVerifier:
         if keys is not self._verified_by:
             self._verified_by = keys
             self._remembered.clear()
-        caller, until = self._remembered.get(_compute_digest(token), (None, 0.0))
-        if self._clock() >= until or (caller is not None and is_due):
+        caller, since, until = self._remembered.get(_compute_digest(token), (None, 0.0, 0.0))
+        # A clock that was ahead for a minute must not have a token refused until it gets there again.
+        if not since <= self._clock() < until or (caller is not None and is_due):
             return None
         return UnfitToken("it was not valid a moment ago") if caller is None else caller
 
@@ -203,15 +205,17 @@ class TokenVerifier:
         except _UnknownKey:
             raise
         except UnfitToken:
-            self._remember(token, None, self._clock() + _REFUSED_SECONDS)
+            self._remember(token, None, _REFUSED_SECONDS)
             raise
-        now = self._clock()
-        ends = now + _VERIFIED_SECONDS if caller.expires_at is None else caller.expires_at + _LEEWAY_SECONDS
-        self._remember(token, caller, min(ends, now + _VERIFIED_SECONDS))
+        lasts = _VERIFIED_SECONDS
+        if caller.expires_at is not None:
+            lasts = min(lasts, caller.expires_at + _LEEWAY_SECONDS - self._clock())
+        self._remember(token, caller, lasts)
         return caller
 
-    def _remember(self, token: str, caller: Caller | None, until: float) -> None:
-        self._remembered[_compute_digest(token)] = (caller, until)
+    def _remember(self, token: str, caller: Caller | None, seconds: float) -> None:
+        now = self._clock()
+        self._remembered[_compute_digest(token)] = (caller, now, now + seconds)
         while len(self._remembered) > _MOST_REMEMBERED:
             self._remembered.popitem(last=False)
 

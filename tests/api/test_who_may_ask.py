@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import json
@@ -19,13 +20,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from starlette.testclient import TestClient
 
-from manifest_api.guards.tokens import TokenSettings
+from manifest_api.guards.tokens import TokenSettings, TokenVerifier, UnfitToken
 from orgkernel.engines import EnginesOff
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, new_key, opened
 from tests.api.test_paths import QUESTIONS, posts
+from tests.state.opening import Clock
 from tests.support.trees import TEMPLATES
 
 GRANT = {"subject": "person:partner", "resources": ["tool:github"], "reason": "to help"}
@@ -463,12 +465,33 @@ def _part(value: Any) -> str:
 
 
 @pytest.fixture
-def trusting(household: Kernel, file: StoreLocation, tmp_path: Path) -> Iterator[TestClient]:
+def issuer_settings(tmp_path: Path) -> TokenSettings:
     public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "one", "use": "sig"}
     (tmp_path / "jwks.json").write_text(json.dumps({"keys": [public]}), encoding="utf-8")
-    settings = TokenSettings(ISSUER, AUDIENCE, str(tmp_path / "jwks.json"), ("ES256",))
-    with stored_client(household, file, "192.0.2.7", tokens=settings) as client:
+    return TokenSettings(ISSUER, AUDIENCE, str(tmp_path / "jwks.json"), ("ES256",))
+
+
+@pytest.fixture
+def trusting(household: Kernel, file: StoreLocation, issuer_settings: TokenSettings) -> Iterator[TestClient]:
+    with stored_client(household, file, "192.0.2.7", tokens=issuer_settings) as client:
         yield client
+
+
+def test_a_clock_that_was_ahead_refuses_no_token_for_good(issuer_settings: TokenSettings) -> None:
+    """A token that was refused as expired is verified anew when the clock is right; a valid one after the clock was set back."""
+    clock = Clock(time.time())
+    verifier, lasting = TokenVerifier(issuer_settings, clock), token()
+    assert verifier.recall(lasting) is None
+    clock.now += 400 * 86_400
+    with pytest.raises(UnfitToken):
+        asyncio.run(verifier.identify(lasting))
+    assert isinstance(verifier.recall(lasting), UnfitToken)
+    clock.now -= 400 * 86_400
+    assert verifier.recall(lasting) is None
+    assert asyncio.run(verifier.identify(lasting)).credential == "oidc:worker"
+    assert verifier.recall(lasting) is not None
+    clock.now -= 3_600
+    assert verifier.recall(lasting) is None
 
 
 def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, file: StoreLocation) -> None:
