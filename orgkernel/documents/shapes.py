@@ -1502,6 +1502,13 @@ class ClaimRules(Record, frozen=True, kw_only=True):
     min_fixed_names: Annotated[int, msgspec.Meta(ge=0, le=20)] | None = None
 
 
+class CommitRules(Record, frozen=True, kw_only=True):
+    """Whom the hooks of git and `orgkernel ownership verify-push` hold to a brief."""
+    held: Literal['everyone', 'agents'] = 'everyone'
+    agent_variables: tuple[str, ...] | None = None
+    agent_authors: tuple[str, ...] = ()
+
+
 class Governance(Document, frozen=True, kw_only=True):
     """Rules for hand-offs in an organization."""
     kind: "Literal['orgkernel:governance']" = msgspec.field(default='orgkernel:governance', name='_schema')
@@ -1510,6 +1517,7 @@ class Governance(Document, frozen=True, kw_only=True):
     dispatch_edges: tuple[GovernedEdge, ...] = ()
     limits: HandoffLimits = HandoffLimits()
     claims: ClaimRules = ClaimRules()
+    commits: CommitRules = CommitRules()
     sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
     destructive_operations: tuple[Id, ...] | None = None
     quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.work.capability.skills import SkillList
     from orgkernel.decisions.work.contracts.terms import ContractTerms
     from orgkernel.diagnostics import Diagnostic, Severity
+    from orgkernel.documents.records import CommitRules
     from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import OrganizationAccess
     from orgkernel.kernel.answer_version import AnswerVersion
@@ -706,6 +707,13 @@ class Kernel(Registry):
         roots = tuple(each for each in (records.organization.workspace_root, folder) if each)
         scopes = None if governance is None else governance.sacred_scopes
         return SacredFiles(scopes, roots, records.governance, changed)
+
+    def commit_rules(self, org: str) -> CommitRules | None:
+        """Whom the hooks of git hold to a brief; None if no governance document says it. Raises as `dispatch`."""
+        from orgkernel.graph.governance import read_governance
+
+        governance = read_governance(self.organization(org).snapshot.index.records.governance)
+        return None if governance is None else governance.commits
 
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles without an agent at work, the superiors who cover them, and possible candidates. Raises as

@@ -259,7 +259,9 @@ class MergedDocument(SourceDocument):
         """A copy whose parts are copies for the organizations of the folder, too."""
         bound = {id(part): part.bind_to_home(home) for part in (self._first, *self._parts)}
         parts = tuple(bound[id(part)] for part in self._parts)
-        return MergedDocument(bound[id(self._first)], parts, self.packed).hold(self.record, self.marks)
+        return MergedDocument(bound[id(self._first)], parts, self.packed).keep_unpacked(
+            self.record, self.marks
+        )
 
     def drop_unpacked(self) -> None:
         """Drop the unpacked parts and keep the packed ones."""

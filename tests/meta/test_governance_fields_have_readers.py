@@ -17,6 +17,7 @@ from orgkernel.decisions.handoff.decide import decide_handoff_permission
 from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.decisions.ownership.claim_terms import get_claim_terms
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
+from orgkernel.decisions.ownership.held import is_held
 from orgkernel.decisions.work.contracts.check import check_contract
 from orgkernel.decisions.work.contracts.reading import read_contract
 from orgkernel.decisions.work.contracts.terms import get_contract_terms
@@ -28,6 +29,7 @@ from orgkernel.documents.records import (
     Result,
     StatedChanges,
 )
+from orgkernel.graph.governance import read_governance
 from orgkernel.loading.files import decode
 from tests.support.trees import TEMPLATES, copy_template, read
 from tests.support.yaml_text import read_yaml_file
@@ -72,6 +74,14 @@ FIELDS: dict[str, Any] = {
     "governance:lmc_modes": {"L4": "full"},
     "governance:phrases": ["should we ask"],
     "governance:ownership_audits": "optional",
+    **{
+        f"governance:commits.{field}": {"held": "agents", field: value}
+        for field, value in {
+            "held": "agents",
+            "agent_variables": ["TERM_AGENT"],
+            "agent_authors": ["*@bots.example"],
+        }.items()
+    },
 }
 BRIEF = HandoffBriefs(
     read_contract(
@@ -121,6 +131,13 @@ def observe(folder: Path, document: Any) -> list[Any]:
     seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
     terms = get_contract_terms(view)
     seen.append(get_claim_terms(view))
+    governance = read_governance(view.records.governance)
+    commits = None if governance is None else governance.commits
+    seen += [
+        is_held(commits, {"TERM_AGENT": "1"}, []),
+        is_held(commits, {}, ["a@bots.example"]),
+        is_held(commits, {}, []),
+    ]
     reads = AccessRequest("role:planner", "use", "tool:file_read:auth/login.py")
     seen.append(decide_access(view, reads).outcome)
     seen += [len(check_contract(contract, terms=terms)) for contract in (LED, ASKS, UNAUDITED)]
@@ -146,8 +163,10 @@ def test_another_value_changes_an_answer(field: str, value: Any, tmp_path: Path)
     if field in TOGETHER:
         change(before, *TOGETHER[field])
     after = copy.deepcopy(before)
-    # The template declares no limits of claims.
-    route = "claims" if field.startswith("governance:claims.") else field.partition(":")[2]
+    # The template declares no limits of claims, and nothing about commits.
+    route = field.partition(":")[2]
+    if route.startswith(("claims.", "commits.")):
+        route = route.partition(".")[0]
     change(after, route, value)
     assert before != after
     assert observe(tmp_path / "after", after) != observe(tmp_path / "before", before)

@@ -14,6 +14,7 @@ from orgkernel.cli.groups import CommandGroup
         "audit": "work.ownership_audit:audit",
         "install-hooks": "work.ownership_hooks:install",
         "hook": "work.ownership_hooks:hook",
+        "verify-push": "work.ownership_pushes:verify_push",
     },
 )
 def command() -> None:

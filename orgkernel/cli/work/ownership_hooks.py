@@ -14,23 +14,30 @@ from msgspec.structs import replace
 
 from orgkernel.cli.output import join_lines, list_places
 from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
-from orgkernel.cli.work.ownership_workers import WAY_OUT, find_workers_here
+from orgkernel.cli.work.ownership_workers import WAY_OUT, find_workers_here, list_named_briefs
 from orgkernel.cli.work.ownership_writes import answer_tool_call
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles
+from orgkernel.decisions.ownership.held import is_held
 from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git.added_secrets import AddedSecret, find_pushed_secrets, find_staged_secrets
 from orgkernel.project.git.pending import find_pushed_base, read_staged
-from orgkernel.project.git.range import GitRange, find_changed_rules, read_range
+from orgkernel.project.git.process import run_git
+from orgkernel.project.git.range import GitRange, find_changed_rules, list_authors, read_range
 from orgkernel.project.hooks.claude_settings import (
     build_ownership_hook,
     install_claude_hook,
     uninstall_claude_hook,
 )
-from orgkernel.project.hooks.git_hooks import find_hooks_folder, install_hooks, uninstall_hooks
+from orgkernel.project.hooks.git_hooks import (
+    find_hook_notes,
+    find_hooks_folder,
+    install_hooks,
+    uninstall_hooks,
+)
 
 
 @click.command("install-hooks")
@@ -47,6 +54,8 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     The git hooks in the repository of DIR refuse commits and pushes. Existing hooks are kept, and run first. The
     brief of a work tree is in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF names it.
 
+    The scripts of husky get a block, because husky makes its own folder anew. A submodule has hooks of its own.
+
     With `--claude-code`, the command installs the hook that Claude Code runs before it writes a file or runs a
     command.
     """
@@ -61,6 +70,9 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
         changed = uninstall_hooks(place) if uninstall else install_hooks(place)
     for path in changed:
         click.echo(printable(f"{'removed the hook:' if uninstall else 'installed'} {path}"))
+    if not claude_code and not uninstall:
+        for note in find_hook_notes(folder):
+            click.echo(printable(f"note: {note}"), err=True)
     if not changed:
         click.echo("no orgkernel hooks are installed" if uninstall else "the hooks are already installed")
 
@@ -101,6 +113,8 @@ def _audit_commit() -> list[OwnershipAudit]:
     changed = read_staged()
     if not changed.files:
         return []
+    if not _is_held([_find_author()]):
+        return []
     own, others, _ = find_workers_here()
     if len(own) > 1:
         raise UsageError(
@@ -123,7 +137,9 @@ def _list_pushes(arguments: tuple[str, ...]) -> list[_Push]:
     """What git pushes, as it says on standard input."""
     remote_name = arguments[0] if arguments else ""
     pushes: list[_Push] = []
-    for line in sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines():
+    for line in _read_pushes():
+        if not line:
+            continue
         words = line.split(" ")
         if len(words) != 4:
             raise UsageError(f"git described a push as {quote(line)}, which cannot be parsed")
@@ -143,10 +159,34 @@ def _find_pushed_secrets(pushes: list[_Push]) -> list[AddedSecret]:
 def _audit_push(pushes: list[_Push]) -> list[OwnershipAudit]:
     refused: list[OwnershipAudit] = []
     for each in pushes:
+        if not _is_held(list_authors(".", each.base, each.head).values()):
+            continue
         own = find_workers_here().own
         git_range = read_range(".", each.base, each.head)
         refused += _list_refused_audits(git_range.changed, own, git_range)
     return refused
+
+
+def _read_pushes() -> list[str]:
+    """The lines with which git describes a push. The pre-commit framework passes the two commits as variables instead."""
+    first, last = (os.environ.get(f"PRE_COMMIT_{name}_REF") for name in ("FROM", "TO"))
+    if first and last:
+        return [f"- {last} - {first}"]
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines()
+
+
+def _is_held(authors: Iterable[str]) -> bool:
+    """Whether a commit or a push is held to a brief: always with a brief or claims here, else as the organization says."""
+    if list_named_briefs() or os.environ.get("ORGKERNEL_HOLDER"):
+        return True
+    kernel = open_governed(ACTIVE, (), no_cache=False)
+    return is_held(None if kernel is None else kernel.commit_rules(ACTIVE), os.environ, authors)
+
+
+def _find_author() -> str:
+    """The email address of the author of the next commit."""
+    named = os.environ.get("GIT_AUTHOR_EMAIL")
+    return named or run_git(".", "config", "user.email", as_user=True).stdout.decode(errors="replace").strip()
 
 
 def _list_refused_audits(

@@ -55,5 +55,5 @@ def list_named_briefs() -> list[str]:
 
 WAY_OUT = (
     f"put the brief into {BRIEF_FILE}, or name it in ORGKERNEL_BRIEF; a holder of claims sets ORGKERNEL_HOLDER to its own name; "
-    "in a project without briefs, run `orgkernel ownership install-hooks --uninstall`"
+    "for people, the governance document says `commits: {held: agents}`"
 )

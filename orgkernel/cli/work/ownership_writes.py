@@ -17,12 +17,14 @@ from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import FILE
 from orgkernel.project.hooks.owned_files import write_owned_files
 from orgkernel.project.hooks.quick_answers import OWNED_FILES
-from orgkernel.project.hooks.tool_calls import READING_TOOLS
+from orgkernel.project.hooks.tool_calls import READING_TOOLS, read_tool_call
 from orgkernel.project.hooks.write_decision import (
     WriteAnswer,
     WriteRules,
     decide_read,
     decide_write,
+    list_bypasses,
+    list_refused_reads,
     pack_rules,
     render_answer,
 )
@@ -59,7 +61,13 @@ def _decide(call: dict[str, object]) -> WriteAnswer:
     if call.get("tool_name") in READING_TOOLS:
         kernel = open_governed(ACTIVE, (), no_cache=False)
         return decide_read(call, root, find_sacred_files(kernel, ACTIVE, root), _find_roles(kernel))
-    own, others, until = find_workers_here()
+    try:
+        own, others, until = find_workers_here()
+    except UsageError:
+        # Without a brief, nothing is owned, but secrets and hooks are protected all the same.
+        if answer := _decide_without_brief(call, root):
+            return answer
+        raise
     if len(own) > 1:
         raise UsageError(
             "ORGKERNEL_BRIEF names several briefs, so the writing worker is unknown", "name one brief"
@@ -71,11 +79,32 @@ def _decide(call: dict[str, object]) -> WriteAnswer:
         else build_programs(kernel.organization(ACTIVE).snapshot.records)
     )
     rules = WriteRules(
-        (own[0], *others), find_sacred_files(kernel, ACTIVE, root), programs, _find_roles(kernel)
+        (own[0], *others),
+        find_sacred_files(kernel, ACTIVE, root),
+        programs,
+        _find_roles(kernel),
+        _list_protected(kernel, root),
     )
     answer = decide_write(call, root, rules)
     _note_for_next_time(rules, kernel, root, until)
     return answer
+
+
+def _decide_without_brief(call: dict[str, object], root: str) -> WriteAnswer | None:
+    kernel = open_governed(ACTIVE, (), no_cache=False)
+    planned = read_tool_call(call, root, (), None)
+    reads = list_refused_reads(planned, find_sacred_files(kernel, ACTIVE, root), _find_roles(kernel))
+    denied = (*list_bypasses(planned), *reads)
+    return WriteAnswer(denied) if denied else None
+
+
+def _list_protected(kernel: Kernel | None, root: str) -> tuple[str, ...]:
+    """The documents of the organization, the project file and the store, which decide what workers may do."""
+    read = [] if kernel is None else [each.path for each in kernel.state.latest.tree.documents]
+    store = locate_current_store(None).path
+    top = os.path.realpath(root)
+    files = (os.path.realpath(each) for each in (*read, FILE, *([store] if store else [])))
+    return tuple(os.path.relpath(each, top) if each.startswith(top + os.sep) else each for each in files)
 
 
 def _find_roles(kernel: Kernel | None) -> tuple[str, ...]:
@@ -110,6 +139,7 @@ def _note_for_next_time(rules: WriteRules, kernel: Kernel | None, root: str, unt
     held = [
         *sacred.list_withheld(worker.brief),
         *(path for each in others for path in each.brief.files_owned),
+        *rules.protected,
     ]
     files = sorted(map(os.path.abspath, watched))
     with contextlib.suppress(OSError):

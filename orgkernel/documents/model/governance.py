@@ -97,6 +97,17 @@ class ClaimRules(Record):
     is set, it also holds for the files of a brief. Default: 1, and 0 for briefs."""
 
 
+class CommitRules(Record):
+    """Whom the hooks of git and `orgkernel ownership verify-push` hold to a brief."""
+
+    held: Literal["everyone", "agents"] = "everyone"
+    """`everyone`: a commit without a brief is refused (default). `agents`: people commit without a brief."""
+    agent_variables: tuple[str, ...] | None = None
+    """Environment variables that show that an agent runs git. Default: those of the coding agents that orgkernel knows."""
+    agent_authors: tuple[str, ...] = ()
+    """Email addresses of agents as authors of commits. A `*` stands for any text."""
+
+
 class Governance(Document):
     """Rules for hand-offs in an organization."""
 
@@ -109,6 +120,8 @@ class Governance(Document):
     limits: HandoffLimits = HandoffLimits.model_construct()
     claims: ClaimRules = ClaimRules.model_construct()
     """Limits on claims of files."""
+    commits: CommitRules = CommitRules.model_construct()
+    """Whom the hooks of git hold."""
     sacred_scopes: dict[Id, SacredScope] = Field(default_factory=dict)
     """Files that briefs may not own."""
     destructive_operations: tuple[Id, ...] | None = None

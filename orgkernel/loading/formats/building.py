@@ -62,7 +62,7 @@ def join_reads(reads: Iterable[FileResult]) -> FileResult:
 
 def _rebuild(document: SourceDocument, packed: PackedParts, record: Document, marks: Marks) -> SourceDocument:
     if isinstance(document, MergedDocument):
-        return document.replace_values(packed).hold(record, marks)
+        return document.replace_values(packed).keep_unpacked(record, marks)
     made = SourceDocument(
         document.name,
         document.path,

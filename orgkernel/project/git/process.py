@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import IO, Final
 
 from orgkernel.diagnostics.wording import printable
@@ -59,6 +61,19 @@ _FIXED: Final = {
 }
 
 
+_is_in_hook: ContextVar[bool] = ContextVar("is_in_hook", default=False)
+
+
+@contextmanager
+def keep_hook_variables() -> Iterator[None]:
+    """Keep the variables with which git names the repository and the objects of a push to the hooks of a server."""
+    token = _is_in_hook.set(True)
+    try:
+        yield
+    finally:
+        _is_in_hook.reset(token)
+
+
 def run_git(
     folder: str,
     *arguments: str,
@@ -75,7 +90,7 @@ def run_git(
         name: value
         for name, value in os.environ.items()
         if not name.startswith("GIT_")
-        or (in_hook and name in HOOK_VARIABLES)
+        or ((in_hook or _is_in_hook.get()) and name in HOOK_VARIABLES)
         or (as_user and name in _USER_VARIABLES)
     }
     kept = _OF_THE_USER if as_user else ()

@@ -68,6 +68,15 @@ def read_range(path: str, base: str, head: str, branches: Sequence[str] = ()) ->
     return GitRange(folder, common[0], last, changed)
 
 
+def list_authors(path: str, base: str, head: str) -> dict[str, str]:
+    """The email addresses of the authors of the commits from a revision to another, by commit. Raises `UsageError`."""
+    done = read_git(
+        path, "log", "--no-show-signature", "--no-notes", "--no-color", "--format=%H %ae", head, f"^{base}", what="list the commits"
+    )  # fmt: skip
+    lines = done.decode("utf-8", "surrogateescape").splitlines()
+    return {commit: author for commit, _, author in (each.partition(" ") for each in lines)}
+
+
 def find_changed_rules(git_range: GitRange, documents: Sequence[str]) -> list[str]:
     """Documents in the repository that say what is sacred and are not as at the base: changed, new, or gone.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Iterator
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
@@ -42,6 +43,27 @@ if [ ! -x {python} ]; then
 fi
 printf '%s' "$input" | {python} -P -c 'from orgkernel.cli import main; main()' ownership hook {name} -- "$@"
 """
+_BLOCK_BEGIN: Final = (
+    "# orgkernel: begin (`orgkernel ownership install-hooks --uninstall` takes this block out)"
+)
+_BLOCK_END: Final = "# orgkernel: end"
+_BLOCK: Final = """{begin}
+if command -v orgkernel > /dev/null; then
+    orgkernel_input=""
+    if [ {name} = pre-push ]; then orgkernel_input=$(cat); fi
+    printf '%s\\n' "$orgkernel_input" | orgkernel ownership hook {name} -- "$@" || exit 1
+    if [ {name} = pre-push ]; then
+        exec << ORGKERNEL_INPUT
+$orgkernel_input
+ORGKERNEL_INPUT
+    fi
+elif [ -n "$ORGKERNEL_BRIEF$ORGKERNEL_HOLDER$CLAUDECODE" ] || [ -f .orgkernel/brief.yaml ]; then
+    echo "orgkernel: {name}: orgkernel is not on the path of programs, so nothing passes" >&2
+    exit 1
+fi
+{end}
+"""
+"""The block in a script that is shared with people who have no orgkernel. A worker is refused without it."""
 
 
 def find_hooks_folder(path: str) -> str:
@@ -68,7 +90,13 @@ def find_hooks_folder(path: str) -> str:
 
 
 def install_hooks(folder: str) -> tuple[str, ...]:
-    """Write the hooks. An existing hook is kept and runs first. Returns the paths that were written."""
+    """Write the hooks. An existing hook is kept and runs first. Returns the paths that were written.
+
+    The folder of husky is made anew by each installation of packages. So the hooks of husky are the tracked scripts beside
+    it, and get a block at their start.
+    """
+    if (scripts := _find_husky(folder)) is not None:
+        return tuple(each for each in (_add_block(scripts, name) for name in NAMES) if each)
     hooks = {name: _render_hook(name) for name in NAMES}
     # Before anything is written: a second rename would overwrite the only copy of the hook that was there first.
     _require_room(folder)
@@ -90,6 +118,8 @@ def install_hooks(folder: str) -> tuple[str, ...]:
 def uninstall_hooks(folder: str) -> tuple[str, ...]:
     """Remove the hooks and restore the earlier ones. Returns the paths that were changed."""
     changed: list[str] = []
+    if (scripts := _find_husky(folder)) is not None:
+        return tuple(each for each in (_remove_block(scripts, name) for name in NAMES) if each)
     for name in NAMES:
         path = os.path.join(folder, name)
         if not _is_ours(path):
@@ -100,6 +130,73 @@ def uninstall_hooks(folder: str) -> tuple[str, ...]:
             os.unlink(path)
         changed.append(path)
     return tuple(changed)
+
+
+def find_hook_notes(path: str) -> Iterator[str]:
+    """What else runs hooks in a repository, or has none of these: the pre-commit framework, and submodules."""
+    folder = find_repository(path).folder
+    if any(
+        os.path.isfile(os.path.join(folder, f".pre-commit-config.{ending}")) for ending in ("yaml", "yml")
+    ):
+        yield (
+            "`pre-commit install --overwrite` removes these hooks; to keep them, add a local hook with the entry "
+            "`orgkernel ownership hook pre-commit` to .pre-commit-config.yaml (docs/ownership-hooks.md)"
+        )
+    modules = _ask(folder, "config", "--file", ".gitmodules", "--get-regexp", r"\.path$")
+    for line in modules.splitlines():
+        name = line.partition(" ")[2]
+        yield f"submodule {quote(name)} has hooks of its own; run `orgkernel ownership install-hooks {name}` too"
+
+
+def _find_husky(folder: str) -> str | None:
+    """The folder of the tracked scripts of husky, if the hooks are husky's; else None."""
+    above, name = os.path.split(folder)
+    if name == "_" and os.path.basename(above) == ".husky":
+        return above
+    return folder if name == ".husky" else None
+
+
+def _add_block(folder: str, name: str) -> str:
+    """Add the block to a script of husky. Returns its path, empty if the block is there."""
+    path = os.path.join(folder, name)
+    before = _read(path).decode("utf-8", "surrogateescape") if os.path.isfile(path) else ""
+    block = _BLOCK.format(begin=_BLOCK_BEGIN, end=_BLOCK_END, name=name)
+    if block in before:
+        return ""
+    rest = _take_block_out(before)
+    # The scripts of earlier versions begin with lines for the shell and for husky.
+    lines = rest.splitlines(keepends=True)
+    start = next(
+        (number for number, line in enumerate(lines) if not line.startswith(("#!", ". "))), len(lines)
+    )
+    _replace_script(path, "".join([*lines[:start], block, *lines[start:]]))
+    return path
+
+
+def _remove_block(folder: str, name: str) -> str:
+    """Take the block out of a script of husky. Returns its path, empty if there is none."""
+    path = os.path.join(folder, name)
+    before = _read(path).decode("utf-8", "surrogateescape") if os.path.isfile(path) else ""
+    rest = _take_block_out(before)
+    if rest == before:
+        return ""
+    if rest.strip():
+        _replace_script(path, rest)
+    else:
+        os.unlink(path)
+    return path
+
+
+def _take_block_out(text: str) -> str:
+    before, begin, rest = text.partition(f"{_BLOCK_BEGIN}\n")
+    _, end, after = rest.partition(f"{_BLOCK_END}\n")
+    return before + after if begin and end else text
+
+
+def _replace_script(path: str, text: str) -> None:
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o755
+    replace_file(path, text.encode("utf-8", "surrogateescape"))
+    os.chmod(path, mode)
 
 
 def _require_room(folder: str) -> None:

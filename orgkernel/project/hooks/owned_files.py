@@ -28,7 +28,8 @@ _OWNED_NAME: Final = re.compile(r"[A-Za-z0-9_.*?-]+")
 _CLASS: Final = re.compile(r"\[!?\]?[^\]]*\]")
 # Environment files, migrations, and the files that this hook depends on.
 _ALWAYS_HELD: Final = (
-    r"(?:.*/)?[^/]*\.env[^/]*", r"(?:.*/)?(?:migrations|migrate|alembic)/.*", r"(?:.*/)?\.(?:git|orgkernel|claude)(?:/.*)?",
+    r"(?:.*/)?[^/]*\.env[^/]*", r"(?:.*/)?(?:migrations|migrate|alembic)/.*", r"(?:.*/)?\.(?:git|orgkernel|claude|husky)(?:/.*)?",
+    r"(?:.*/)?(?:\.pre-commit-config\.ya?ml|lefthook\.yml|orgkernel\.toml)",
     r"(?:.*/)?(?:requirements|constraints)[^/]*\.txt", r"(?:.*/)?[^/]*\.(?:csproj|gemspec)",
     rf"(?:.*/)?(?:{'|'.join(map(re.escape, sorted(MANIFESTS)))})",
 )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
 from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_checked
 from orgkernel.errors import UsageError
+from orgkernel.project.hooks.bypasses import find_bypasses
 from orgkernel.runtime.paths import fold
 from orgkernel.shell.catalog import CommandPrograms
 from orgkernel.shell.check import check_writes
@@ -47,6 +48,8 @@ class PlannedWrites(NamedTuple):
     """Why there could be more writes than these."""
     command: CommandPermission | None = None
     """What the reader of shell commands knows about a command."""
+    bypasses: tuple[str, ...] = ()
+    """What a command does around the hooks."""
     read: tuple[str, ...] = ()
     """Paths whose content the call may print, copy or send: relative to the root inside the project, otherwise absolute."""
 
@@ -127,6 +130,7 @@ def _read_command(
         tuple(outside),
         tuple(unseen),
         permission,
+        tuple(dict.fromkeys(find_bypasses(command, writes.programs))),
         tuple(dict.fromkeys(read)),
     )
 

@@ -17,12 +17,14 @@ from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.project.hooks.tool_calls import PlannedWrites, read_tool_call
 from orgkernel.project.hooks.written_secrets import explain_secrets
+from orgkernel.runtime.paths import fold
 from orgkernel.shell.catalog import CommandPrograms
 
 if TYPE_CHECKING:
     from orgkernel.documents.records import Brief, SacredScope
 
-_OF_THE_RULES: Final = (".git", ".orgkernel", ".claude")
+_OF_THE_RULES: Final = (".git", ".orgkernel", ".claude", ".husky")
+_OF_THE_HOOKS: Final = (".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "orgkernel.toml")
 
 
 class WriteRules(NamedTuple):
@@ -35,6 +37,8 @@ class WriteRules(NamedTuple):
     """The programs that the organization knows."""
     roles: tuple[str, ...] = ()
     """The roles of the worker, which sacred scopes can name as readers."""
+    protected: tuple[str, ...] = ()
+    """Files that decide what workers may do, such as the documents of the organization: relative to the root, or absolute."""
 
 
 class WriteAnswer(NamedTuple):
@@ -53,23 +57,44 @@ def decide_write(call: Mapping[str, Any], root: str, rules: WriteRules) -> Write
     findings = list_ownership_findings(changed, rules.workers, sacred=rules.sacred, root=root)
     denied = (
         *explain_secrets(call["tool_input"]),
-        *_render_refusals(planned),
+        *_render_refusals(planned, rules.protected),
         *list_refused_reads(planned, rules.sacred, rules.roles),
         *(f"{each.code}: {each.text}. {each.help}" for each in findings if each.is_violation),
     )
     return WriteAnswer(denied, (*planned.unseen, *(each.text for each in findings if not each.is_violation)))
 
 
-def _render_refusals(planned: PlannedWrites) -> Iterator[str]:
+def _render_refusals(planned: PlannedWrites, protected: Sequence[str] = ()) -> Iterator[str]:
+    yield from list_bypasses(planned)
+    files = {fold_path(each) for each in protected}
     for path in planned.outside:
+        if fold_path(path) in files:
+            yield _say_protected(path)
         yield f"WRITE_NOT_OWNED: {quote(path)} is outside the project. Write to a file that the brief owns."
     for path in dict.fromkeys(path for each in planned.changed.files for path in each.touched):
         # A caller that can change these files can switch the checks off. File systems can ignore case, so the comparison does
         # too.
-        if any(name in _OF_THE_RULES for name in path.lower().split("/")):
-            yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to the checks of orgkernel. Only a person can change it."
+        names = path.lower().split("/")
+        is_of_rules = any(name in _OF_THE_RULES for name in names) or names[-1] in _OF_THE_HOOKS
+        if is_of_rules or fold_path(path) in files:
+            yield _say_protected(path)
     if planned.command is not None:
         yield from (f"{each.code}: {each.message}. {each.help}" for each in planned.command.refusals)
+
+
+def _say_protected(path: str) -> str:
+    return f"SACRED_SCOPE: {quote(path)} belongs to git, or to the checks of orgkernel. Only a person can change it."
+
+
+def fold_path(path: str) -> str:
+    """A path in the form in which protected files are compared."""
+    return "/".join(map(fold, path.split("/")))
+
+
+def list_bypasses(planned: PlannedWrites) -> Iterator[str]:
+    """The parts of a command that go around the hooks, or act as an operator."""
+    for each in planned.bypasses:
+        yield f"HOOKS_BYPASSED: {each}. Only a person can do it."
 
 
 def decide_read(call: Mapping[str, Any], root: str, sacred: SacredFiles, roles: Sequence[str]) -> WriteAnswer:
@@ -135,6 +160,7 @@ def pack_rules(rules: WriteRules) -> dict[str, Any]:
         "roots": [each for each in rules.sacred.roots if each is not None],
         "programs": rules.programs.own,
         "roles": list(rules.roles),
+        "protected": list(rules.protected),
     }
 
 
@@ -149,11 +175,9 @@ def unpack_rules(values: Mapping[str, Any]) -> WriteRules:
         for scope_id, scope in values["scopes"].items()
     }
     return WriteRules(
-        workers,
-        SacredFiles(scopes, values["roots"]),
-        CommandPrograms(values["programs"]),
-        tuple(values["roles"]),
-    )
+        workers, SacredFiles(scopes, values["roots"]), CommandPrograms(values["programs"]),
+        tuple(values["roles"]), tuple(values["protected"]),
+    )  # fmt: skip
 
 
 def _freeze(value: Any) -> Any:

@@ -100,7 +100,7 @@ def _select(documents: Iterable[SourceDocument], type: type[R]) -> Of[R]:
 
 def _join(first: SourceDocument, record: Document, parts: Sequence[SourceDocument]) -> SourceDocument:
     packed = PackedParts(msgspec.msgpack.encode(record), first.packed.marks, first.packed.unknown)
-    return MergedDocument(first, (first, *parts), packed).hold(record, first.marks)
+    return MergedDocument(first, (first, *parts), packed).keep_unpacked(record, first.marks)
 
 
 # -- roles -------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,38 @@
+"""Who is held to a brief when committing: everyone, or agents only, as the governance document says.
+
+An agent is recognized by a variable of its environment or by the author of its commits. It can hide both, so the check on a
+server is the one that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from orgkernel.documents.records import CommitRules
+
+AGENT_VARIABLES: Final = (
+    "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "CURSOR_AGENT", "CURSOR_TRACE_ID", "OPENCODE",
+    "COPILOT_AGENT", "AIDER_CHAT", "AGENT_ZERO", "AI_AGENT", "ORGKERNEL_HOLDER", "ORGKERNEL_SESSION",
+)  # fmt: skip
+"""Variables that coding agents set for the programs that they start."""
+
+
+def is_held(rules: CommitRules | None, variables: Mapping[str, str], authors: Iterable[str]) -> bool:
+    """Whether a commit or a push without a brief is held to one. `authors` are email addresses.
+
+    >>> from orgkernel.documents.records import CommitRules
+    >>> is_held(CommitRules(held="agents"), {"HOME": "/"}, []), is_held(CommitRules(held="agents"), {"CLAUDECODE": "1"}, [])
+    (False, True)
+    """
+    if rules is None or rules.held == "everyone":
+        return True
+    known = AGENT_VARIABLES if rules.agent_variables is None else rules.agent_variables
+    return any(variables.get(name) for name in known) or any(is_agent(rules, each) for each in authors)
+
+
+def is_agent(rules: CommitRules, author: str) -> bool:
+    """Whether the author of a commit is an agent, by the email address."""
+    return any(fnmatchcase(author.casefold(), pattern.casefold()) for pattern in rules.agent_authors)
