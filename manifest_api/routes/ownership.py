@@ -95,7 +95,7 @@ async def post_ownership_audit(request: Request, answers: AnswersOfApp, org: Org
     )
 
 
-CommitId = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})$")]
+FullCommitId = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})$")]
 _RECORDED: dict[str, Any] = {
     "briefs": [{"brief": "0b8f6f3e-52b6-4c0a-9d0c-6a1f6c1f7a55"}],
     "base": "a" * 40,
@@ -110,9 +110,9 @@ class AuditPageDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     briefs: Annotated[tuple[BriefToAudit, ...], msgspec.Meta(min_length=1, max_length=100)]
     """The stored briefs of the workers."""
-    base: CommitId
+    base: FullCommitId
     """Full id of the commit at which the work began."""
-    head: CommitId
+    head: FullCommitId
     """Full id of the commit at which it ended."""
     audit: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
     """Id of the audit. It is required from the second page on. Default: a new one."""

@@ -158,7 +158,7 @@ def _store(
     terms = None if context.kernel is None else context.kernel.contract_terms(org_id)
     _refuse_errors(check_contract(contract, terms=terms, now=context.store.context.clock()))
 
-    def bind(rows: ContractRows) -> Binding:
+    def bind(rows: ContractRows) -> ContractBinding:
         for other in _find_companions(contract, rows):
             _require_sound(contract, other)
         handoff = bind_contract(context, org_id, contract, rows, writer, read)
@@ -171,10 +171,12 @@ def _store(
             below = () if contract.brief is None else handoffs.list_below(contract.brief)
             _refuse_errors(find_incoherence(contract, rows.all(), below, handoffs.find_running(below)))
         if isinstance(contract, SessionReport):
-            return Binding(handoff, fail_unaudited(context, org_id, contract, rows, handoff))
-        return Binding(handoff)
+            return ContractBinding(handoff, fail_unaudited(context, org_id, contract, rows, handoff))
+        return ContractBinding(handoff)
 
-    from orgkernel.state.contracts import Binding  # slow to import: a check of a contract needs no store
+    from orgkernel.state.contracts import (
+        ContractBinding,
+    )  # slow to import: a check of a contract needs no store
 
     body = encode_body(contract)
     kind = str(body["_schema"]).rpartition(":")[2]

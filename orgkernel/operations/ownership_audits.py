@@ -13,7 +13,7 @@ from orgkernel.decisions.ownership.changes import ChangedFiles
 from orgkernel.decisions.ownership.owners import AuditedWorker, require_different
 from orgkernel.decisions.ownership.recorded import (
     AUDIT_KIND,
-    AuditPage,
+    RecordedPage,
     ChangePage,
     build_audit_page,
 )
@@ -133,12 +133,12 @@ def fail_unaudited(
 
 
 def _store_page(
-    context: Context, org_id: str, page: AuditPage, writer: frozenset[str] | None
+    context: Context, org_id: str, page: RecordedPage, writer: frozenset[str] | None
 ) -> ContractRecord:
-    from orgkernel.state.contracts import Binding  # slow to import, and a question needs no store
+    from orgkernel.state.contracts import ContractBinding  # slow to import, and a question needs no store
 
-    def bind(rows: ContractRows) -> Binding:
-        return Binding(bind_audit(context, org_id, page.brief, rows, writer))
+    def bind(rows: ContractRows) -> ContractBinding:
+        return ContractBinding(bind_audit(context, org_id, page.brief, rows, writer))
 
     return context.store.contracts.record(
         org_id, AUDIT_KIND, msgspec.to_builtins(page), bind, actor=context.actor.name
@@ -155,12 +155,12 @@ def get_stored_brief(context: Context, org_id: str, brief_id: str) -> Brief:
     return msgspec.convert(record.body, prepared(Brief))
 
 
-def _read_page(record: ContractRecord) -> AuditPage:
-    return msgspec.convert(record.body, prepared(AuditPage))
+def _read_page(record: ContractRecord) -> RecordedPage:
+    return msgspec.convert(record.body, prepared(RecordedPage))
 
 
 def _find_outcome(
-    recorded: Sequence[AuditPage],
+    recorded: Sequence[RecordedPage],
 ) -> Literal["clean", "violations", "cannot_tell", "incomplete"]:
     outcomes = {each.outcome for each in recorded}
     if "violations" in outcomes:
@@ -170,7 +170,7 @@ def _find_outcome(
     return "clean" if _are_complete(recorded) else "incomplete"
 
 
-def _are_complete(recorded: Iterable[AuditPage]) -> bool:
+def _are_complete(recorded: Iterable[RecordedPage]) -> bool:
     pages_by_brief: dict[str, set[int]] = {}
     for each in recorded:
         pages_by_brief.setdefault(each.brief, set()).add(each.page)

@@ -27,7 +27,7 @@ _CHAIN = "contracts"
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Binding(NamedTuple):
+class ContractBinding(NamedTuple):
     """What a contract is bound to while it is stored."""
 
     handoff: HandoffRecord | None = None
@@ -63,7 +63,7 @@ class WantedContract:
         self,
         transaction: Transaction,
         org_id: str,
-        bind: Callable[[ContractRows], Binding],
+        bind: Callable[[ContractRows], ContractBinding],
         actor: str,
     ) -> ContractRecord:
         """Within a change: store it. Raises `Conflict`, and what `bind` raises."""
@@ -127,7 +127,7 @@ class Contracts:
         org_id: str,
         kind: str,
         body: Mapping[str, Any],
-        bind: Callable[[ContractRows], Binding] = lambda rows: Binding(),
+        bind: Callable[[ContractRows], ContractBinding] = lambda rows: ContractBinding(),
         *,
         actor: str,
     ) -> ContractRecord:

@@ -19,7 +19,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Conflict
 from orgkernel.state.chain import GENESIS, clean_text, link
 from orgkernel.state.claims import WantedClaim, add_claim, find_claims_for
-from orgkernel.state.contracts import Binding, ContractRows, WantedContract, make_uuid
+from orgkernel.state.contracts import ContractBinding, ContractRows, WantedContract, make_uuid
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id
 from orgkernel.state.tables import contract_records, file_claims, handoffs
 from orgkernel.state.writer import Transaction
@@ -75,7 +75,7 @@ class Handoffs:
                 rows.require_new(brief.record_id)
                 known = rows.contracts.find(brief.record_id)
                 if known is None or not brief.is_stored_as(known):
-                    brief.store(transaction, org_id, lambda _: Binding(), actor)
+                    brief.store(transaction, org_id, lambda _: ContractBinding(), actor)
             claim = (
                 None
                 if wanted.claim is None

@@ -12,7 +12,7 @@ from sqlalchemy import delete, update
 from orgkernel.decisions.evidence.state_records import AuditFilter, ContractRecord
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.audit import read_rows
-from orgkernel.state.contracts import Binding, ContractRows
+from orgkernel.state.contracts import ContractBinding, ContractRows
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from orgkernel.state.tables import contract_records
@@ -20,9 +20,9 @@ from tests.state.opening import Clock, opened
 from tests.support.contracts import changed
 
 
-def nothing(rows: ContractRows) -> Binding:
+def nothing(rows: ContractRows) -> ContractBinding:
     """What is stored forbids nothing."""
-    return Binding()
+    return ContractBinding()
 
 
 def stored(store: Store, kind: str = "result", **changes: Any) -> ContractRecord:

@@ -161,7 +161,7 @@ def _leave_people_out(
 
 def _render_lines(audits: Sequence[OwnershipAudit]) -> Iterator[str]:
     for each in audits:
-        yield f"{each.outcome.replace('_', ' ')}: {len(each.files)} changed files that are held to a brief"
+        yield f"{each.outcome.replace('_', ' ')}: {len(each.files)} changed files that are checked against briefs"
         for finding in each.findings:
             yield f"  {finding.code}: {finding.text}"
             yield from list_places(finding.why)

@@ -19,7 +19,7 @@ PAGE_FILES: Final = 400
 KEPT_FINDINGS: Final = 50
 
 
-class AuditFinding(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedFinding(msgspec.Struct, frozen=True, kw_only=True):
     """A finding of a recorded audit."""
 
     code: str
@@ -28,7 +28,7 @@ class AuditFinding(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
 
 
-class AuditPage(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of a recorded audit: the verdict about the work by one brief on some of its files."""
 
     audit: str
@@ -41,7 +41,7 @@ class AuditPage(msgspec.Struct, frozen=True, kw_only=True):
     """The full id of the commit at which the work began."""
     head: str
     outcome: AuditOutcome
-    findings: tuple[AuditFinding, ...] = ()
+    findings: tuple[RecordedFinding, ...] = ()
     """The first findings about the work by the brief, or about unknown workers."""
     finding_count: int = 0
     files: tuple[str, ...] = ()
@@ -126,15 +126,15 @@ def build_audit_page(
     head: str,
     page: int,
     pages: int,
-) -> AuditPage:
+) -> RecordedPage:
     """What is stored of an audit about the brief of one worker: its own findings, and those about unknown workers."""
     findings = [each for each in answer.findings if each.worker in (None, worker)]
     violated = any(each.is_violation for each in findings)
-    return AuditPage(
+    return RecordedPage(
         audit=audit, page=page, pages=pages, brief=brief, base=base, head=head,
         outcome="violations" if violated else "cannot_tell" if findings else "clean",
         findings=tuple(
-            AuditFinding(code=each.code, text=each.text, path=each.path, commits=each.commits)
+            RecordedFinding(code=each.code, text=each.text, path=each.path, commits=each.commits)
             for each in findings[:KEPT_FINDINGS]
         ),
         finding_count=len(findings),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orgkernel.decisions.ownership.recorded import AuditPage
+from orgkernel.decisions.ownership.recorded import RecordedPage
 from orgkernel.decisions.work.contracts.findings import ContractFinding
 from orgkernel.decisions.work.contracts.terms import OwnershipAudits
 from orgkernel.diagnostics.handoff_rows import OWNERSHIP_NOT_AUDITED, OWNERSHIP_VIOLATED
@@ -17,7 +17,7 @@ from orgkernel.documents.records import SessionReport
 
 
 def find_unaudited(
-    report: SessionReport, audits: Sequence[AuditPage], mode: OwnershipAudits, *, owns_files: bool
+    report: SessionReport, audits: Sequence[RecordedPage], mode: OwnershipAudits, *, owns_files: bool
 ) -> Iterator[ContractFinding]:
     """OWNERSHIP_NOT_AUDITED or OWNERSHIP_VIOLATED: no clean audit covers a `done_clean` report.
 
@@ -48,7 +48,7 @@ def find_unaudited(
         yield ContractFinding(OWNERSHIP_NOT_AUDITED, ("changes",), problem)
 
 
-def _find_uncovered(base: str, head: str, files: Sequence[str], last: Sequence[AuditPage]) -> str:
+def _find_uncovered(base: str, head: str, files: Sequence[str], last: Sequence[RecordedPage]) -> str:
     """The reason why the last audit does not cover stated changes; empty if it does."""
     if not last:
         return "no ownership audit of the work is recorded"
