@@ -13,8 +13,8 @@ from orgkernel.decisions.ownership.changes import ChangedFiles
 from orgkernel.decisions.ownership.owners import AuditedWorker, require_different
 from orgkernel.decisions.ownership.recorded import (
     AUDIT_KIND,
-    RecordedPage,
     ChangePage,
+    RecordedPage,
     build_audit_page,
 )
 from orgkernel.decisions.ownership.sacred import SacredFiles
