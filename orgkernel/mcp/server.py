@@ -13,15 +13,18 @@ from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.arguments import read_arguments
 from orgkernel.mcp.asker import Asker
+from orgkernel.mcp.governance_tools import GOVERNANCE_BY_NAME, list_tools_of
 from orgkernel.mcp.resources import TEMPLATE, build_role_uri, list_roles, read_uri
 from orgkernel.mcp.shapes import build_arguments_schema, build_schema
-from orgkernel.mcp.tools import BY_NAME, McpTool, list_tools_for
+from orgkernel.mcp.tools import BY_NAME as TOOLS_BY_NAME
+from orgkernel.mcp.tools import McpTool
 from orgkernel.mcp.words import clean_sentence, clean_value, render_json, write_error
 
 if TYPE_CHECKING:
     from mcp import types
     from mcp.server.lowlevel import Server
 
+BY_NAME = {**TOOLS_BY_NAME, **GOVERNANCE_BY_NAME}
 logger = logging.getLogger("orgkernel.mcp")
 _INSTRUCTIONS = (
     "You are part of an organization with roles and a chain of command. Call `can` before you use a tool that you are "
@@ -48,11 +51,13 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
     from mcp.shared.exceptions import MCPError
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[describe_tool(tool) for tool in list_tools_for(find_asker(ctx))])
+        return types.ListToolsResult(
+            tools=[describe_tool(tool) for tool in await list_tools_of(find_asker(ctx))]
+        )
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         asker = find_asker(ctx)
-        tools = {tool.name: tool for tool in list_tools_for(asker)}
+        tools = {tool.name: tool for tool in await list_tools_of(asker)}
         tool = tools.get(params.name)
         if tool is None:
             raise MCPError(code=_INVALID_PARAMS, message=_build_unknown_tool_message(params.name, tools))
@@ -175,6 +180,9 @@ async def run_stdio(asker: Asker) -> None:
 
 
 def _build_unknown_tool_message(name: str, tools: dict[str, McpTool]) -> str:
+    is_governed = not tools.keys().isdisjoint(GOVERNANCE_BY_NAME)
+    if name in GOVERNANCE_BY_NAME and not is_governed:
+        return f"{quote(name)} needs a governance document, which the organization does not have"
     if name in BY_NAME:
         needs = BY_NAME[name].needs
         return f"the credential has no scope {quote(needs)}, which {quote(name)} needs: use another key"

@@ -98,6 +98,35 @@ class ReportArguments(Arguments, frozen=True, kw_only=True):
     role: Annotated[Name | None, msgspec.Meta(description="one of yours, if you fill several")] = None
 
 
+DocumentValue = Annotated[
+    dict[str, Any] | str, msgspec.Meta(description="an object, or a string with YAML or JSON")
+]
+SubtaskIds = Annotated[tuple[Name, ...], msgspec.Meta(max_length=500)]
+
+
+class HandOffArguments(Arguments, frozen=True, kw_only=True):
+    """Work that is to be handed down."""
+
+    to: Annotated[Name, msgspec.Meta(description="a role or a layer")]
+    brief: dict[str, Any] | str | None = None
+    parent_brief: dict[str, Any] | str | None = None
+    depth: Annotated[int, msgspec.Meta(ge=0, le=100, description="hand-offs above you")] | None = None
+
+
+class MayStartArguments(Arguments, frozen=True, kw_only=True):
+    """A plan of subtasks, and what is known about them."""
+
+    plan: DocumentValue
+    done: SubtaskIds = ()
+    running: SubtaskIds = ()
+
+
+class ContractArguments(Arguments, frozen=True, kw_only=True):
+    """A contract to store."""
+
+    contract: DocumentValue
+
+
 class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The answer of a tool."""
 
@@ -232,6 +261,47 @@ class RequestAnswer(ToolAnswer, frozen=True, kw_only=True):
     level: ToolLevel
     expires_at: str = ""
     who_can_grant: tuple[str, ...] = ()
+
+
+class HandOffProblem(ToolAnswer, frozen=True, kw_only=True):
+    """A step that fails."""
+
+    step: str
+    code: str
+    text: str
+    remedies: tuple[str, ...] = ()
+
+
+class HandOffAnswer(ToolAnswer, frozen=True, kw_only=True):
+    """Whether work may be handed down. Nothing was recorded."""
+
+    outcome: Literal["allow", "deny", "cannot_tell"]
+    code: str
+    receiver: str
+    problems: tuple[HandOffProblem, ...] = ()
+    obligations: tuple[str, ...] = ()
+    session: str = ""
+    queue_mode: str = ""
+    snapshot: str
+    state_version: int = 0
+
+
+class MayStartAnswer(ToolAnswer, frozen=True, kw_only=True):
+    """The subtasks that may start now, and the batches of those that remain."""
+
+    outcome: Literal["planned", "refused", "cannot_tell"]
+    start: tuple[str, ...] = ()
+    batches: tuple[tuple[str, ...], ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class ContractReply(ToolAnswer, frozen=True, kw_only=True):
+    """The contract was stored."""
+
+    id: str
+    kind: str
+    number: int
+    session: str = ""
 
 
 class ReportAnswer(ToolAnswer, frozen=True, kw_only=True):

@@ -13,10 +13,14 @@ from mcp.shared.exceptions import MCPError
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.evidence.state_records import AuditFilter
+from orgkernel.decisions.handoff.permission import HandoffQuestion
+from orgkernel.decisions.work.contracts.reading import read_contract
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
+from orgkernel.loading.files import decode
 from orgkernel.mcp.server import build_server
 from orgkernel.operations.context import OPERATOR, Actor, Context
+from orgkernel.operations.handoffs import HandoffOrder, record_handoff
 from orgkernel.operations.permissions import approve
 from orgkernel.operations.upkeep import read_audit
 from orgkernel.project.cases import FixedState
@@ -24,6 +28,7 @@ from tests.api.keys import location_of
 from tests.decisions.test_agent_corpus import FILE as OF_AGENTS
 from tests.mcp.calling import ERAS, Calls, FixedAsker, asker_of, calling, calling_as
 from tests.support.agent_states import NOW, build_agent_state
+from tests.support.contracts import as_text, changed
 from tests.support.tokens import count_tokens
 from tests.support.trees import TEMPLATES, copy_template, write_tree
 
@@ -317,3 +322,56 @@ def test_a_fault_says_nothing_of_the_inside(
     with calling(build_server(lambda _: asker)) as calls, pytest.raises(MCPError) as caught:
         calls.call("who_am_i")
     assert "secret" not in str(caught.value)
+
+
+GOVERNED = ["may_hand_off", "what_may_start", "file_result", "file_blocker"]
+PLAN = {"subtasks": [{"id": "a", "files": ["a.py"]}, {"id": "b", "files": ["b.py"], "depends_on": ["a"]}]}
+
+
+def test_an_organization_with_governance_has_its_questions(tmp_path: Path) -> None:
+    """May I hand this down, what may start, my blocker and my result: as on the command line, in the name of the asker."""
+    kernel = Kernel.open(copy_template(tmp_path, "household"))
+    (tmp_path / "store").mkdir()
+    planner = asker_of(kernel, "household", "role:steward", tmp_path / "store")
+    brief = changed("brief", {"spec.scope.destructive": [], "audit_gates": []})
+    with calling_as(planner) as asked:
+        assert [tool.name for tool in asked.do("list_tools").tools] == [*NAMES, *GOVERNED]
+        allowed = asked.ask("may_hand_off", to="errand_runner", brief=brief, depth=0)
+        assert (allowed["outcome"], allowed["code"]) == ("allow", "CHAIN_OF_COMMAND")
+        refused = asked.call("may_hand_off", to="front", brief=as_text(brief), depth=0)
+        assert refused.structured_content["code"] == "DISPATCH_EDGE_FORBIDDEN"
+        assert "[DISPATCH_EDGE_FORBIDDEN]" in refused.content[0].text
+        assert asked.ask("what_may_start", plan=PLAN)["start"] == ["a"]
+        assert asked.ask("what_may_start", plan=PLAN, done=["a"])["start"] == ["b"]
+        assert "is not a subtask of the plan" in asked.refusal("what_may_start", plan=PLAN, done=["c"])
+    store = planner.open_store()
+    question = HandoffQuestion(sender="", receiver="", depth=0, children=0, concurrent=0)
+    order = HandoffOrder(
+        sender="role:steward",
+        to="record_keeper",
+        holder="agent:clerk",
+        session="shop-worker-1",
+        question=question,
+    )
+    record_handoff(
+        Context(kernel.with_store(store), store, Actor(OPERATOR)),
+        order,
+        read_contract(decode("brief", "brief", as_text(brief).encode())),
+        org="household",
+    )
+    planner.close()
+    worker = asker_of(kernel, "household", "agent:clerk", tmp_path / "store")
+    with calling_as(worker) as asked:
+        own = {"agent": "clerk", "session": "shop-worker-1", "brief": brief["id"]}
+        waiting = changed("blocker", {**own, "fallback_action": "Waiting."})
+        assert "ORG666" in asked.refusal("file_blocker", contract=waiting)
+        assert asked.ask("file_blocker", contract=changed("blocker", own))["kind"] == "blocker"
+        assert "this tool stores" in asked.refusal("file_blocker", contract=changed("result", own))
+        pending = changed(
+            "result", {**own, "status": "pending", "pending_actions": ["Run the last test."], "audit": None}
+        )
+        assert "CONTRACT_UNBOUND" in asked.refusal("file_result", contract=pending | {"session": "another"})
+        filed = asked.ask("file_result", contract=pending)
+        assert (filed["kind"], filed["session"]) == ("result", "shop-worker-1")
+        assert "DONE_DUPLICATE" in asked.refusal("file_result", contract=pending)
+    worker.close()
