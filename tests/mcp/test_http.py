@@ -22,7 +22,7 @@ from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, location_of, new_key, opened
 from tests.api.running import Server, running
 from tests.mcp.calling import ERAS, Calls, calling, connect
-from tests.mcp.test_tools import NAMES
+from tests.mcp.test_tools import GOVERNED, NAMES
 from tests.support.patience import PATIENCE
 from tests.support.trees import TEMPLATES
 
@@ -74,7 +74,7 @@ def test_the_subject_is_the_one_of_the_key(calls: Calls, server: Server) -> None
     me = calls.ask("who_am_i")
     assert (me["subject"], me["organization"], me["rank"]) == ("agent:clerk", "household", "lieutenant")
     listed = calls.do("list_tools")
-    assert len(listed.tools) == 8
+    assert [tool.name for tool in listed.tools] == [*NAMES, *GOVERNED]
     resources = calls.do("list_resources").resources
     manifest = json.loads(calls.do("read_resource", resources[0].uri).contents[0].text)
     assert manifest["org_id"] == "household"
@@ -120,7 +120,8 @@ def test_only_tools_that_the_key_is_good_for_are_listed(server: Server) -> None:
     """And a call of another one is refused."""
     with asking(server, key_of(server, "read", agent=AGENT)) as calls:
         names = [tool.name for tool in calls.do("list_tools").tools]
-        assert names == [name for name in NAMES if name not in ("request_access", "report")]
+        changing = ("request_access", "report", "file_result", "file_blocker")
+        assert names == [name for name in (*NAMES, *GOVERNED) if name not in changing]
         with pytest.raises(MCPError, match="no scope `report`"):
             calls.call("report", task="x")
 
