@@ -16,7 +16,12 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.operations.permits import Permits, settle_call
 from orgkernel.toolbox.adapters.progress import OnProgress
-from orgkernel.toolbox.adapters.server_requests import AnsweringCaller, RequestDenied
+from orgkernel.toolbox.adapters.server_requests import (
+    AnsweringCaller,
+    AnswerRequests,
+    RequestDenied,
+    ServerRequest,
+)
 from orgkernel.toolbox.adapters.upstream import CallsTools, UpstreamAdapter
 from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply
 from orgkernel.toolbox.attempt import PlannedCall, call_permitted
@@ -28,9 +33,11 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 __all__ = [
+    "AnswerRequests",
     "AnsweringCaller",
     "OnProgress",
     "RequestDenied",
+    "ServerRequest",
     "Upstream",
     "UpstreamCall",
     "UpstreamError",

@@ -23,6 +23,8 @@ EVERYTHING = Path(__file__).with_name("everything.py")
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
 ORGKERNEL = (sys.executable, "-c", PROGRAM, str(REPOSITORY))
 """The command line, in any folder and with any variables."""
+ASKING = {"elicit": "elicitation/create", "sample": "sampling/createMessage", "list_roots": "roots/list"}
+"""The tools that stand for requests of the server, with their methods."""
 
 
 @contextmanager
@@ -60,19 +62,24 @@ def gateway_words(folder: Path, server: dict[str, object]) -> tuple[str, ...]:
     """
     role = {
         "_schema": "orgkernel:role_profile", "role_id": "lead", "role_name": "Lead", "role_type": "commander",
-        "capabilities": {"tools_primary": ["mcp__everything"]},
+        "capabilities": {"tools_primary": ["mcp__everything", *ASKING]},
     }  # fmt: skip
     tool = {"type": "mcp_server", "provider": "everything", "description": "All that the suite asks for."}
+    asking = {
+        name: {"type": "mcp_server", "provider": "everything", "names": {"mcp": method}, "description": "Answers it."}
+        for name, method in ASKING.items()
+    }  # fmt: skip
     documents = {
         "org.yaml": {"_schema": "orgkernel:organization", "org_id": "suite", "org_name": "Suite", "hierarchy": {"lead": {}}},
-        "tools.yaml": {"_schema": "orgkernel:tool_catalog", "tools": {"mcp__everything": tool}},
+        "tools.yaml": {"_schema": "orgkernel:tool_catalog", "tools": {"mcp__everything": tool, **asking}},
         "crew.yaml": {
             "_schema": "orgkernel:crew_roster", "org": "suite", "agents": {"one": {"assignments": [{"role": "lead"}]}},
         },
         "roles/lead.yaml": role,
     }  # fmt: skip
     write_tree(folder / "org", {name: json.dumps(document) for name, document in documents.items()})
-    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"everything": server}}), encoding="utf-8")
+    declared = server | {"orgkernel": {"may_ask": ["elicitation", "sampling", "roots"]}}
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"everything": declared}}), encoding="utf-8")
     options = {
         "--path": "org",
         "--store": "state.db",

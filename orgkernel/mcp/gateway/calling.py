@@ -27,10 +27,16 @@ from orgkernel.mcp.gateway.refusals import (
     build_refusal,
     build_undeclared_refusal,
 )
-from orgkernel.mcp.gateway.server_requests import ClientAsker, build_answering_caller
+from orgkernel.mcp.gateway.server_requests import build_answering_caller
 from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.toolbox.path_targets import find_other_targets
-from orgkernel.toolbox.upstream_tools import OnProgress, UpstreamCall, UpstreamError, build_call_request
+from orgkernel.toolbox.upstream_tools import (
+    AnswerRequests,
+    OnProgress,
+    UpstreamCall,
+    UpstreamError,
+    build_call_request,
+)
 
 
 class UnknownTool(Exception):
@@ -45,7 +51,7 @@ async def call_tool(
     *,
     form_asker: FormAsker,
     on_progress: OnProgress | None = None,
-    ask_client: ClientAsker | None = None,
+    ask_client: AnswerRequests | None = None,
 ) -> dict[str, Any]:
     """The result of a call in MCP's form; a refusal is also a result. `ask_client` passes requests of the server on.
 
@@ -74,7 +80,7 @@ async def _decide_and_call(
     arguments: dict[str, Any],
     form_asker: FormAsker,
     on_progress: OnProgress | None,
-    ask_client: ClientAsker | None,
+    ask_client: AnswerRequests | None,
 ) -> dict[str, Any]:
     server, name = target.server, target.name
     # An undeclared tool is also decided about, so that the answer and the audit record it.

@@ -12,8 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.mcp.gateway.server_requests import ClientAsker
-from orgkernel.toolbox.upstream_tools import RequestDenied
+from orgkernel.toolbox.upstream_tools import AnswerRequests, RequestDenied, ServerRequest
 
 if TYPE_CHECKING:
     from mcp import types
@@ -21,34 +20,36 @@ if TYPE_CHECKING:
 _STATE_PREFIX: Final = "call-"
 _MAX_PAUSED: Final = 256
 """Calls of a gateway that wait for the answers of their clients."""
-_KEY: Final = "request"
 
 
 class PausedCall(NamedTuple):
-    """The request of a server that the client has to answer before its call goes on."""
+    """The requests of a server that the client has to answer before its call goes on."""
 
-    method: str
-    params: dict[str, Any]
+    requests: Mapping[str, ServerRequest]
     state: str
 
 
 class _Call:
     """A call that can wait for answers of its client."""
 
-    def __init__(self, owner: str, state: str) -> None:
+    def __init__(self, owner: str, given: dict[str, Any]) -> None:
+        """`given` are answers that the client has sent before it was asked."""
         self.owner = owner
-        self.state = state
+        self._given = given
         self.task: asyncio.Task[dict[str, Any]] | None = None
-        self.requests: asyncio.Queue[PausedCall] = asyncio.Queue()
-        self.answer: asyncio.Future[dict[str, Any]] | None = None
+        self.pauses: asyncio.Queue[PausedCall] = asyncio.Queue()
+        self.answers: asyncio.Future[dict[str, Any]] | None = None
         self._turn = asyncio.Lock()
 
-    async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Wait until the client has sent the call again with its answer."""
+    async def ask(self, requests: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
+        """Wait until the client has sent the call again with its answers."""
         async with self._turn:
-            self.answer = asyncio.get_running_loop().create_future()
-            self.requests.put_nowait(PausedCall(method, params, self.state))
-            return await self.answer
+            if requests.keys() <= self._given.keys():
+                given, self._given = self._given, {}
+                return given
+            self.answers = asyncio.get_running_loop().create_future()
+            self.pauses.put_nowait(PausedCall(requests, _STATE_PREFIX + secrets.token_urlsafe(24)))
+            return await self.answers
 
 
 class PausedCalls:
@@ -62,40 +63,41 @@ class PausedCalls:
         owner: str,
         state: str | None,
         responses: Mapping[str, Any] | None,
-        start: Callable[[ClientAsker], Coroutine[Any, Any, dict[str, Any]]],
+        start: Callable[[AnswerRequests], Coroutine[Any, Any, dict[str, Any]]],
     ) -> dict[str, Any] | PausedCall:
-        """The result of a call, or the next request to its client.
+        """The result of a call, or the next requests to its client.
 
         A `state` of an earlier answer continues that call of the same `owner`. Raises what the call raises, and
         `RequestDenied` for a state of no call that waits: the call is not begun again, because it might have had an effect.
         """
         call = self._calls.get(state or "")
-        if call is not None and call.owner == owner and call.answer is not None:
-            del self._calls[call.state]
-            if not call.answer.done():
-                call.answer.set_result(dict((responses or {}).get(_KEY) or {}))
+        if call is not None and call.owner == owner and call.answers is not None:
+            self._calls.pop(state or "")
+            if not call.answers.done():
+                call.answers.set_result(dict(responses or {}))
         elif state is not None and state.startswith(_STATE_PREFIX):
             raise RequestDenied("the call does not wait for this answer any more")
         else:
-            call = _Call(owner, _STATE_PREFIX + secrets.token_urlsafe(24))
+            call = _Call(owner, dict(responses or {}))
             call.task = asyncio.create_task(start(call.ask))
         assert call.task is not None
-        request = asyncio.create_task(call.requests.get())
+        pausing = asyncio.create_task(call.pauses.get())
         try:
-            await asyncio.wait({call.task, request}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({call.task, pausing}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             call.task.cancel()
             raise
         finally:
-            request.cancel()
+            pausing.cancel()
         if call.task.done():
             return call.task.result()
+        paused = pausing.result()
         if len(self._calls) >= _MAX_PAUSED:
             call.task.cancel()
             raise RequestDenied("too many calls wait for their clients")
-        self._calls[call.state] = call
-        call.task.add_done_callback(lambda task: self._forget(call.state, task))
-        return request.result()
+        self._calls[paused.state] = call
+        call.task.add_done_callback(lambda task: self._forget(paused.state, task))
+        return paused
 
     def _forget(self, state: str, task: asyncio.Task[dict[str, Any]]) -> None:
         """A call has ended, for example because its client did not answer in time."""
@@ -111,11 +113,15 @@ def build_input_required(paused: PausedCall) -> types.InputRequiredResult:
     return types.InputRequiredResult.model_validate(
         {
             "resultType": "input_required",
-            "inputRequests": {_KEY: {"method": paused.method, "params": paused.params}},
+            "inputRequests": {key: _write(each) for key, each in paused.requests.items()},
             "requestState": paused.state,
         },
         by_name=False,
     )
+
+
+def _write(request: ServerRequest) -> dict[str, Any]:
+    return {"method": request.method} | ({"params": request.params} if request.params else {})
 
 
 def has_capability(session: Any, method: str) -> bool:
@@ -130,7 +136,7 @@ def has_capability(session: Any, method: str) -> bool:
     return method in capabilities and bool(session.check_client_capability(capabilities[method]))
 
 
-def build_connected_asker(ctx: Any) -> ClientAsker:
+def build_connected_asker(ctx: Any) -> AnswerRequests:
     """Ask the client on its connection."""
     from mcp import types
     from mcp.shared.exceptions import MCPError, NoBackChannelError
@@ -142,13 +148,11 @@ def build_connected_asker(ctx: Any) -> ClientAsker:
         "roots/list": (types.ListRootsRequest, types.ListRootsResult),
     }
 
-    async def ask(method: str, params: dict[str, Any]) -> dict[str, Any]:
-        require_capability(ctx.session, method)
-        request_type, result_type = requests[method]
-        message = {"method": method} | ({"params": params} if params else {})
+    async def ask(request: ServerRequest) -> dict[str, Any]:
+        request_type, result_type = requests[request.method]
         try:
             result = await ctx.session.send_request(
-                request_type.model_validate(message, by_name=False),
+                request_type.model_validate(_write(request), by_name=False),
                 result_type,
                 metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
             )
@@ -159,10 +163,15 @@ def build_connected_asker(ctx: Any) -> ClientAsker:
         answer: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         return answer
 
-    return ask
+    async def ask_each(asked: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
+        require_capabilities(ctx.session, asked)
+        return {key: await ask(each) for key, each in asked.items()}
+
+    return ask_each
 
 
-def require_capability(session: Any, method: str) -> None:
-    """Raise `RequestDenied` if the client does not answer a method."""
-    if not has_capability(session, method):
-        raise RequestDenied(f"the client does not answer {quote(method)}")
+def require_capabilities(session: Any, requests: Mapping[str, ServerRequest]) -> None:
+    """Raise `RequestDenied` if the client does not answer one of some requests."""
+    for each in requests.values():
+        if not has_capability(session, each.method):
+            raise RequestDenied(f"the client does not answer {quote(each.method)}")

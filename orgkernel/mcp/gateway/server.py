@@ -20,7 +20,7 @@ from orgkernel.mcp.gateway.client_answers import (
     PausedCalls,
     build_connected_asker,
     build_input_required,
-    require_capability,
+    require_capabilities,
 )
 from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.list_announcer import ListAnnouncer
@@ -35,10 +35,9 @@ from orgkernel.mcp.gateway.passing import (
 )
 from orgkernel.mcp.gateway.refusals import build_error_result
 from orgkernel.mcp.gateway.self_service import call_own_tool, explain_own_name, find_own_tools
-from orgkernel.mcp.gateway.server_requests import ClientAsker
 from orgkernel.mcp.server import describe_tool, hide_fault
 from orgkernel.mcp.words import write_error
-from orgkernel.toolbox.upstream_tools import RequestDenied
+from orgkernel.toolbox.upstream_tools import AnswerRequests, RequestDenied, ServerRequest
 
 if TYPE_CHECKING:
     from mcp import types
@@ -105,7 +104,7 @@ def build_gateway_server(
         if reason := explain_own_name(caller, params.name):
             return _adapt_to_protocol(ctx, build_error_result(f"deny: {reason}"))
 
-        async def call(ask_client: ClientAsker | None) -> dict[str, Any]:
+        async def call(ask_client: AnswerRequests | None) -> dict[str, Any]:
             return await call_tool(
                 gateway, caller, params.name, params.arguments or {}, form_asker=_build_form_asker(ctx, params),
                 on_progress=_pass_progress_on(ctx), ask_client=ask_client,
@@ -119,10 +118,10 @@ def build_gateway_server(
             # The names and the arguments are part of the owner: a state continues the same call only.
             owner = repr((caller.org_id, caller.subject, caller.actor_name, params.name, params.arguments))
 
-            def start(ask_paused: ClientAsker) -> Coroutine[Any, Any, dict[str, Any]]:
-                async def ask(method: str, request_params: dict[str, Any]) -> dict[str, Any]:
-                    require_capability(ctx.session, method)
-                    return await ask_paused(method, request_params)
+            def start(ask_paused: AnswerRequests) -> Coroutine[Any, Any, dict[str, Any]]:
+                async def ask(requests: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
+                    require_capabilities(ctx.session, requests)
+                    return await ask_paused(requests)
 
                 return call(ask)
 
@@ -135,8 +134,8 @@ def build_gateway_server(
         except UnknownTool as error:
             raise build_refusal(error) from None
         except RequestDenied as error:
-            text = f"unavailable: {error} [TOOL_UNAVAILABLE]\nit might have had an effect: check before you call it again"
-            return _adapt_to_protocol(ctx, build_error_result(text))
+            text = f"{error}; it might have had an effect: check before you call it again"
+            raise MCPError(code=_INVALID_PARAMS, message=text) from None
         except _NeedsInput as form:
             form_request = types.ElicitRequest(
                 params=types.ElicitRequestFormParams(message=form.message, requested_schema=_FORM)

@@ -6,7 +6,7 @@ A request is decided like a call of a declared tool of the server with the name 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
 from typing import Any
 
 from orgkernel.decisions.access.tool_input import encode_input
@@ -15,32 +15,40 @@ from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.gateway.bindings import bind_exactly, map_server_tools, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import make_visible
-from orgkernel.toolbox.upstream_tools import AnsweringCaller, RequestDenied, build_call_request
+from orgkernel.toolbox.upstream_tools import (
+    AnsweringCaller,
+    AnswerRequests,
+    RequestDenied,
+    ServerRequest,
+    build_call_request,
+)
 
-ClientAsker = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""Passes a request on to the client of the caller: a method and its parameters. Raises `RequestDenied`."""
 
-
-def build_answering_caller(caller: GatewayCaller, server: str, ask_client: ClientAsker) -> AnsweringCaller:
+def build_answering_caller(caller: GatewayCaller, server: str, ask_client: AnswerRequests) -> AnsweringCaller:
     """The caller of a call of a server, whose client answers what the caller has the right to answer."""
 
-    async def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    async def answer(requests: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
         try:
-            await _require_right(caller, server, method, params)
+            for each in requests.values():
+                await _require_right(caller, server, each)
         except OrgkernelError as error:
             raise RequestDenied(f"it cannot be decided: {error.code}") from None
-        return await ask_client(method, make_visible(params))
+        visible = {
+            key: ServerRequest(each.method, make_visible(each.params)) for key, each in requests.items()
+        }
+        return await ask_client(visible)
 
     return AnsweringCaller(f"{caller.org_id}/{caller.subject}/{caller.actor_name}", answer)
 
 
-async def _require_right(caller: GatewayCaller, server: str, method: str, params: dict[str, Any]) -> None:
+async def _require_right(caller: GatewayCaller, server: str, server_request: ServerRequest) -> None:
+    method = server_request.method
     bindings = bind_exactly(map_server_tools(await caller.view(), server), method)
     if len(bindings) != 1:
         several = "several tools" if bindings else "no tool"
         raise RequestDenied(f"{several} of server {quote(server)} with the name {quote(method)} for MCP")
     binding = bindings[0]
-    encoded = encode_input(params)
+    encoded = encode_input(server_request.params)
     request = build_call_request(caller.base, binding.tool_id, binding.actions[0], encoded)
     tools = await caller.tools()
     about = {"server": shorten_text(server), "request": method}

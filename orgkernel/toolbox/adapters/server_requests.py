@@ -6,7 +6,7 @@ result of the call, which is then sent again with the answers.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from mcp_types import CreateMessageResult, ElicitResult, ErrorData, ListRootsResult
@@ -35,13 +35,24 @@ class RequestDenied(Exception):
     """A request of a server that is not passed on. The message is a part of a sentence."""
 
 
+class ServerRequest(NamedTuple):
+    """A request of a server, in MCP's form."""
+
+    method: str
+    params: dict[str, Any]
+
+
+AnswerRequests = Callable[[Mapping[str, ServerRequest]], Awaitable[dict[str, dict[str, Any]]]]
+"""Answers requests by the keys that the server gave them. Raises `RequestDenied`."""
+
+
 class AnsweringCaller(NamedTuple):
     """The caller of a call, who can answer requests of the server."""
 
     id: str
     """Equal for calls of the same caller."""
-    answer: Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-    """Answers a method with its parameters, in MCP's form. Raises `RequestDenied`."""
+    answer: AnswerRequests
+    """Answers all requests that the server sent at once. Raises `RequestDenied`."""
 
 
 class ServerRequests:
@@ -69,9 +80,8 @@ class ServerRequests:
                 code=_DENIED, message="several callers use the server, and the request names none"
             )
         try:
-            return RESULTS[method].model_validate(
-                await self._callers[-1].answer(method, params), by_name=False
-            )
+            answers = await self._callers[-1].answer({method: ServerRequest(method, params)})
+            return RESULTS[method].model_validate(answers[method], by_name=False)
         except RequestDenied as error:
             return ErrorData(code=_DENIED, message=str(error))
         except ValidationError:

@@ -38,6 +38,7 @@ from orgkernel.toolbox.adapters.server_requests import (
     RESULTS,
     AnsweringCaller,
     RequestDenied,
+    ServerRequest,
 )
 from orgkernel.toolbox.adapters.upstream_answers import UpstreamError, UpstreamReply, UpstreamStatus
 from orgkernel.toolbox.adapters.upstream_connection import UpstreamConnection, find_first_cause
@@ -325,17 +326,28 @@ class Upstream:
         """The result of a call whose server asks for input in results: it is sent again with the answers. Raises `UpstreamError`."""
         rounds = 0
         while answer.get("resultType") == "input_required" and caller is not None:
-            responses = {}
+            requests: dict[str, ServerRequest] = {}
             for key, each in dict(answer.get("inputRequests") or {}).items():
                 kind = METHODS.get(each.get("method"))
                 if kind not in self._provider.may_ask:
-                    raise UpstreamError(f"it asks for {kind or 'something unknown'}, which its settings do not allow", "protocol", is_uncertain=True)  # fmt: skip
-                try:
-                    given = await caller.answer(each["method"], each.get("params") or {})
-                    responses[key] = RESULTS[each["method"]].model_validate(given, by_name=False)
-                except RequestDenied as error:
-                    message = self._clean_text(f"it asks for {kind}: {error}")
-                    raise UpstreamError(message, "failed", is_uncertain=True) from None
+                    message = f"it asks for {kind or 'something unknown'}, which its settings do not allow"
+                    raise UpstreamError(message, "protocol", is_uncertain=True)
+                requests[key] = ServerRequest(each["method"], each.get("params") or {})
+            try:
+                answers = await caller.answer(requests)
+                responses = {
+                    key: RESULTS[each.method].model_validate(answers.get(key), by_name=False)
+                    for key, each in requests.items()
+                }
+            except RequestDenied as error:
+                message = f"it asks for {', '.join(METHODS[each.method] for each in requests.values())}"
+                raise UpstreamError(
+                    self._clean_text(f"{message}: {error}"), "failed", is_uncertain=True
+                ) from None
+            except ValidationError:
+                raise UpstreamError(
+                    "the answer to it has an unexpected form", "failed", is_uncertain=True
+                ) from None
             rounds += 1
             if rounds > MAX_ROUNDS:
                 raise UpstreamError(f"it asked more than {MAX_ROUNDS} times", "protocol", is_uncertain=True)
@@ -348,8 +360,12 @@ class Upstream:
         if caller is None:
             return None
 
-        async def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
-            return await caller.answer(method, self._mask(params, self._maskers.results))
+        async def answer(requests: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
+            masked = {
+                key: ServerRequest(each.method, self._mask(each.params, self._maskers.results))
+                for key, each in requests.items()
+            }
+            return await caller.answer(masked)
 
         return caller._replace(answer=answer)
 
@@ -439,11 +455,11 @@ def _pause_while_answering(
         return None
     loop = asyncio.get_running_loop()
 
-    async def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    async def answer(requests: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
         deadline.reschedule(loop.time() + ANSWER_SECONDS + seconds)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                return await caller.answer(method, params)
+                return await caller.answer(requests)
         except TimeoutError:
             raise RequestDenied(f"the caller did not answer within {ANSWER_SECONDS:g} seconds") from None
         finally:
