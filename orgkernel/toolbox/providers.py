@@ -81,6 +81,8 @@ class McpServer:
     """How a URL is spoken to: with Streamable HTTP, or with the older transport that has one event stream."""
     may_ask: tuple[Literal["elicitation", "sampling", "roots"], ...] = ()
     """What the server may ask callers of the gateway for, if they have the right to answer it."""
+    sessions: Literal["shared", "per_caller"] = "shared"
+    """Whether all callers of the gateway share one connection, or each has its own, for a server that keeps state."""
 
 
 Provider = PythonFunction | HttpApi | McpServer

@@ -32,9 +32,10 @@ _NOT_SUPPORTED: Final = ("cwd", "envFile", "headersHelper", "oauth", "auth")
 """Fields that change how a server is reached. Without them, it would be another server, or one without rights."""
 
 
-_SETTINGS: Final[Mapping[str, type]] = {"folder": str, "may_ask": tuple}
+_SETTINGS: Final[Mapping[str, type]] = {"folder": str, "may_ask": tuple, "sessions": str}
 """The settings for the gateway, each with its type and named like the field of `McpServer`."""
 _TYPE_NAMES: Final[Mapping[type, str]] = {str: "string", tuple: "list"}
+_SESSIONS: Final = ("shared", "per_caller")
 _KINDS: Final = ("elicitation", "sampling", "roots")
 
 
@@ -174,4 +175,7 @@ def _read_settings(value: Any) -> dict[str, Any] | str:
             return (
                 f"its setting `{OWN_SETTINGS}.may_ask` has {quote(str(kind))}; it can have {listing(_KINDS)}"
             )
+    sessions = value.get("sessions", _SESSIONS[0])
+    if sessions not in _SESSIONS:
+        return f"its setting `{OWN_SETTINGS}.sessions` is {quote(sessions)}; it can be {listing(_SESSIONS)}"
     return dict(value)

@@ -41,7 +41,7 @@ class MemoryServer:
     ) -> None:
         self.name = name
         self.folder = folder
-        self.may_ask = False
+        self.may_ask = self.has_sessions = False
         self.status = _Status()
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.listed: tuple[dict[str, Any], ...] = tuple(

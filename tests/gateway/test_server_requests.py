@@ -103,5 +103,22 @@ def test_a_client_without_a_handshake_answers_with_the_call(tmp_path: Path) -> N
             {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": forged},
             **{**headers_of(ERA, "box__look")},
         )
-        assert "does not wait for this answer any more" in answer.text
+        assert "no longer waits for this answer" in answer.text
         assert len(shop.box.calls) == calls
+
+
+def test_each_caller_has_its_own_connection_to_a_server_that_keeps_state(tmp_path: Path) -> None:
+    """Two agents have two processes, and one agent keeps its own; other servers are shared."""
+    shop = Shop(tmp_path)
+    shop.declare(
+        {"box": shop.box.command | {"orgkernel": {"sessions": "per_caller"}}, "crate": shop.crate.command}
+    )
+    with over_http(shop) as http:
+        ann, amy = http.key("ann"), http.key("amy")
+        for key in (ann, amy, ann, amy):
+            assert http.text(key, "box__look") == "look done"
+            assert http.text(key, "crate__look") == "look done"
+    of_box = [call[-1] for call in shop.box.noted("call")]
+    assert of_box[:2] == of_box[2:]
+    assert len({*of_box}) == 2
+    assert len({call[-1] for call in shop.crate.noted("call")}) == 1

@@ -35,6 +35,11 @@ class GatewayCaller(Asker):
     """The person who answers forms for this caller. Empty if unknown."""
     tool_prefix: str = OWN_PREFIX
 
+    @property
+    def id(self) -> str:
+        """Equal for connections of the same caller with the same credential."""
+        return f"{self.org_id}/{self.subject}/{self.actor_name}"
+
     @abstractmethod
     async def tools(self) -> UpstreamTools:
         """The object that decides about calls and makes them. Raises `StoreError`."""

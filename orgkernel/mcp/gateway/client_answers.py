@@ -76,7 +76,7 @@ class PausedCalls:
             if not call.answers.done():
                 call.answers.set_result(dict(responses or {}))
         elif state is not None and state.startswith(_STATE_PREFIX):
-            raise RequestDenied("the call does not wait for this answer any more")
+            raise RequestDenied("the call no longer waits for this answer")
         else:
             call = _Call(owner, dict(responses or {}))
             call.task = asyncio.create_task(start(call.ask))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import escape_lines, quote
 from orgkernel.documents.records import Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, map_server_tools
+from orgkernel.mcp.gateway.caller_sessions import CallerSessions
 from orgkernel.mcp.gateway.list_changes import ListChanges
 from orgkernel.mcp.gateway.names import build_prefix, map_tool_names, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
@@ -63,18 +64,12 @@ class McpGateway:
         self.pins = pins
         self.changes = ListChanges()
         self.has_self_service = has_self_service
-        self.servers = {
-            each.name: ReviewedServer(
-                each,
-                pins,
-                say,
-                on_list_change=self.changes.announce,
-                limits=limits,
-                accept_options=accept_options,
-                shows_command=not is_remote,
-            )
-            for each in upstreams
-        }
+        self._review = partial(
+            ReviewedServer, pins=pins, say=say, on_list_change=self.changes.announce, limits=limits,
+            accept_options=accept_options, shows_command=not is_remote,
+        )  # fmt: skip
+        self.servers = {each.name: self._review(each) for each in upstreams}
+        self.sessions = CallerSessions(self._review)
         self._unusable = {build_prefix(name): (name, reason) for name, reason in (unusable or {}).items()}
         self._say = say
         self._fronts = {build_prefix(name): name for name in self.servers}
@@ -134,7 +129,8 @@ class McpGateway:
         self.changes.close()
         for each in self.servers.values():
             each.lists.close()
-        await asyncio.gather(*(each.upstream.aclose() for each in self.servers.values()))
+        ended = [each.upstream.aclose() for each in self.servers.values()]
+        await asyncio.gather(*ended, self.sessions.aclose())
 
     async def _get_offers(self, view: OrgView, server: ReviewedServer, tool_ids: Container[str]) -> Offers:
         declared = map_server_tools(view, server.name)

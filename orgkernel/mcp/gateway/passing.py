@@ -10,7 +10,8 @@ the server is put in front (`SERVER+URI`), and the plain URI is unknown.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from orgkernel.decisions.access.tool_input import encode_input
@@ -54,8 +55,8 @@ async def find_prompt(
             if isinstance(name, str) and build_exposed_name(opened.server.name, name) == exposed:
                 tool_input = {"prompt": name, "arguments": dict(arguments)}
                 await _decide_reading(caller, opened, tool_input, {"prompt": name})
-                pending_prompt = opened.server.upstream.get_prompt(name, dict(arguments))
-                return await _get_answer(opened.server, pending_prompt)
+                with _use(gateway, opened, caller) as server:
+                    return await _get_answer(server, server.upstream.get_prompt(name, dict(arguments)))
     _refuse_if_missing(f"prompt {quote(clean(exposed))}", listings.missing)
     raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
 
@@ -102,7 +103,22 @@ async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) ->
         )
     (owner,) = owners
     await _decide_reading(caller, owner, {"uri": uri}, {"uri": uri})
-    return await _get_answer(owner.server, owner.server.upstream.read_resource(uri))
+    with _use(gateway, owner, caller) as server:
+        return await _get_answer(server, server.upstream.read_resource(uri))
+
+
+@contextmanager
+def _use(gateway: McpGateway, opened: _Opened, caller: GatewayCaller) -> Iterator[ReviewedServer]:
+    """The connection of a caller to a server, or the shared one. Raises `Refused` if there are too many."""
+    try:
+        server = gateway.sessions.enter(opened.server, caller.id)
+    except UpstreamError as error:
+        message = f"server {quote(opened.server.name)}: {error.error}"
+        raise Refused(message, "try again later", "TOOL_UNAVAILABLE") from None
+    try:
+        yield server
+    finally:
+        gateway.sessions.leave(server, caller.id)
 
 
 class _Opened(NamedTuple):

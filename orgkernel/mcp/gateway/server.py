@@ -116,7 +116,7 @@ def build_gateway_server(
             if not _is_modern(ctx):
                 return await call(build_connected_asker(ctx))
             # The names and the arguments are part of the owner: a state continues the same call only.
-            owner = repr((caller.org_id, caller.subject, caller.actor_name, params.name, params.arguments))
+            owner = repr((caller.id, params.name, params.arguments))
 
             def start(ask_paused: AnswerRequests) -> Coroutine[Any, Any, dict[str, Any]]:
                 async def ask(requests: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:

@@ -38,7 +38,7 @@ def build_answering_caller(caller: GatewayCaller, server: str, ask_client: Answe
         }
         return await ask_client(visible)
 
-    return AnsweringCaller(f"{caller.org_id}/{caller.subject}/{caller.actor_name}", answer)
+    return AnsweringCaller(caller.id, answer)
 
 
 async def _require_right(caller: GatewayCaller, server: str, server_request: ServerRequest) -> None:

@@ -116,6 +116,15 @@ class Upstream:
         return find_files_folder(self._provider)
 
     @property
+    def has_sessions(self) -> bool:
+        """Whether each caller has a connection of its own."""
+        return self._provider.sessions == "per_caller"
+
+    def open_another(self) -> Upstream:
+        """The same server with a connection of its own."""
+        return Upstream(self.name, self._provider, self._limits, secrets=self._secrets, starts=self._starts)
+
+    @property
     def may_ask(self) -> bool:
         """Whether the server may ask callers for something during a call."""
         return bool(self._provider.may_ask)
