@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerRequests",
     "AnsweringCaller",
+    "DeclaredServer",
     "OnProgress",
     "RequestDenied",
     "ServerRequest",

@@ -13,11 +13,13 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CreateMessageResult, ElicitResult, TextContent
 
 from tests.api.keys import bearer
-from tests.gateway.gateways import on_wire, over_http
+from tests.api.running import until
+from tests.gateway.gateways import Wire, on_wire, over_http
 from tests.gateway.shop import CLERK, LOOK, PAY, SEND, TOOLS, WIPE, Shop
 from tests.gateway.test_gateway_calls import ENVELOPE, ERA, headers_of
 from tests.mcp import everything
 from tests.support.in_process import run_here
+from tests.toolbox.upstream_running import runs
 
 SAMPLE = {
     "method": "sampling/createMessage",
@@ -122,3 +124,28 @@ def test_each_caller_has_its_own_connection_to_a_server_that_keeps_state(tmp_pat
     assert of_box[:2] == of_box[2:]
     assert len({*of_box}) == 2
     assert len({call[-1] for call in shop.crate.noted("call")}) == 1
+
+
+def test_the_servers_are_read_again_when_their_file_changes(tmp_path: Path) -> None:
+    """A new server is used, a removed one ends, one that stays keeps its process, and a broken file changes nothing."""
+    shop = Shop(tmp_path)
+    shop.declare({"box": shop.box.command})
+    with on_wire(shop) as wire:
+        assert wire.text("box__look") == "look done"
+        assert "there is no tool" in wire.text("crate__look")
+        shop.config.write_text("{", encoding="utf-8")
+        assert until(lambda: "the servers stay as they were" in _after(wire), bool)
+        shop.declare({"box": shop.box.command, "crate": shop.crate.command})
+        assert until(lambda: wire.text("crate__look") == "look done", bool)
+        assert "crate__look" in wire.tools()
+        assert wire.text("box__look") == "look done"
+        assert len(shop.box.processes) == 1
+        shop.declare({"crate": shop.crate.command})
+        assert until(lambda: "there is no tool" in wire.text("box__look"), bool)
+        assert until(lambda: not runs(shop.box.processes[0]), bool)
+
+
+def _after(wire: Wire) -> str:
+    """What the gateway has reported after a call."""
+    wire.text("box__look")
+    return wire.errors

@@ -31,6 +31,7 @@ from orgkernel.kernel.names import ACTIVE
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.mcp.gateway.pins import Pins
+    from orgkernel.toolbox.server_source import ServerSource
     from orgkernel.toolbox.upstream_tools import Upstream
 
 _TURN_SECONDS = 0.0005
@@ -111,11 +112,11 @@ def _run(
     from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.mcp.gateway.server_lists import ListLimits
 
-    upstreams, unusable = open_upstreams(configs, names)
+    source, upstreams, unusable = open_upstreams(configs, names)
     pins = Pins(lock_file, require_review=require_review)
     gateway = McpGateway(
         upstreams, pins, _say, ListLimits(deadline=list_seconds), has_self_service=not no_self_service,
-        unusable=unusable, accept_options=_list_accept_options(configs, names, lock_file), is_remote=address is not None,
+        unusable=unusable, accept_options=_list_accept_options(configs, names, lock_file), is_remote=address is not None, source=source,
     )  # fmt: skip
     # Over HTTP all organizations are served, and ORG is the active one.
     one, active = (org, None) if address is None else (None, None if org == ACTIVE else org)
@@ -191,9 +192,11 @@ def _list_accept_options(configs: Sequence[str], names: Sequence[str], lock_file
     return options if lock_file == LOCK_FILE else [*options, "--lock", lock_file]
 
 
-def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> tuple[list[Upstream], dict[str, str]]:
-    """The servers of some files, and why others cannot be used. Nothing is started. Raises `UsageError`."""
-    from orgkernel.toolbox.upstream_tools import open_servers
+def open_upstreams(
+    configs: Sequence[str], names: Sequence[str]
+) -> tuple[ServerSource, list[Upstream], dict[str, str]]:
+    """Some files, their servers, and why others cannot be used. Nothing is started. Raises `UsageError`."""
+    from orgkernel.toolbox.server_source import ServerSource
 
     if not configs:
         raise UsageError("no servers given", "pass a file with `mcpServers` as `--mcp-config FILE`")
@@ -202,10 +205,11 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> tuple[list[U
         raise UsageError(
             f"the environment has no variable {quote(missing[0])}", "set it, or leave `--env` out"
         )
-    opened, unusable = open_servers(configs, {name: os.environ[name] for name in names})
+    source = ServerSource(configs, {name: os.environ[name] for name in names})
+    opened, unusable = source.read()
     for name, each in unusable.items():
         _say(f"server {quote(name)} cannot be used: {each.place}: {each.error}")
-    return opened, {name: each.error for name, each in unusable.items()}
+    return source, opened, {name: each.error for name, each in unusable.items()}
 
 
 def _say(text: str) -> None:
@@ -247,7 +251,7 @@ def accept(
     require_sdk()
     if everything and server is not None:
         raise UsageError("`--all` accepts everything", "leave SERVER or `--all` out")
-    opened, _ = open_upstreams(configs, names)
+    _, opened, _ = open_upstreams(configs, names)
     require_apart(each.name for each in opened)
     upstreams = {each.name: each for each in opened}
     if server is not None and server not in upstreams:

@@ -58,6 +58,11 @@ class CallerSessions:
             session.calls -= 1
             session.used_at = asyncio.get_running_loop().time()
 
+    async def end(self, server: str) -> None:
+        """End those of one server."""
+        keys = [key for key in self._sessions if key[0] == server]
+        await asyncio.gather(*(_close(self._sessions.pop(key)) for key in keys))
+
     async def aclose(self) -> None:
         """End all of them."""
         sessions, self._sessions = self._sessions, {}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import escape_lines, quote
 from orgkernel.documents.records import Tool
+from orgkernel.errors import UsageError
 from orgkernel.graph.questions import OrgView
 from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, map_server_tools
 from orgkernel.mcp.gateway.caller_sessions import CallerSessions
@@ -18,6 +19,7 @@ from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
 from orgkernel.mcp.words import map_texts
+from orgkernel.toolbox.server_source import ServerSource
 from orgkernel.toolbox.upstream_tools import Upstream
 
 
@@ -51,12 +53,12 @@ class McpGateway:
     def __init__(
         self, upstreams: Sequence[Upstream], pins: Pins, say: Announce, limits: ListLimits | None = None,
         *, has_self_service: bool = True, unusable: Mapping[str, str] | None = None, accept_options: Sequence[str] = (),
-        is_remote: bool = False,
+        is_remote: bool = False, source: ServerSource | None = None,
     ) -> None:  # fmt: skip
         """`has_self_service` is whether callers also have the tools of orgkernel itself. `unusable` are servers that cannot be used, and why.
 
         `accept_options` are the options with which an operator accepts the tools of these servers. With `is_remote`, callers
-        are not told them, because they name files of this machine.
+        are not told them, because they name files of this machine. With a `source`, its servers are read again when it changes.
 
         Raises `UsageError` for servers whose names cannot be distinguished.
         """
@@ -70,7 +72,9 @@ class McpGateway:
         )  # fmt: skip
         self.servers = {each.name: self._review(each) for each in upstreams}
         self.sessions = CallerSessions(self._review)
-        self._unusable = {build_prefix(name): (name, reason) for name, reason in (unusable or {}).items()}
+        self._unusable = _map_unusable(unusable or {})
+        self._source = source
+        self._ending: set[asyncio.Task[None]] = set()
         self._say = say
         self._fronts = {build_prefix(name): name for name in self.servers}
         self._offers: dict[
@@ -78,7 +82,7 @@ class McpGateway:
         ] = {}
         """Bindings, keyed by organization and server, for the last version of each."""
 
-    @cached_property
+    @property
     def may_ask(self) -> bool:
         """Whether any server may ask callers for something during a call."""
         return any(each.upstream.may_ask for each in self.servers.values())
@@ -88,8 +92,49 @@ class McpGateway:
         """The servers whose files are not known to be on this machine."""
         return frozenset(name for name, each in self.servers.items() if each.upstream.folder is None)
 
+    def refresh(self) -> None:
+        """Read the files of the servers again if they have changed. Files that cannot be read leave the last servers.
+
+        A server that is declared in another way, or no longer, is ended; calls of it that run fail.
+        """
+        if self._source is None or not self._source.has_changed():
+            return
+        try:
+            upstreams, unusable = self._source.read()
+            require_apart(each.name for each in upstreams)
+        except UsageError as error:
+            self._say(f"the servers stay as they were: {error.message}")
+            return
+        servers: dict[str, ReviewedServer] = {}
+        for each in upstreams:
+            known = self.servers.get(each.name)
+            servers[each.name] = (
+                known if known is not None and known.upstream.is_same_as(each) else self._review(each)
+            )
+        ended = [each for name, each in self.servers.items() if servers.get(name) is not each]
+        self.servers = servers
+        self._fronts = {build_prefix(name): name for name in servers}
+        self._unusable = _map_unusable({name: each.error for name, each in unusable.items()})
+        self._offers.clear()
+        for server in ended:
+            self._end(server)
+        for name, declared in unusable.items():
+            self._say(f"server {quote(name)} cannot be used: {declared.place}: {declared.error}")
+        self._say(f"read the servers again: {len(servers)} can be used")
+        self.changes.announce()
+
+    def _end(self, server: ReviewedServer) -> None:
+        async def end() -> None:
+            server.lists.close()
+            await asyncio.gather(server.upstream.aclose(), self.sessions.end(server.name))
+
+        task = asyncio.get_running_loop().create_task(end())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
     async def offers(self, view: OrgView, tool_ids: Container[str]) -> Offers:
         """The reviewed tools behind some declared tools, by name. Only their servers are asked. Raises `UsageError`."""
+        self.refresh()
         offers_by_server = await asyncio.gather(
             *(self._get_offers(view, server, tool_ids) for server in self.servers.values())
         )
@@ -105,6 +150,7 @@ class McpGateway:
 
         Raises `UpstreamError` if the server must be asked and does not answer.
         """
+        self.refresh()
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         if server is None:
             return None
@@ -130,7 +176,7 @@ class McpGateway:
         for each in self.servers.values():
             each.lists.close()
         ended = [each.upstream.aclose() for each in self.servers.values()]
-        await asyncio.gather(*ended, self.sessions.aclose())
+        await asyncio.gather(*ended, self.sessions.aclose(), *self._ending)
 
     async def _get_offers(self, view: OrgView, server: ReviewedServer, tool_ids: Container[str]) -> Offers:
         declared = map_server_tools(view, server.name)
@@ -158,6 +204,11 @@ class McpGateway:
             )
         self._offers[view.org_id, server.name] = view, definitions, tuple(offers)
         return offers
+
+
+def _map_unusable(unusable: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Servers that cannot be used and the reasons, by the beginning of the names of their tools."""
+    return {build_prefix(name): (name, reason) for name, reason in unusable.items()}
 
 
 def match_offers(

@@ -130,6 +130,7 @@ class _Opened(NamedTuple):
 
 async def _open_to(gateway: McpGateway, caller: GatewayCaller) -> list[_Opened]:
     """The servers that are open to a caller."""
+    gateway.refresh()
     usable, view = await find_usable(gateway, caller), await caller.view()
     return [
         _Opened(server, use)

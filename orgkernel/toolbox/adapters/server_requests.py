@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from mcp_types import CreateMessageResult, ElicitResult, ErrorData, ListRootsResult
-from pydantic import BaseModel, ValidationError
+from pydantic_core import ValidationError
 
 RequestKind = Literal["elicitation", "sampling", "roots"]
 METHODS: Final[dict[str, RequestKind]] = {
@@ -24,7 +24,7 @@ ANSWER_SECONDS: Final = 600.0
 MAX_ROUNDS: Final = 10
 """How often a server can ask during one call."""
 _DENIED: Final = -32000
-RESULTS: Final[dict[str, type[BaseModel]]] = {
+RESULTS: Final[dict[str, Any]] = {
     "elicitation/create": ElicitResult,
     "sampling/createMessage": CreateMessageResult,
     "roots/list": ListRootsResult,

@@ -18,11 +18,11 @@ from mcp_types import (
     ElicitRequestParams,
     Implementation,
     PromptListChangedNotification,
+    RequestParams,
     ResourceListChangedNotification,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import BaseModel
 
 from orgkernel.engines import is_on
 from orgkernel.toolbox.adapters.adapter import build_headers, reply_missing
@@ -279,7 +279,7 @@ class UpstreamConnection:
             self.announces_changes = False
 
 
-def _dump(params: BaseModel) -> dict[str, Any]:
+def _dump(params: RequestParams) -> dict[str, Any]:
     return params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
 
 

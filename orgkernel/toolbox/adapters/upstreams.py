@@ -120,6 +120,10 @@ class Upstream:
         """Whether each caller has a connection of its own."""
         return self._provider.sessions == "per_caller"
 
+    def is_same_as(self, other: Upstream) -> bool:
+        """Whether another one is declared in the same way, so that its connection can stay."""
+        return (self._provider, self._secrets) == (other._provider, other._secrets)
+
     def open_another(self) -> Upstream:
         """The same server with a connection of its own."""
         return Upstream(self.name, self._provider, self._limits, secrets=self._secrets, starts=self._starts)
