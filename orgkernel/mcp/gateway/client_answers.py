@@ -163,9 +163,9 @@ def build_connected_asker(ctx: Any) -> AnswerRequests:
         answer: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
         return answer
 
-    async def ask_each(asked: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
-        require_capabilities(ctx.session, asked)
-        return {key: await ask(each) for key, each in asked.items()}
+    async def ask_each(server_requests: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
+        require_capabilities(ctx.session, server_requests)
+        return {key: await ask(each) for key, each in server_requests.items()}
 
     return ask_each
 

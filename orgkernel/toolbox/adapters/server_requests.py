@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, NamedTuple
 from mcp_types import CreateMessageResult, ElicitResult, ErrorData, ListRootsResult
 from pydantic_core import ValidationError
 
-RequestKind = Literal["elicitation", "sampling", "roots"]
-METHODS: Final[dict[str, RequestKind]] = {
+ServerRequestKind = Literal["elicitation", "sampling", "roots"]
+METHODS: Final[dict[str, ServerRequestKind]] = {
     "elicitation/create": "elicitation",
     "sampling/createMessage": "sampling",
     "roots/list": "roots",

@@ -306,17 +306,17 @@ class Upstream:
             was_sent = False
             connection.allow_answer_time(max(limit, ANSWER_SECONDS) if self._provider.may_ask else limit)
             session = connection.client.session
-            asked: AnsweringCaller | None = None
+            answering: AnsweringCaller | None = None
             try:
                 async with asyncio.timeout(limit) as deadline, self._free:
-                    asked = _pause_while_answering(caller, deadline, limit)
-                    connection.requests.enter(asked)
+                    answering = _pause_while_answering(caller, deadline, limit)
+                    connection.requests.enter(answering)
                     was_sent = True
                     try:
                         answer = await _send_plain(connection, request, put)
                         if answer is None:
                             answer = await session.send_request(request, _RAW, progress_callback=put)
-                        answer = await self._answer_requests(session, request, answer, asked)
+                        answer = await self._answer_requests(session, request, answer, answering)
                     except MCPError as error:
                         if error.code != HEADER_MISMATCH or not connection.is_modern:
                             raise
@@ -328,7 +328,7 @@ class Upstream:
                 raise UpstreamError(message, "timeout", is_uncertain=was_sent) from None
             finally:
                 if was_sent:
-                    connection.requests.leave(asked)
+                    connection.requests.leave(answering)
             return self._check_result(answer)
 
         return send
