@@ -25,6 +25,8 @@ WORDS: Final = "follow_up_words.json"
 """File with the words, next to this module."""
 _MOST_CHARACTERS: Final = 2_000
 _SHORTEST_COMMON_PART: Final = 6
+_WHOLE_STORY: Final = 4
+"""So many objects of its own before a pronoun make it point to one of them."""
 # `inténtalo`, `hazlo`, `ponle`: Spanish writes the object and the order as one word.
 _JOINED_OBJECT: Final = lazy_pattern(
     r"\b\w*[áéíóú]\w*?l[aeo]s?\b|\b(?:haz|pon|di|da|ve|sal|ten)(?:me|nos)?l[aeo]s?\b", re.I
@@ -64,7 +66,9 @@ def read_signs(message: str) -> MessageSigns:
     language = find_language(text)
     vocabulary = _get_vocabulary(language)
     talk, closing = vocabulary.find("talk", text), vocabulary.find("closing", text)
-    points = _find_pointer(vocabulary, text, words)
+    sentences = [part for part in _SENTENCE.split(text) if _WORD.search(part)]
+    first = sentences[0] if len(sentences) > 1 and len(extract_objects(sentences[0])) > 1 else text
+    points = _find_pointer(vocabulary, first, _WORD.findall(first))
     if not points and language in (None, "Spanish"):
         joined = _JOINED_OBJECT.search(message)
         points = joined.group().lower() if joined else ""
@@ -73,7 +77,6 @@ def read_signs(message: str) -> MessageSigns:
     about = about or next((word for word in words if word in nouns), "")
     rest = vocabulary.remove("closing", text) if closing else ""
     stop, change = vocabulary.find("stop", text), vocabulary.find("change", text)
-    sentences = [part for part in _SENTENCE.split(text) if _WORD.search(part)]
     return MessageSigns(
         points,
         about,
@@ -194,19 +197,25 @@ def _read_words() -> Mapping[str, Any]:
 
 def _find_pointer(vocabulary: _Vocabulary, text: str, words: list[str]) -> str:
     """The first word that points back. Some do so only at the beginning of a message, or not after a comma, where they
-    begin a relative clause: `a script, das …`.
+    begin a relative clause: `a script, das …`. After so many objects that the message tells a story, it points to the story:
+    `the import of the price list fails on Mondays, fix it`.
     """
     if words and words[0] in vocabulary.words("openers"):
         return words[0]
     relative = vocabulary.words("relative")
     for match in vocabulary.iterate("points", text):
-        if match.group() not in relative or not text[: match.start()].rstrip().endswith(","):
+        before = text[: match.start()]
+        if len(extract_objects(before)) >= _WHOLE_STORY:
+            return ""
+        if match.group() not in relative or not before.rstrip().endswith(","):
             return match.group()
     return ""
 
 
 def _is_statement(text: str, words: list[str], vocabulary: _Vocabulary) -> bool:
-    if not words or "?" in text or words[0] not in vocabulary.words("statement_openers"):
+    openers = vocabulary.words("openers") - vocabulary.words("statement_openers")
+    at = next((at for at, word in enumerate(words) if word not in openers), len(words))
+    if "?" in text or not words[at:] or words[at] not in vocabulary.words("statement_openers"):
         return False
     orders = vocabulary.words("general") - vocabulary.words("work_nouns")
     return not vocabulary.find("please", text) and not orders.intersection(words)

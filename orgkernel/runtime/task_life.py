@@ -23,7 +23,7 @@ from .follow_up_words import MessageSigns, extract_objects, find_common, is_gene
 from .request_text import read_request
 from .request_words import STOP_WORDS
 from .task_states import ENDED, MAX_TEXTS, OPEN, PAUSED, TaskState
-from .text_index import Ranked, Ranking, TextIndex, say_why
+from .text_index import FOREIGN_SHARE, Ranked, Ranking, TextIndex, say_why
 from .utc import as_utc
 
 SILENCE: Final = 8 * 3600.0
@@ -39,8 +39,9 @@ _CERTAIN_SCORE: Final = 0.7
 _STRONG_SCORE, _STRONG_SCORE_OF_REFERENCE = 0.8, 0.85
 """The least score at which a message with many objects of its own begins another task, without and with a word that could
 refer to the task."""
-_OWN_OBJECTS, _MANY_OBJECTS = 2, 3
-"""Words about something that the task was not about, which make a message stand alone."""
+_OWN_OBJECTS, _MANY_OBJECTS, _WHOLE_STORY = 2, 3, 5
+"""Words about something that the task was not about, which make a message stand alone. With so many that they tell a whole
+story, a thing that every task has, such as `the cause`, is not that of the task."""
 
 
 class Task(NamedTuple):
@@ -138,18 +139,23 @@ class _Situation:
     @property
     def refers(self) -> str:
         """The sign that the message is about the task. Empty without one."""
-        return self.signs.points_back or self.shared or self.signs.asks_about_work
+        told = len(self.own_objects) >= _WHOLE_STORY and not self.signs.is_question
+        return self.signs.points_back or self.shared or ("" if told else self.signs.asks_about_work)
 
     @cached_property
     def score(self) -> float:
-        """The score of the best role without triggers of words that occur in any task, such as `error message`."""
+        """The score of the best role without triggers of words that occur in any task, such as `error message`.
+
+        In a language in which roles have only examples, it is raised as the ranking lowers what is enough.
+        """
         if self.best is None:
             return 0.0
         doubt = 1 - self.best.score
         for each in self.best.evidence:
             if each.kind == "trigger" and each.amount < 1 + WHOLE and all(map(is_general, each.word.split())):
                 doubt /= 2 - each.amount
-        return max(0.0, 1 - doubt)
+        share = 1.0 if self.ranking.language is None else FOREIGN_SHARE
+        return min(1.0, max(0.0, 1 - doubt) / share)
 
     @property
     def only_resembles(self) -> bool:
@@ -164,12 +170,15 @@ class _Situation:
             return False
         if self.signs.is_question and self.refers:
             return len(self.clear_words) >= 3
+        # A fault in what was just made is reported like any other.
+        if self.signs.is_statement and (self.signs.points_back or self.shared):
+            return False
         stands_alone = len(self.own_objects) >= _MANY_OBJECTS and self.score >= (
             _STRONG_SCORE_OF_REFERENCE if self.refers else _STRONG_SCORE
         )
         if len(self.clear_words) >= 2 or stands_alone:
             return True
-        if self.signs.is_statement:  # a fault in what was just made is reported like any other
+        if self.signs.is_statement or self.signs.is_question:
             return False
         # `Fix the bug in parser.py` names its work and its object in full, although both are words of any task.
         in_full = not self.signs.points_back and len(self.supporting_words) >= 2

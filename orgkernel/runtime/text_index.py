@@ -117,7 +117,7 @@ _ENOUGH_OF_DOUBTFUL_WORD: Final = 0.5
 """The lowest score if this word is only related to the role's words, or is in a statement: a homonym needs a second
 word.
 """
-_FOREIGN_SHARE: Final = 0.75
+FOREIGN_SHARE: Final = 0.75
 """Share of the lowest score that is enough in a language for which there are only examples."""
 CLEAR: Final = 0.1
 """The lowest margin between the best and the next score, as a share of the best."""
@@ -737,7 +737,7 @@ def _judge(
     elif ranked and request.factor <= PERSONAL_FACTOR and all(map(_may_be_homonym, ranked[0].evidence)):
         enough = _ENOUGH_OF_DOUBTFUL_WORD
     if request.language in index.languages:
-        enough *= _FOREIGN_SHARE
+        enough *= FOREIGN_SHARE
     if ranked and ranked[0].role in learned.roles and by_words.get(ranked[0].role, 0.0) < _NAMED_SCORE - 0.1:
         most = _MAX_IDLE_IN_TALK if request.small_talk else _MAX_IDLE
         enough = _ENOUGH_OF_LEARNED if learned.idle <= most else 1.0

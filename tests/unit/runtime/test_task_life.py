@@ -47,7 +47,7 @@ def play(conversation, index, counts):
             task = task._replace(texts=(*task.texts, text)[-4:], last=now, state=state)
 
 
-@pytest.mark.parametrize("name", ["tuned", "held_out", "later", "blind"])
+@pytest.mark.parametrize("name", ["tuned", "held_out", "later", "blind", "fresh", "final"])
 def test_follow_ups_keep_their_role_and_changes_of_task_are_seen(indexes, name):
     """At least nine of ten follow-ups keep the role, at most three of a hundred jump, nine of ten changes are seen."""
     counts: Counter[tuple[str, str]] = Counter()
@@ -192,3 +192,26 @@ def test_the_docs_list_the_rules_in_their_order():
     merged = ["SUBJECT_CHANGED", "TASK_OVER"]  # each with a role, and without one
     rules = [rule.code for rule in task_life.RULES if not (rule.code in merged and rule.effect == "leave")]
     assert codes == rules
+
+
+@pytest.mark.parametrize(
+    ("message", "role_id"),
+    [
+        # What a fault says about the work that was just done, and a question about it.
+        ("it doesn't compile", "codegen_specialist"),
+        ("no, the key is wrong", "codegen_specialist"),
+        ("what happens if the token is expired?", "codegen_specialist"),
+        # `cause` and `it` belong to what the message itself tells.
+        (
+            'the production server throws "connection pool exhausted" since noon, find the cause',
+            "bugfix_specialist",
+        ),
+        (
+            "the importer of our Polish customer raises UnicodeDecodeError on the file, fix it",
+            "bugfix_specialist",
+        ),
+    ],
+)
+def test_a_fault_of_the_work_is_the_task_and_a_story_of_its_own_is_not(indexes, message, role_id):
+    """A pronoun or a noun of any task refers to the task, unless the message has told what it means."""
+    assert judge(indexes, message).role_id == role_id
