@@ -19,6 +19,8 @@ from .saying import say
 KEY = "_orgkernel_pin"
 _COMMAND = re.compile(r"\s*/role(?![^\s:])[ \t:]*", re.IGNORECASE)
 _RELEASE = frozenset({"auto", "off", "none", "release"})
+_IN_PATH = re.compile(r"[^\s,:;]*[/\\]|[\w-]*\.\w")
+"""What follows a name that is part of a path."""
 _WORD = re.compile(r"[^\W_]+")
 _MOST_WORDS = 8
 _LEAST_PART = 2
@@ -92,6 +94,8 @@ def obey(active: Active, agent: Any, message: str) -> str | None:
         say(agent, "Pin released", content=EACH_CHOOSES)
         return rest[word.end() :].lstrip(" \t:,.\n")
     named = _find(active, rest)
+    if _IN_PATH.match(rest, named.length):
+        return message  # `/role devops/notes.md is outdated` is about a file
     if len(named.roles) != 1:
         name_text = rest.split("\n")[0] if word is None else word[0]
         problem = _explain_no_match(active, name_text, named.roles)

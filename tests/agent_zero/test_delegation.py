@@ -12,7 +12,7 @@ from extension.host.delegation import Existing, RunPlace, SubordinateCall, decid
 from orgkernel.runtime.bundle import Bundle, read_bundle
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.installing import activate, compiled, install
-from tests.agent_zero.saying import answer, call, org_lines, shell
+from tests.agent_zero.saying import answer, call, org_lines, role_of, shell
 
 BUNDLE: Bundle = read_bundle(compiled("software_dev"))
 ALL = [*BUNDLE.roles["co"].delegates_to]
@@ -185,6 +185,23 @@ def test_without_a_role_and_under_observe_calls_are_those_of_the_host(started):
         started.host.say(agent, "what time is it", turns)
         made.append(agent.data["_subordinate"].config.profile)
     assert made == ["developer", "developer"]
+
+
+@pytest.mark.parametrize("generation", ["G3"])
+def test_a_subordinate_of_an_agent_without_a_role_gets_the_nearest_role_or_the_reason(started):
+    """The main agent has no role. The message to the subordinate chooses one, or the log says why none does."""
+    activate(started.root)
+    for message, role_id in (
+        ("Fix the bug in parser.py", "bugfix_specialist"),
+        ("Polish the periscope", None),
+    ):
+        agent = started.host.open_chat()
+        below = call("call_subordinate", message=message, reset="true")
+        started.host.say(agent, "hello", [below, answer("done"), answer()])
+        assert role_of(agent) is None
+        assert role_of(agent.data["_subordinate"]) == role_id
+        reasons = [line for line in org_lines(agent) if line.startswith("This subordinate has no role")]
+        assert len(reasons) == (role_id is None)
 
 
 @pytest.mark.parametrize("generation", ["G2"])

@@ -244,3 +244,30 @@ def test_a_tier_of_the_task_before_is_not_spoken_of_in_the_next(started):
     started.host.say(agent, logs, [*(shell("tail", number) for number in range(4)), answer("a timeline")])
     assert agent._org_active_role["role_id"] == "bugfix_specialist"
     assert not any("[ORG supervisor]" in prompt.extras for prompt in started.host.seen[begun:])
+
+
+def test_a_tier_ends_with_its_task_and_the_log_says_so(started):
+    """Also one that the number of all failures raised, which no success takes back."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, *[MISSING] * 4)
+    started.host.say(agent, BUG, [*cats(4), answer()])
+    assert agent._org_pace_level != "primary"
+    started.host.say(agent, "thanks, that is all")
+    (line,) = [line for line in org_lines(agent) if line.startswith("Role released")]
+    assert "Its PACE tier alternate ends with the task, and its 4 failures no longer count" in line
+    assert agent._org_pace_level == "primary"
+
+
+@pytest.mark.parametrize("generation", ["G2"])
+def test_the_supervisor_names_only_tools_that_the_host_has(started):
+    """The catalogs list `text_editor`, which only the third generation has."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    failing(started.host, *[MISSING] * 4)
+    started.host.say(agent, BUG, [*cats(4), answer()])
+    (steering,) = [
+        prompt.extras for prompt in started.host.seen if "went from PACE tier primary" in prompt.extras
+    ]
+    assert "search_engine" in steering
+    assert "text_editor" not in steering

@@ -69,9 +69,16 @@ def test_a_name_that_fits_no_role_or_several_pins_nothing(chat, said, why):
     assert why in line
 
 
-@pytest.mark.parametrize("said", ["What does /role do?", "/roles are many", "/role-play a pirate", "/rolex"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What does /role do?", "/roles are many", "/role-play a pirate", "/rolex", "/role/co/notes.md is outdated",
+        "/role.yaml is broken", "/role devops/notes.md is outdated", "/role co.yaml is broken", "look at src/role/co.md",
+        "/role ./co/notes.md is outdated", "/role co\\notes.md is outdated",
+    ],
+)  # fmt: skip
 def test_other_words_are_no_command(chat, said):
-    """The command begins the message, and is a word of its own."""
+    """The command begins the message, and is a word of its own. Neither it nor the name behind it is part of a path."""
     chat.host.say(chat.agent, said, [answer()])
     assert not [line for line in org_lines(chat.agent) if "inned" in line]
 
@@ -91,6 +98,18 @@ def test_a_pinned_role_takes_everything_until_it_is_released(chat):
     agent.config.profile = "agent0"
     host.say(agent, BUG, [answer()])
     assert role_of(agent) == "bugfix_specialist"
+
+
+def test_a_released_pin_is_not_shown_as_pinned(chat):
+    """Between the release in the panel and the next message, the role is still in force."""
+    from usr.organizations.lib.orgkernel_agent_zero import showing
+
+    chat.host.say(chat.agent, "/role osint", [answer()])
+    assert showing.describe(chat.agent)["chosen"] == "it is pinned to this chat"
+    chat.pinning.release(chat.agent.context)
+    shown = showing.describe(chat.agent)
+    assert (shown["pinned"], shown["role"]) == (None, "osint_specialist")
+    assert shown["chosen"] == "it was pinned until now, and the next message chooses a role again"
 
 
 @pytest.mark.parametrize("word", ["auto", "off", "none", "release", "AUTO"])
