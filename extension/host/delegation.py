@@ -405,7 +405,8 @@ def _find_role(active: Active, agent: Any) -> bundles.BundleRole | None:
 
 def _count_depth(agent: Any) -> int:
     number = getattr(agent, "number", 0)
-    return max(number if isinstance(number, int) else 0, len(_list_superiors(agent)))
+    number = number if isinstance(number, int) else 0
+    return number if _find_superior(agent) is None else max(number, len(_list_superiors(agent)))
 
 
 def _list_superiors(agent: Any) -> list[Any]:

@@ -19,6 +19,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from .salute_format import (
@@ -194,6 +195,12 @@ def _compute_elapsed(now: float, started: float | None) -> float:
 def _format_moment(seconds: object) -> str | None:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
+    return _format_known_moment(seconds)
+
+
+@lru_cache(maxsize=64)
+def _format_known_moment(seconds: float) -> str | None:
+    """A task keeps the time of its start, and each model call asks for it."""
     return as_exact_utc(seconds)
 
 

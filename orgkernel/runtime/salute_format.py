@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .secret_shapes import mask_secrets
@@ -51,7 +52,13 @@ def fit_name(value: object) -> str:
     """A name on one line. `""` for any other value."""
     if not isinstance(value, str) or len(value) > LONGEST_NAME or not value.isprintable():
         return ""
-    return fit_text(value, LONGEST_NAME)
+    return _fit_known_name(value)
+
+
+@lru_cache(maxsize=512)
+def _fit_known_name(name: str) -> str:
+    """The same few names are asked for in each model call, and the search for secrets is most of the work."""
+    return fit_text(name, LONGEST_NAME)
 
 
 def fit_count(value: object) -> int:

@@ -64,13 +64,16 @@ def find_ledger(store: Mapping[str, Any]) -> dict[str, Any] | None:
     ledger = store.get(LEDGER)
     if not isinstance(ledger, dict) or type(ledger.get("turn")) is not int:
         return None
-    shapes = {"held": dict, "events": list, "counts": dict}
-    if any(not isinstance(ledger.get(name), shape) for name, shape in shapes.items()):
+    held, events, counts = ledger.get("held"), ledger.get("events"), ledger.get("counts")
+    if not (isinstance(held, dict) and isinstance(events, list) and isinstance(counts, dict)):
         return None
-    if not all(isinstance(layer, str) for layer in ledger["held"].values()):
-        return None
-    if not all(type(count) is int for count in ledger["counts"].values()):
-        return None
+    # Loops, because six calls of each model call ask for the ledger, and both mappings are small.
+    for layer in held.values():
+        if not isinstance(layer, str):
+            return None
+    for count in counts.values():
+        if type(count) is not int:
+            return None
     return ledger
 
 
