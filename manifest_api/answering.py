@@ -74,18 +74,25 @@ class Answers:
             return None
 
     async def respond(
-        self, request: Request, ask: Callable[[Kernel], Any], org: str | None = None, *, quick: bool = False
+        self,
+        request: Request,
+        ask: Callable[[Kernel], Any],
+        org: str | None = None,
+        *,
+        quick: bool = False,
+        keeps: bool = True,
     ) -> Response:
         """The response to a GET, which can be cached. `org` is the organization whose version answers.
 
         A `quick` question is answered on the event loop. Any other question is answered in a thread, so that no
-        request waits for it.
+        request waits for it. Without `keeps`, the server does not cache it, because more than the version changes it.
         """
         answer = await self.find(ask, org, quick=quick)
         headers = self._build_headers(answer)
         if answer.next is not None:
             headers["Link"] = f'<{_build_next_link(request, answer.next)}>; rel="next"'
-        return self.respond_with(request, answer.body, "application/json", headers, answer.answer_version)
+        answer_version = answer.answer_version if keeps else None
+        return self.respond_with(request, answer.body, "application/json", headers, answer_version)
 
     def respond_with(
         self,

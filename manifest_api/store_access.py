@@ -23,7 +23,7 @@ from manifest_api.capacity import DEFAULT_BUDGET, Capacity
 from manifest_api.spans import span
 from orgkernel.decisions.evidence.crew_records import RankMove
 from orgkernel.decisions.evidence.limit_usage import Charge, LimitUsage
-from orgkernel.decisions.evidence.state_records import ApiKey, AuditFinding
+from orgkernel.decisions.evidence.state_records import ApiKey, AuditFinding, ToolUsage
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
@@ -149,6 +149,11 @@ class StoreAccess:
         """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`. It reads the store."""
         store = self.held()
         return () if store is None else store.list_rank_changes(org_id, agent_id, start, until)
+
+    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...] | None:
+        """The calls of an agent, counted by tool; None without a store. Raises `StoreError`. It reads the store."""
+        store = self.held()
+        return None if store is None else store.list_tool_usage(agent_id)
 
     @property
     def limits(self) -> UsageInStore:

@@ -86,8 +86,13 @@ async def get_agent(
     request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
     """Get the manifest of an agent: its roles, and everything that it may do now."""
+    # Recorded calls of tools are in it, and a call makes no new version of the state.
+    has_store = request.app.state.store_access.held() is not None
     return await answers.respond(
-        request, lambda kernel: open_kernel_as_of(kernel, as_of).agent_manifest(org, agent), org
+        request,
+        lambda kernel: open_kernel_as_of(kernel, as_of).agent_manifest(org, agent),
+        org,
+        keeps=not has_store,
     )
 
 

@@ -14,6 +14,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessRequest
     from orgkernel.decisions.evidence.limit_usage import Charge, LimitUsage
+    from orgkernel.decisions.evidence.state_records import ToolUsage
 
 # Returns the seconds since 1970-01-01 UTC, and the seconds by which local time is ahead.
 Clock = Callable[[], tuple[float, int]]
@@ -37,6 +38,9 @@ class StateHistory(StateSource, Protocol):
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         """The changes of an agent's rank up to a time, oldest first. `start` is the rank in the documents."""
+
+    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...] | None:
+        """The calls of an agent, counted by tool. None if they are not known."""
 
 
 class LimitReader(Protocol):
@@ -81,6 +85,9 @@ class PastState:
         """The changes of an agent's rank up to that time, oldest first."""
         until = self._at if until is None else min(until, self._at)
         return self._history.list_rank_changes(org_id, agent_id, start, until)
+
+    def list_tool_usage(self, agent_id: str) -> None:
+        """None: calls are counted for the present only."""
 
 
 def read_clock() -> tuple[float, int]:

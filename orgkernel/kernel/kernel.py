@@ -499,8 +499,9 @@ class Kernel(Registry):
         start = desk.view.records.agents[agent].record.rank
         source = self._store if isinstance(self._store, StateHistory) else None
         promotions = () if source is None else source.list_rank_changes(desk.view.org_id, agent, start)
+        usage = None if source is None else source.list_tool_usage(agent)
         return build_agent_manifest(
-            desk.view, agent, findings, desk.state, desk.build_current_context(), promotions
+            desk.view, agent, findings, desk.state, desk.build_current_context(), promotions, usage
         )
 
     def skill_profile(self, org: str, agent: str) -> SkillProfile:

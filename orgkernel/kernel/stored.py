@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from orgkernel.decisions.evidence.state_records import ToolUsage
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
@@ -142,3 +143,10 @@ class StateAt:
             return ()
         with open_store(self._location, create=False) as store:
             return store.list_rank_changes(org_id, agent_id, start, until)
+
+    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...] | None:
+        """The calls of an agent, counted by tool; None without a store. Raises `StoreError`."""
+        if not is_there(self._location):
+            return None
+        with open_store(self._location, create=False) as store:
+            return store.list_tool_usage(agent_id)

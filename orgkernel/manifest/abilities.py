@@ -21,6 +21,7 @@ from orgkernel.decisions.access.resource import FULL, Resource
 from orgkernel.decisions.access.stored import is_stored_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import get_access_tables
+from orgkernel.decisions.evidence.state_records import ToolUsage
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.documents.records import LETTERS, LEVELS, PlanStep, ToolLevel
@@ -306,3 +307,30 @@ def find_requestable_tools(
             definition = view.records.tools[tool_id]
             why = cite_place(f"tool {tool_id} is declared", definition.place())
             yield v1.RequestableTool(id=tool_id, level=LEVELS[evaluation.required], waives=waives, why=(why,))
+
+
+def note_use(
+    items: tuple[v1.ToolItem, ...],
+    agents: Iterable[str],
+    state: StateView,
+    usage: Sequence[ToolUsage] | None = None,
+) -> tuple[v1.ToolItem, ...]:
+    """The tools with what is recorded about their use: calls of the toolbox and the gateway, and tools of episodes.
+
+    Without `usage`, a tool that is in no episode may have been called all the same. A tool that has answered is wired.
+    """
+    called = {each.tool_id: each.uses > each.failures for each in usage or ()}
+    for agent_id in agents:
+        for each in state.outcomes.get(agent_id, ()):
+            if each.kind == "tool":
+                called[each.name] = called.get(each.name, False) or each.successes > 0
+    if not called and usage is None:
+        return items
+    return tuple(
+        replace(
+            item,
+            used=True if item.id in called else None if usage is None else False,
+            wired=True if called.get(item.id) else None,
+        )
+        for item in items
+    )

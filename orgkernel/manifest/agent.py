@@ -20,6 +20,7 @@ from orgkernel.decisions.evidence.crew_records import RankMove
 from orgkernel.decisions.evidence.qualifications import find_latest, has_passed
 from orgkernel.decisions.evidence.role_skills import find_skills_of_roles
 from orgkernel.decisions.evidence.skill_levels import compute_current_levels
+from orgkernel.decisions.evidence.state_records import ToolUsage
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.members.member import find_member
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
@@ -37,9 +38,11 @@ from orgkernel.manifest.abilities import (
     build_tool_item,
     find_granted_tools,
     find_requestable_tools,
+    note_use,
 )
 from orgkernel.manifest.role import (
     build_finding_item,
+    cite_handoff_target,
     get_latest_report,
     get_reported_tier,
     list_handoff_sources,
@@ -56,19 +59,25 @@ def build_agent_manifest(
     state: StateView,
     context: AccessContext,
     promotions: tuple[RankMove, ...] = (),
+    usage: Sequence[ToolUsage] | None = None,
 ) -> v1.AgentManifest:
-    """The complete current profile of an agent. `promotions` are its recorded changes of rank. Raises KeyError if no roster declares it."""
+    """The complete current profile of an agent. `promotions` are its recorded changes of rank, and `usage` its recorded calls
+    by tool. Raises KeyError if no roster declares it.
+    """
     definition = view.records.agents[agent_id]
     member: RosterMember = definition.record
     holder = get_access_tables(view).find_subject(f"agent:{agent_id}")
     assert holder is not None  # raises if the roster does not declare it
     request = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=request, state=state, kinds=("credential", "data", "role"))
-    tools = tuple(_build_tools(view, holder, state, context))
+    tools = note_use(tuple(_build_tools(view, holder, state, context)), (agent_id,), state, usage)
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
-    targets = _build_items(rows, "role", "handoff")
     place = definition.place()
     roles = holder.identity.roles
+    targets = tuple(
+        v1.Item(id=target, why=tuple(dict.fromkeys(_cite_all(view, roles, target))))
+        for target in _list_allowed(rows, "role", "handoff")
+    )
     at_work = find_member(view, state, holder.subject, context)
     procedures = tuple(parts.list_procedures_of_agent(view, at_work))
     promotion = decide_promotion(view, state, agent_id, context.now)
@@ -85,11 +94,13 @@ def build_agent_manifest(
         roles=tuple(_list_posts(view, agent_id)),
         departments=tuple(_list_departments(view, roles)),
         lifecycle=state.get_lifecycle(agent_id),
+        lifecycle_why=(cite_place(_describe_lifecycle(state, agent_id), place),),
         asset_tag=parts.build_asset_tag(view, agent_id, roles),
         recall_tier=parts.build_recall(view, roles, get_current_rank(view, state, holder)),
         rank=_build_rank_item(view, get_current_rank(view, state, holder)),
         next_rank=_build_next_rank(view, state, promotion, context.now),
         trust=promotion.trust.mean,
+        trust_why=(cite_place(f"trust of agent {agent_id}: {promotion.trust}", definition.place("trust")),),
         promotion=promotion,
         qualification_status=parts.build_qualification_status(view, state, agent_id, promotion, context.now),
         skill_profile=build_skill_profile(view, state, agent_id, context.now),
@@ -114,15 +125,24 @@ def build_agent_manifest(
                 view, holder, state, context, _find_wanted_tools(view, agent_id, tools, capped)
             )
         ),
-        credentials=_build_items(rows, "credential"),
-        data=_build_items(rows, "data"),
+        credentials=tuple(_build_items(view, rows, roles, "credential", "credentials")),
+        data=tuple(_build_items(view, rows, roles, "data", "data")),
         handoff_targets=targets,
         handoff_sources=tuple(_iterate_sources(view, roles)),
         depth_left=build_depth_limit(view, hands_off=bool(targets)),
         file_claims=tuple(list_claims_of(state, (holder.subject,), context.now)),
         open_blockers=tuple(list_blockers_of(state, (agent_id,))),
         restrictions=tuple(
-            v1.Item(id=each.restriction_id, why=())
+            v1.Item(
+                id=each.restriction_id,
+                why=(
+                    cite_place(
+                        f"restriction {each.restriction_id} limits {key} to {each.level}"
+                        + (f", because {each.reason}" if each.reason else ""),
+                        place,
+                    ),
+                ),
+            )
             for key in holder.keys
             for each in state.restrictions.get(key, ())
             if is_active(each, view.org_id, context.now)
@@ -295,11 +315,37 @@ def _find_wanted_tools(
     return tool_ids
 
 
-def _build_items(rows: Sequence[AccessRow], kind: str, action: str = "") -> tuple[v1.Item, ...]:
-    return tuple(
-        v1.Item(id=row.resource.partition(":")[2], why=())
-        for row in rows
-        if row.outcome == "allow"
-        and row.resource.startswith(f"{kind}:")
-        and (not action or action in row.actions)
-    )
+def _list_allowed(rows: Sequence[AccessRow], kind: str, action: str = "") -> Iterator[str]:
+    for row in rows:
+        written, _, name = row.resource.partition(":")
+        if row.outcome == "allow" and written == kind and (not action or action in row.actions):
+            yield name
+
+
+def _build_items(
+    view: OrgView, rows: Sequence[AccessRow], roles: Iterable[str], kind: str, field: str
+) -> Iterator[v1.Item]:
+    """The credentials or data that it may use, with the line of the role that lists each, or of the organization."""
+    listed: dict[str, Why] = {}
+    for role_id in roles:
+        post = view.records.posts[role_id]
+        for number, name in enumerate(getattr(post.profile, field)):
+            listed.setdefault(
+                name, cite_place(f"role {role_id} has {kind} {name}", post.place(field, number))
+            )
+    for name in _list_allowed(rows, kind):
+        why = listed.get(name)
+        if why is None:
+            why = cite_place(f"{kind} {name} is given by a grant or a policy", view.records.document.place())
+        yield v1.Item(id=name, why=(why,))
+
+
+def _cite_all(view: OrgView, roles: Iterable[str], target: str) -> Iterator[Why]:
+    return (why for role_id in roles for why in cite_handoff_target(view, role_id, target))
+
+
+def _describe_lifecycle(state: StateView, agent_id: str) -> str:
+    lifecycle = state.get_lifecycle(agent_id)
+    if agent_id in state.agents:
+        return f"agent {agent_id} is recorded as {lifecycle}"
+    return f"agent {agent_id} is in the crew, and no other lifecycle is recorded"

@@ -20,7 +20,7 @@ from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import v1
-from orgkernel.manifest.abilities import NOWHERE, build_role_abilities, build_skill_item
+from orgkernel.manifest.abilities import NOWHERE, build_role_abilities, build_skill_item, note_use
 from orgkernel.manifest.agent_parts import CognitiveSkillItem, list_activity, list_open_skills
 from orgkernel.manifest.why import build_cited_item, build_facts, list_settings, listed, locate_setting
 from orgkernel.manifest.work import build_depth_limit, list_blockers_of, list_claims_of
@@ -80,7 +80,7 @@ def build_role_manifest(
         domains=tuple(_list_domains(view, role_id)),
         intents=tuple(_list_intents(view, role_id)),
         plans=abilities.plans,
-        tools=abilities.tools,
+        tools=note_use(abilities.tools, agents, state),
         essential_tools=abilities.essential,
         requestable_tools=abilities.requestable,
         skills=tuple(build_skill_item(view, edge) for edge in view.list_skills(role_id)),
@@ -254,6 +254,18 @@ def _build_handoff_targets(view: OrgView, role_id: str, under: Iterable[_Command
         for target, all_why in targets.items()
         if _may_hand_to(view, role_id, target)
     )
+
+
+def cite_handoff_target(view: OrgView, role_id: str, target: str) -> Iterator[Why]:
+    """The lines that let a role hand work to another one: its place below the role, or an edge between the two."""
+    chain = view.list_chain_above(target)
+    for number, edge in enumerate(chain):
+        if edge.target == role_id:
+            for each in chain[: number + 1]:
+                yield from _cite_superior(view, each)
+    for edge in view.list_edges_from(EdgeKind.MAY_HAND_WORK_TO, role_id):
+        if edge.target == target:
+            yield cite_edge(edge)
 
 
 def list_handoff_targets(view: OrgView, role_id: str) -> tuple[str, ...]:

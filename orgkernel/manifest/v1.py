@@ -153,9 +153,10 @@ class ToolItem(Named, frozen=True, kw_only=True):
     """Actions that are not allowed with the known circumstances, but could be at another time, channel, path or lock."""
     declared: bool = True
     wired: bool | None = None
-    """Whether the role's runtime has registered the tool. Null if unknown."""
+    """Whether the runtime of the agent, or of an agent in the role, has the tool: it has answered a call. Null if unknown."""
     used: bool | None = None
-    """Whether the tool has been called. Null if unknown."""
+    """Whether the agent, or an agent in the role, has called the tool: in an episode, or through the toolbox or the gateway. The
+    calls of a role are known only from episodes. Null if unknown."""
     gated_by: tuple[str, ...] = ()
     """The requirements in its declaration: `department`, `rank`, `restricted_to`, `qualification`."""
     qualified: bool | None = None
@@ -432,6 +433,7 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     departments: tuple[Item, ...]
     """The departments of its roles."""
     lifecycle: str
+    lifecycle_why: tuple[Why, ...] = ()
     asset_tag: AssetTag | None = None
     """For an agent that is equipment. Null for a member of the crew, which has a `did` instead."""
     recall_tier: RecallItem | None = None
@@ -441,6 +443,7 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     next_rank: NextRank | None
     trust: float | None
     """The mean of its trust now, 0 to 1."""
+    trust_why: tuple[Why, ...] = ()
     trust_distribution: Trust
     """The distribution behind the mean: the starting trust and the recorded outcomes."""
     promotion: PromotionDecision

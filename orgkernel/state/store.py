@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import TracebackType
 
 from orgkernel.decisions.evidence.crew_records import RankMove
+from orgkernel.decisions.evidence.state_records import ToolUsage
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.state.agents import Agents, Results
 from orgkernel.state.audit import AuditLog
@@ -122,6 +123,10 @@ class Store:
     ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first."""
         return read_rank_changes(self.context, org_id, agent_id, start, until)
+
+    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...]:
+        """The calls of an agent, counted by tool."""
+        return self.usage.list(agent_id)
 
     def get_last_view(self, org_id: str | None = None) -> StateView:
         """The state that was read last, without reading the store again."""

@@ -158,7 +158,12 @@ def _check_requirements(
     view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float
 ) -> Iterator[RequirementCheck]:
     lifecycle = state.get_lifecycle(agent_id)
-    yield RequirementCheck(kind="lifecycle", met=lifecycle == "active", text=f"the agent is {lifecycle}")
+    yield RequirementCheck(
+        kind="lifecycle",
+        met=lifecycle == "active",
+        text=f"the agent is {lifecycle}",
+        why=(cite_place(f"agent {agent_id} is in the crew", view.records.agents[agent_id].place()),),
+    )
     trust = get_trust(view, state, agent_id)
     yield RequirementCheck(
         kind="trust",

@@ -19,6 +19,7 @@ from orgkernel.decisions.evidence.crew_records import (
     RankMove,
     ServiceCounts,
 )
+from orgkernel.decisions.evidence.state_records import ToolUsage
 from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, SkillRecord, StateView
 from orgkernel.manifest.v1 import AgentManifest
 from tests.support.trees import TEMPLATES
@@ -226,6 +227,9 @@ class Stored:
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         return MOVES
+
+    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...]:
+        return ()
 
 
 @pytest.fixture(scope="module")
