@@ -162,7 +162,7 @@ def _check_requirements(
         kind="lifecycle",
         met=lifecycle == "active",
         text=f"the agent is {lifecycle}",
-        why=(cite_place(f"agent {agent_id} is in the crew", view.records.agents[agent_id].place()),),
+        why=(cite_place(f"the roster lists agent {agent_id}", view.records.agents[agent_id].place()),),
     )
     trust = get_trust(view, state, agent_id)
     yield RequirementCheck(

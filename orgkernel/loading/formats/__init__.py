@@ -14,7 +14,7 @@ from typing import Any, get_args
 from orgkernel.documents.records import SourceFormat
 from orgkernel.loading.files import Root, SourceUnion
 from orgkernel.loading.formats.format import Format, Layout
-from orgkernel.loading.formats.lookups import look_up
+from orgkernel.loading.formats.lookups import look_up, look_up_own
 from orgkernel.loading.formats.namesakes import separate_namesakes
 from orgkernel.loading.shipped_tables import read_shipped_table
 from orgkernel.loading.sources import (
@@ -80,11 +80,14 @@ def complete(files: Sequence[LoadedFile]) -> TreeCompletion:
     for file in files:
         if file.located.root.areas:
             by_root.setdefault(file.located.number, []).append(file)
-    if not by_root:
-        return NOTHING_TO_ADD
     instead: dict[int, tuple[SourceDocument, ...]] = {}
     added: list[SourceDocument] = []
     looked_up: dict[Lookup, bool] = {}
+    own_documents, answers = look_up_own(files)
+    instead |= {old: (document,) for old, document in own_documents.items()}
+    looked_up |= answers
+    if not by_root:
+        return TreeCompletion(instead, (), looked_up) if looked_up else NOTHING_TO_ADD
     catalogs_of_formats: dict[str, list[LoadedFile]] = {}
     for file in files:
         if not file.located.root.areas:

@@ -10,16 +10,30 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from orgkernel.documents.records import Bill, CognitiveSkill, RoleProfile, StandingOrder
 from orgkernel.loading.files import Root, does_reference_exist, list_markdown_below
 from orgkernel.loading.formats.building import add_words
-from orgkernel.loading.formats.references import COMMAND, LINK, PATH, TextReference, get_references
-from orgkernel.loading.sources import Lookup, SourceDocument
+from orgkernel.loading.formats.references import (
+    COMMAND,
+    LINK,
+    PATH,
+    TextReference,
+    find_references,
+    get_references,
+)
+from orgkernel.loading.formats.words import get_list_words
+from orgkernel.loading.sources import LoadedFile, Lookup, SourceDocument
 
 MISSING = "missing"
 """Key under which missing references are kept next to the record of a document."""
 MAX_LOOKUPS = 2_000
 """Maximum number of answers for one root. Further references are assumed to exist."""
 _COMMANDS, _SKILLS = "commands", "skills"
+_CLAUDE = ".claude"
+_INSTRUCTING = ("standing_order", "cognitive_skill", "role_profile", "bill")
+"""Kinds of orgkernel documents with texts that agents read."""
+_MARKS_OF_REFERENCES = (b"`", b"](")
+"""A file or command is in backticks, or the target of a link."""
 # A folder of the project with files of its host. Files elsewhere can be meant for any project.
 _HIDDEN = re.compile(r"\.[a-z][a-z-]*\Z")
 
@@ -44,6 +58,52 @@ def look_up(
         if missing:
             instead[id(document)] = add_words(document, {MISSING: missing})
     return instead, looked_up
+
+
+def look_up_own(files: Iterable[LoadedFile]) -> tuple[dict[int, SourceDocument], dict[Lookup, bool]]:
+    """The same for the texts of orgkernel documents. Their references are found at each load, because few of them have any."""
+    looked_up: dict[Lookup, bool] = {}
+    instead: dict[int, SourceDocument] = {}
+    for file in files:
+        root = file.located.root
+        if root.areas or root.shared or root.context or root.format:
+            continue
+        for document in file.read.documents:
+            if document.kind not in _INSTRUCTING or not any(
+                each in document.packed.record for each in _MARKS_OF_REFERENCES
+            ):
+                continue
+            missing = {}
+            for text in _list_texts(document):
+                for reference in find_references(text):
+                    lookup = _lookup(root, file.located.number, _CLAUDE, document, reference)
+                    if lookup is None or (lookup not in looked_up and len(looked_up) >= MAX_LOOKUPS):
+                        continue
+                    if lookup not in looked_up:
+                        looked_up[lookup] = answer(root, lookup)
+                    if not looked_up[lookup]:
+                        missing[reference.kind, reference.name] = reference
+            if missing:
+                instead[id(document)] = add_words(document, {MISSING: [*missing.values()]})
+    return instead, looked_up
+
+
+def _list_texts(document: SourceDocument) -> Iterator[str]:
+    """The texts of a document that agents read."""
+    match document.record:
+        case StandingOrder() | CognitiveSkill() as record:
+            yield record.body
+        case RoleProfile(overlay=False) as record:
+            yield record.description
+            yield from record.standing_orders
+        case Bill() as record:
+            yield record.description
+            yield from (step.name for step in record.steps)
+
+
+def get_missing(document: SourceDocument) -> Sequence[TextReference]:
+    """The references of a document to files and commands that do not exist."""
+    return [TextReference(*each) for each in get_list_words(document).get(MISSING, ())]
 
 
 def are_answers_current(roots: Sequence[Root], looked_up: Mapping[Lookup, bool]) -> bool:

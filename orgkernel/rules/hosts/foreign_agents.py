@@ -10,7 +10,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import StandingOrder
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
-from orgkernel.loading.formats.lookups import MISSING
+from orgkernel.loading.formats.lookups import get_missing
 from orgkernel.loading.formats.references import TextReference, get_references
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.sources import NAME_IN_FILE, NAMES_BEFORE, SourceDocument
@@ -41,6 +41,16 @@ SAME_TOOL: Final = {"Task": "Agent", "Agent": "Task"}
 """The tool of Claude Code that has two names: its files may use either."""
 # Tools that start other agents, as hosts call them.
 _STARTING = frozenset({"Agent", "Task", "agent", "runSubagent", "agent/runSubagent"})
+_BROUGHT_ALONG = (
+    "add-dir agents bashes batch branch bug chrome clear color compact config context copy cost debug desktop diff doctor"
+    " effort exit export extra-usage fast feedback fork help hooks ide init insights install-github-app install-slack-app"
+    " keybindings login logout loop mcp memory mobile model output-style passes permissions plan plugin pr-comments"
+    " privacy-settings quit release-notes reload-plugins remote-control rename resume review rewind sandbox schedule"
+    " security-review simplify skills stats status statusline stickers tasks terminal-setup theme think todos upgrade usage"
+    " vim voice"
+)
+BUILT_IN_COMMANDS = frozenset(_BROUGHT_ALONG.split())
+"""The commands that come with Claude Code."""
 
 
 _STARTS = tuple(_STARTING)
@@ -150,11 +160,8 @@ def find_missing(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequ
             yield skill.document, f"skill {quote(name)}", f"cognitive_skill:{name}", references
 
 
-def _find_missing(document: SourceDocument) -> list[TextReference]:
-    if not document.format:
-        return []
-    kept: Sequence[Any] = get_list_words(document).get(MISSING, ())
-    return [TextReference(*each) for each in kept]
+def _find_missing(document: SourceDocument) -> Sequence[TextReference]:
+    return get_missing(document) if document.format else ()
 
 
 def has_tool(post: RolePost, tool: str) -> bool:

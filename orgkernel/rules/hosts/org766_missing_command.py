@@ -40,18 +40,8 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import COMMAND
-from orgkernel.rules.hosts.foreign_agents import find_missing
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_COMMANDS, find_missing
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-
-_BROUGHT_ALONG = (
-    "add-dir agents bashes batch branch bug chrome clear color compact config context copy cost debug desktop diff doctor"
-    " effort exit export extra-usage fast feedback fork help hooks ide init insights install-github-app install-slack-app"
-    " keybindings login logout loop mcp memory mobile model output-style passes permissions plan plugin pr-comments"
-    " privacy-settings quit release-notes reload-plugins remote-control rename resume review rewind sandbox schedule"
-    " security-review simplify skills stats status statusline stickers tasks terminal-setup theme think todos upgrade usage"
-    " vim voice"
-)
-_BUILT_IN = frozenset(_BROUGHT_ALONG.split())
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -59,7 +49,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for document, whose, subject, references in find_missing(view):
         names: set[str] = set()
         for kind, offset, name in references:
-            if kind == COMMAND and name not in names and name not in _BUILT_IN:
+            if kind == COMMAND and name not in names and name not in BUILT_IN_COMMANDS:
                 names.add(name)
                 yield Finding(
                     document.locate_within(offset, "body"),
