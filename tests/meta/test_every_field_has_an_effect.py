@@ -34,6 +34,7 @@ from orgkernel.decisions.evidence.state_view import (
 )
 from orgkernel.decisions.work.capability.handling import HandlingRequest, decide_handling
 from orgkernel.decisions.work.capability.proposals import decide_proposals
+from orgkernel.diagnostics import Severity
 from orgkernel.documents.model.json_schema import build_json_schema
 from orgkernel.documents.model.kinds import KINDS
 from orgkernel.documents.model.role_profile import RoleProfile
@@ -531,9 +532,13 @@ def requests(roles: list[str]) -> Iterator[AccessRequest]:
                 yield AccessRequest(subject, action, resource, **run)
 
 
+# Two roles of the tree have errors, and would be out of service.
+MILDER = {"ORG208": Severity.WARNING, "ORG418": Severity.WARNING}
+
+
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return list(observe(read(write(tmp_path_factory.mktemp("before"), {}))))
+    return list(observe(read(write(tmp_path_factory.mktemp("before"), {}), MILDER)))
 
 
 @pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in CHANGES.items()])
@@ -541,8 +546,8 @@ def test_another_value_changes_an_answer(field: str, value: Any, tmp_path: Path,
     """A finding, a decision or what a host is told to do."""
     together = TOGETHER.get(field, {})
     if together:
-        before = list(observe(read(write(tmp_path / "before", together))))
-    snapshot = read(write(tmp_path / "after", {**together, field: value}))
+        before = list(observe(read(write(tmp_path / "before", together), MILDER)))
+    snapshot = read(write(tmp_path / "after", {**together, field: value}), MILDER)
     invalid = [found for found in snapshot.diagnostics if found.code.startswith("ORG1")]
     assert field.endswith("_schema") or not invalid, "not a valid value"
     assert any(now != then for now, then in zip_longest(observe(snapshot), before))

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from orgkernel.diagnostics import Severity
 from orgkernel.loading.files import Root, locate_files
 from orgkernel.snapshots.build import build_snapshot
 from orgkernel.snapshots.roots import Request, get_shared_ontology, resolve_paths
@@ -13,6 +14,7 @@ from orgkernel.snapshots.snapshot import Snapshot
 from orgkernel.snapshots.sources import Sources, find_declared_sources, find_sources
 
 REPOSITORY = Path(__file__).parents[2]
+_AS_STATED: Mapping[str, Severity | None] = {}
 ONTOLOGY = REPOSITORY / "ontology"
 TEMPLATES = REPOSITORY / "templates"
 
@@ -47,11 +49,11 @@ def read_sources(request: Request) -> Sources:
     )
 
 
-def read(folder: Path) -> Snapshot:
+def read(folder: Path, severities: Mapping[str, Severity | None] = _AS_STATED) -> Snapshot:
     """A folder's snapshot, with files named relative to it; of one in the format of others, as an organization."""
     request = resolve_paths(["."], str(folder))
     if request.detected:
-        return build_snapshot(request.roots)
+        return build_snapshot(request.roots, severities=severities)
     own = (Root(str(folder), ""), get_shared_ontology())
     sources = read_sources(Request(own, frozenset(), shown_from=str(folder)))
-    return build_snapshot((*own, *sources.roots), refused=sources.refused)
+    return build_snapshot((*own, *sources.roots), severities=severities, refused=sources.refused)
