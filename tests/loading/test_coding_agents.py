@@ -595,3 +595,29 @@ def test_a_file_of_another_program_with_the_name_of_modes(tmp_path: Path) -> Non
     write_tree(tmp_path / "shop", {".roomodes": '{"planner": {"description": "Plans."}}'})
     listed = run_here("list", "shop", cwd=tmp_path)
     assert "left out `shop/.roomodes`: it has no `customModes`, which Roo Code reads" in listed.stderr
+
+
+def test_a_collection_of_opencode_agents(tmp_path: Path) -> None:
+    """Folders of Markdown files outside of `.opencode` are found by the mode in their front matter, without a name in it."""
+    agent = "---\n# 1.0\ndescription: Does {0}. Use it.\nmode: subagent\npermission: {{edit: deny}}\n---\nDo {0}.\n"
+    files = {
+        "packs/review/reader.md": agent.format("reader"),
+        "packs/review/README.md": "# Readers\nmode: all\n",
+        "docs/notes.md": "---\ntitle: Notes\n---\nmode: primary\n",
+    }
+    listed = run_here("list", "--format", "json", cwd=write_tree(tmp_path, files)).stdout
+    assert [(each["format"], each["roles"], each["path"]) for each in json.loads(listed)["trees"]] == [
+        ("opencode", 1, "packs/review")
+    ]
+    assert decide(tmp_path, "role:reader use tool:edit") == DENY
+    assert decide(tmp_path, "role:reader use tool:read") == ALLOW
+
+
+def test_a_sentence_in_a_tree_of_skills_fits_no_role(tmp_path: Path) -> None:
+    """There is none to compare it with."""
+    write_tree(
+        tmp_path,
+        {"skills/review/SKILL.md": "---\nname: review\ndescription: Reviews. Use it.\n---\nReview.\n"},
+    )
+    done = run_here("dispatch", "--text", "review this", cwd=tmp_path)
+    assert (done.returncode, "not applicable" in done.stdout) == (0, True), done.stderr

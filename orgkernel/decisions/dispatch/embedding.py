@@ -68,6 +68,8 @@ def find_similar(view: OrgView, text: str, embedder: Embedder) -> dict[int, floa
 
     The values depend on the other roles and not on the scale of the model, so one weight serves all models.
     """
+    if not view.roles:
+        return {}
     tables = _get_tables(view)
     if isinstance(embedder, ComparingEmbedder):
         if embedder not in tables:

@@ -90,7 +90,9 @@ _ROO_MODES = ".roomodes"
 _MARKERS: Mapping[str, _Markers] = {
     "copilot": _Markers(suffixes=(".agent.md", ".chatmode.md"), folders=frozenset({".github"})),
     "opencode": _Markers(
-        files=frozenset({"opencode.json", "opencode.jsonc"}), folders=frozenset({".opencode"})
+        files=frozenset({"opencode.json", "opencode.jsonc"}),
+        suffixes=(MARKDOWN,),
+        folders=frozenset({".opencode"}),
     ),
     "codex": _Markers(suffixes=(".toml",), folders=frozenset({".codex"})),
     "gemini-cli": _Markers(files=frozenset({"gemini-extension.json"}), folders=frozenset({".gemini"})),

@@ -8,6 +8,7 @@ import os
 from orgkernel.loading.files import find_in_head, is_file, is_folder
 from orgkernel.loading.formats.agent_folders import AgentFolders
 from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.formats.listed_files import FilesByContent
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 CONFIGURATIONS = ("opencode.json", "opencode.jsonc")
@@ -18,6 +19,15 @@ FOLDERS = AgentFolders(
     (*CONFIGURATIONS, *(os.path.join(".opencode", each) for each in CONFIGURATIONS)),
 )
 _MODES = ("mode", "modes")
+# Collections of agents for copying are in folders of any name. Only agents of OpenCode have a mode.
+COLLECTIONS = FilesByContent(
+    r"[^/]+[.]md",
+    lazy_pattern(r"[^.].*\.md"),
+    lazy_pattern(
+        rb"\A---[ \t]*\r?\n(?:(?!---)[^\n]*\n){0,40}?mode:[ \t]*[\"']?(?:primary|subagent|all)[\"']?[ \t]*\r?\n"
+    ),
+    4 * 1024,
+)
 _AGENT = lazy_pattern(rb'"(?:agent|mode)"\s*:\s*\{\s*(?://[^\n]*\n\s*)*"')
 _SIZE = 256 * 1024
 
@@ -38,7 +48,8 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     if os.path.basename(path) in CONFIGURATIONS and is_file(path):
         above = os.path.dirname(path)
         return FOLDERS.build_layout(os.path.dirname(above) if above.endswith(".opencode") else above)
-    return FOLDERS.find(path, is_certain=is_certain)
+    layout = FOLDERS.find(path, is_certain=is_certain)
+    return layout or COLLECTIONS.find(path, is_certain=False)
 
 
 def get_agent_name(path: str) -> str:
