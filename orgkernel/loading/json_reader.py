@@ -67,6 +67,7 @@ class _Stop(Exception):
 
 def parse_json(text: str) -> ParsedText:
     """Parse a JSON text. Never raises for invalid text. Every problem is listed with its mark."""
+    # Counted before anything is parsed: the reader keeps the start of each line, so empty lines alone could fill the memory.
     if text.count("\n") + text.count("\r") > MAX_LINES:
         message = f"the file contains more than {MAX_LINES:,} lines"
         return ParsedText((), (DocumentProblem(row.TOO_LARGE, pack_mark(1, 1), message, SPLIT),))
@@ -107,6 +108,8 @@ class _Reader:
 
     def _refuse(self, row: row.Row, mark: int, message: str, help: str = "") -> None:
         self.problems.append(DocumentProblem(row, mark, message, help))
+        # A file that is not JSON at all would otherwise fill the report, and the first problems are the cause of the
+        # others.
         if len(self.problems) == MAX_PROBLEMS:
             raise _Stop
 
@@ -123,6 +126,8 @@ class _Reader:
                 row.TOO_LARGE, self._mark(at), f"the file contains more than {MAX_VALUES:,} values", SPLIT
             )
             raise _Stop
+        # Nearly all strings have neither escapes nor control characters, and one match of a pattern is faster than the
+        # scanner.
         if usual := _USUAL_TEXT.match(self._text, at):
             return usual[1], self._mark(at, QUOTED), usual.end()
         first = self._text[at : at + 1]
@@ -151,6 +156,7 @@ class _Reader:
             self._refuse(
                 row.NUMBER, mark, f"the number {quote(match[0])} does not fit in 64 bits or is not finite"
             )
+            # A number stands in for it, so the file gives no second problem about the type of this value.
             return 0
 
     def _read_string(self, at: int) -> tuple[str, int]:
@@ -168,6 +174,7 @@ class _Reader:
             raise self._build_error(error.pos, problem, help) from None
         if _SURROGATE.search(value):
             self._refuse(row.CHARACTER, self._mark(at), "the text contains half of a surrogate pair")
+            # Replaced, because the rest of the file is read on, and such a string could not be encoded in any answer.
             value = _SURROGATE.sub("\ufffd", value)
         return value, end
 

@@ -276,11 +276,15 @@ class MergedDocument(SourceDocument):
 
     def part(self, route: Sequence[RouteStep]) -> SourceDocument:
         """The first part that writes the value at a route, or else the longest part of the route."""
+        # These fields identify the document, so their place is in the file that declares it, and not in one that adds
+        # to it.
         if not route or route[0] in _OF_THE_FIRST:
             return self._first
         for part in self._parts:
             if has_value(part.marks, route):
                 return part
+        # A value that no file writes is a default. The nearest place for a finding about it is the longest part of the
+        # route.
         for length in range(len(route) - 1, 0, -1):
             for part in (self._first, *self._parts):
                 if has_value(part.marks, route[:length]):
@@ -429,4 +433,5 @@ def _find_broken(files: Iterable[LoadedFile]) -> Iterator[BrokenDocument]:
         for document in file.read.broken:
             root = file.located.root
             own = replace(document, format=root.format) if root.areas else document
+            # Every organization that declares the source must know that something of it is missing.
             yield from (replace(own, home=home) for home in root.homes) if root.homes else (own,)
