@@ -860,6 +860,8 @@ export interface components {
             children?: number;
             /** @description The default is `0`. */
             concurrent?: number;
+            /** @description The default is `false`. */
+            links_unresolved?: boolean;
         };
         /**
          * AccessDecision
