@@ -152,6 +152,9 @@ def _expand_read(path: str, folder: str, has_hidden: bool) -> list[str]:
 
 def _list_read(paths: Sequence[str], folder: str, root: str) -> Iterator[str]:
     for path in paths:
+        if path.startswith("/proc/"):
+            yield path  # a link there leads to another file for each process
+            continue
         inside, outside = _list_paths(os.path.join(folder, os.path.expanduser(path)), root)
         yield from inside
         if outside:
