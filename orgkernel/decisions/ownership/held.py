@@ -13,24 +13,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from orgkernel.documents.records import CommitRules
 
-AGENT_VARIABLES: Final = tuple(
-    [
-        "CLAUDECODE",
-        "CLAUDE_CODE_ENTRYPOINT",
-        "CODEX_SANDBOX",
-        "CODEX_THREAD_ID",
-        "GEMINI_CLI",
-        "CURSOR_AGENT",
-        "CURSOR_TRACE_ID",
-        "OPENCODE",
-        "COPILOT_AGENT",
-        "AIDER_CHAT",
-        "AGENT_ZERO",
-        "AI_AGENT",
-        "ORGKERNEL_HOLDER",
-        "ORGKERNEL_SESSION",
-    ]
+_NAMES: Final = (
+    "CLAUDECODE CLAUDE_CODE_ENTRYPOINT CODEX_SANDBOX CODEX_THREAD_ID GEMINI_CLI CURSOR_AGENT CURSOR_TRACE_ID OPENCODE "
+    "COPILOT_AGENT AIDER_CHAT AGENT_ZERO AI_AGENT ORGKERNEL_HOLDER ORGKERNEL_SESSION"
 )
+AGENT_VARIABLES: Final = tuple(_NAMES.split())
 """Variables that coding agents set for the programs that they start."""
 
 
