@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from orgkernel.decisions.evidence.state_records import ContractRecord, HandoffRecord
+from orgkernel.decisions.work.contracts.decision_log import CORRECT_A_PREMISE
 from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_blank, is_same_name
 from orgkernel.diagnostics import contract_rows, handoff_rows
 from orgkernel.diagnostics.catalog import Row
@@ -246,8 +247,7 @@ def _find_unbound_decision(entry: DecisionEntry, facts: HandoffFacts) -> Iterato
         yield ContractFinding(handoff_rows.WRITER_OUTSIDE_MISSION, ("written_by",), message)
     elif facts.positions == {"worker"} and position is not None and is_blank(entry.corrects_premise):
         message = f"{quote(entry.agent or '')} is a worker, but the entry corrects no premise"
-        help = "write the wrong premise in `corrects_premise`, or leave the decision to the planner"
-        yield ContractFinding(contract_rows.DECISION_INCOMPLETE, ("written_by",), message, help)
+        yield ContractFinding(contract_rows.DECISION_INCOMPLETE, ("written_by",), message, CORRECT_A_PREMISE)
     if facts.of_answered is not None:
         yield from _find_stranger(("answers",), facts.of_answered, facts, is_holder_enough=False)
     if entry.session is not None:

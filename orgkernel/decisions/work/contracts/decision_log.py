@@ -9,6 +9,7 @@ from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Blocker, DecisionEntry
 
+CORRECT_A_PREMISE = "write the wrong premise in `corrects_premise`, or leave the decision to the planner"
 PARTS = ("timestamp", "title", "task", "classification", "decision", "rationale", "falsifier")
 
 
@@ -22,8 +23,7 @@ def find_incomplete_entry(entry: DecisionEntry) -> Iterator[ContractFinding]:
         yield ContractFinding(row.DECISION_INCOMPLETE, ("rationale",), message, "write it in one line")
     if entry.written_by == "worker" and is_blank(entry.corrects_premise):
         message = "a worker wrote the entry, but it corrects no premise"
-        help = "write the wrong premise in `corrects_premise`, or leave the decision to the planner"
-        yield ContractFinding(row.DECISION_INCOMPLETE, ("written_by",), message, help)
+        yield ContractFinding(row.DECISION_INCOMPLETE, ("written_by",), message, CORRECT_A_PREMISE)
 
 
 def find_uncited(entry: DecisionEntry, old: DecisionEntry) -> Iterator[ContractFinding]:
