@@ -71,8 +71,8 @@ def trim_section(
         for first, last, _ in blocks
         if first not in cut
         for block in [range(keyed_lines[first].number, _find_end(lines, keyed_lines, last))]
-        for found in find_repeated([lines[number] for number in block], examples)
-        for number in block[found.start : found.stop]
+        for example in find_repeated([lines[number] for number in block], examples)
+        for number in block[example.start : example.stop]
     }
     return Trimmed(_without(entry, lines, keyed_lines, cut, repeated), True, left, characters)
 

@@ -380,7 +380,7 @@ VISIT_PATTERN: Final = lazy_pattern(
 TEXT_ORDER_PATTERN: Final = lazy_pattern(
     r"""^\W*(?:(?:please|kannst\ du|bitte|can\ you|could\ you|por\ favor|peux-tu)\s+)?(?:
       translate | summari[sz]e | sum\ up | rephrase | paraphrase | proofread | reword | condense
-      | ubersetz\w* | fass\w* | formulier\w* | traduce\w* | resume\w* | traduis\w* | reformule\w*
+      | ubersetz\w* | fass\w* | formulier\w* | traduce\w* | resume\ (?:el|la|los|las|lo|este|esta|esto|estos|estas)\b | traduis\w* | reformule\w*
     )\b[^:\n]{0,80}:\s""",
     re.X | re.I,
 )

@@ -139,8 +139,8 @@ class _Situation:
     @property
     def refers(self) -> str:
         """The sign that the message is about the task. Empty without one."""
-        told = len(self.own_objects) >= _WHOLE_STORY and not self.signs.is_question
-        return self.signs.points_back or self.shared or ("" if told else self.signs.asks_about_work)
+        is_story = len(self.own_objects) >= _WHOLE_STORY and not self.signs.is_question
+        return self.signs.points_back or self.shared or ("" if is_story else self.signs.asks_about_work)
 
     @cached_property
     def score(self) -> float:

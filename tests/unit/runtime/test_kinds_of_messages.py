@@ -125,6 +125,18 @@ def test_an_address_says_where_and_not_what() -> None:
     assert [term.word for term in request.terms] == ["clone", "ann", "bugs", "com"]
 
 
+def test_only_what_is_to_be_reworded_is_not_read() -> None:
+    """`resume` is an order about wording in Spanish, and another one in English."""
+    words = {
+        text: [term.word for term in read_request(text, {}, {}).terms]
+        for text in ("resume este texto: el contenedor falla", "resume the rollout: restart the containers")
+    }
+    assert [("contenedor" in each, "containers" in each) for each in words.values()] == [
+        (False, False),
+        (False, True),
+    ]
+
+
 def test_a_relative_clause_of_another_language_weighs_half() -> None:
     """`..., das Rechnungen liest` describes the script that is to be written. An indirect question is the request."""
     weights = {
