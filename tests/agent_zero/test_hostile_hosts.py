@@ -273,7 +273,7 @@ def test_a_setting_that_is_no_word_is_told_and_its_default_used(started):
         in org_lines(agent)
     )
     assert "`on_error` is `panic`, not one of pass, refuse; the default pass is used" in org_lines(agent)
-    names = "enforcement, on_error, unlisted_tools, bundle"
+    names = "enforcement, on_error, unlisted_tools, examples, bundle"
     assert (
         f"`x_orgkernel` has an unknown setting `unlisted_tool`, which has no effect; settings are {names}"
         in org_lines(agent)
