@@ -245,14 +245,16 @@ def test_the_plan_of_another_role_is_not_carried_on(started):
     assert "Plan released: bugfix_workflow; It is not a plan of DevOps Specialist." in org_lines(agent)
 
 
-def test_a_message_that_points_back_keeps_the_role_and_small_talk_ends_it(started):
+def test_a_message_that_points_back_and_small_talk_keep_the_role_and_thanks_end_it(started):
     """Without a tracker the message itself decides."""
     activate(started.root)
     agent = started.host.open_chat()
     started.host.say(agent, BUG)
     started.host.say(agent, "now do the same again for the other file")
     assert agent._org_active_role["role_id"] == "bugfix_specialist"
-    started.host.say(agent, "thank you, good morning!")
+    started.host.say(agent, "good morning!")
+    assert agent._org_active_role["role_id"] == "bugfix_specialist"
+    started.host.say(agent, "thank you!")
     assert agent._org_active_role is None
     assert any(line.startswith("Role released: Bugfix Specialist") for line in org_lines(agent))
 
