@@ -342,4 +342,4 @@ def build_schemas() -> dict[str, dict[str, Any]]:
 
 def render_schema(schema: dict[str, Any]) -> str:
     """The text of a schema, as checked in."""
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"

@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_FILE_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.resource import LOCK
@@ -91,8 +89,12 @@ def get_tool_part(name: str) -> str:
 
 
 def render_bundle(bundle: Mapping[str, Any]) -> str:
-    """Render a bundle as the content of its file."""
-    return msgspec.json.format(json.dumps(bundle, ensure_ascii=False), indent=1) + "\n"
+    """Render a bundle as the content of its file, a line for each section: programs read it, and each host has a copy."""
+    sections = (
+        f"{json.dumps(name)}: {json.dumps(section, ensure_ascii=False, separators=(',', ':'))}"
+        for name, section in bundle.items()
+    )
+    return "{\n" + ",\n".join(sections) + "\n}\n"
 
 
 def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
