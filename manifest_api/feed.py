@@ -39,7 +39,7 @@ HEARTBEAT_SECONDS = 15.0
 """Seconds between heartbeat lines, so that no proxy considers the connection dead."""
 SEND_SECONDS = 20.0
 """A follower that takes no data for this many seconds is dropped. It can reconnect and continue."""
-LASTS_SECONDS = 600.0
+STREAM_SECONDS = 600.0
 """Seconds after which a client must reconnect and authenticate again, because its token may have been revoked."""
 _RETRY_MS = 2_000
 _SHARED = 512
@@ -191,7 +191,7 @@ class EventStream(EventSourceResponse):
         may_follow: Callable[[], Awaitable[bool]],
         *,
         is_reset: bool = False,
-        lasts: float = LASTS_SECONDS,
+        lasts: float = STREAM_SECONDS,
     ) -> None:
         """Stream the reports after `number` that `encode` selects, while `may_follow`, which is asked before each write.
 

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.feed import LASTS_SECONDS, EventStream, Feed
+from manifest_api.feed import STREAM_SECONDS, EventStream, Feed
 from manifest_api.guards.caller import get_caller, require_scope
 from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import (
@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["salute"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 RoleQuery = Annotated[str | None, declare_word("Only this role.")]
 ReportingRole = Annotated[str, declare_path_id("a role", "bugfix_specialist")]
-_FURTHEST = 2**63 - 1
+_MAX_NUMBER = 2**63 - 1
+"""The largest number of a report that the store can have."""
 _EXAMPLE = {
     "_schema": "orgkernel:salute_report",
     "_version": "1.0",
@@ -134,7 +135,9 @@ async def get_board(
 
     def read(store: Store) -> Board:
         last = store.reports.last_number()
-        reports = list_rows_after(store.reports.latest(org_id, role), _place, cursor, "line of the board")
+        reports = list_rows_after(
+            store.reports.latest(org_id, role), _build_cursor, cursor, "line of the board"
+        )
         lines = [
             (line, report)
             for line, report in zip(
@@ -148,7 +151,7 @@ async def get_board(
         more = len(lines) > limit
         return Board(
             lines=tuple(line for line, _ in lines[:limit]),
-            next=_place(lines[limit - 1][1]) if more else None,
+            next=_build_cursor(lines[limit - 1][1]) if more else None,
             last_number=last,
         )
 
@@ -174,7 +177,7 @@ async def get_stream(
         int | None,
         Query(
             ge=0,
-            le=_FURTHEST,
+            le=_MAX_NUMBER,
             description="Start after the report with this number. `Last-Event-ID` takes precedence.",
         ),
     ] = None,
@@ -193,12 +196,12 @@ async def get_stream(
             build_detail(report, get_intervals(kernel.state)(report.org_id, report.role_id), time.time())
         )
 
-    lasts = LASTS_SECONDS
+    lasts = STREAM_SECONDS
     caller, keys = get_caller(request), request.app.state.keys
     expires_at = caller.expires_at
     if expires_at is not None:
         lasts = max(0.0, min(lasts, expires_at - time.time()))
-    # A number that was never given: another store, or one restored from a backup.
+    # The store has not issued this number: the client read it from another store, or this one was restored from a backup.
     is_reset = number > last
     return EventStream(
         feed,
@@ -262,7 +265,7 @@ async def get_history(
 
     page = await with_store(request, read, ReportPage(reports=(), next=None))
     if not page.reports and org_id not in answers.kernel.state.refused:
-        # Reports of a role outlive its declaration; a name that neither has is a mistake.
+        # A role that is no longer declared can still have reports. A name without a declaration and without reports is a mistake.
         answers.kernel.organization(org_id).snapshot.require_role(role)
     return build_json_response(page)
 
@@ -276,12 +279,12 @@ def _read_last_event(request: Request, after: int | None) -> int | None:
 
 
 def _read_number(text: str, what: str = "the cursor") -> int:
-    if not (text.isascii() and text.isdigit()) or int(text[:20]) > _FURTHEST:
+    if not (text.isascii() and text.isdigit()) or int(text[:20]) > _MAX_NUMBER:
         raise RequestRefused(BAD_CURSOR, f"{what} is not the number of a report", "start again without it")
     return int(text)
 
 
-def _place(report: StoredReport) -> str:
-    """The cursor of a line: it names the agent, so new reports do not change it."""
+def _build_cursor(report: StoredReport) -> str:
+    """The cursor of a line of the board. It depends only on the agent and role, so new reports do not change it."""
     unit = f"{report.org_id}\n{report.role_id}\n{report.agent_id}\n{report.agent_number}"
     return hashlib.sha256(unit.encode()).hexdigest()[:24]

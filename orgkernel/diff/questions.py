@@ -1,8 +1,8 @@
-"""Find the questions that edits can touch: pairs of a subject and a resource, circumstances, tasks.
+"""Find the questions whose answers edits can change: pairs of a subject and a resource, circumstances, tasks.
 
-Only these are asked of both versions, so that one edited file of ten thousand costs what the edit can reach. An edit of a
-field that is not named here reaches everybody and everything. The law in `tests/property/test_diff_decisions.py` asks both
-versions everything, and finds nothing that these leave out.
+Only these questions are asked of both versions, so that a diff of one edited file in a tree of ten thousand is fast. An edit of
+a field that is not named here can change every answer. The test in `tests/property/test_diff_answers.py` asks both versions
+every question, and finds no changed answer beyond these questions.
 """
 
 from __future__ import annotations
@@ -28,14 +28,16 @@ from orgkernel.graph.schema import EdgeKind
 
 RESOURCE_KINDS = ("tool", "credential", "data", "role")
 _GIVEN = ("tool", "credential", "data")
-"""Kinds of resources that a role is given by its profile; whom it may hand work to follows from its place."""
+"""Kinds of resources that the profile of a role lists. Roles are resources too, but the hierarchy decides who may hand work to whom."""
 _TEXTS = frozenset({"name", "org_name", "role_name", "description", "callsign", "personality", "standing_orders", "does_not_have",
                     "requirements", "lmc_mode", "doctrine", "examples", "not_examples", "triggers"})  # fmt: skip
 """Fields of any entry that no access decision reads."""
 _COMMAND = frozenset(
     {"chain_of_command", "handoff", "pace_plan", "layer", "role_type", "position", "crew_tier", "department"}
 )
-"""Fields of a role on which it depends who may hand work to it, and to whom it may hand work or escalate."""
+"""Fields of a role that decide who may hand work to it, and to whom it may hand work or escalate."""
+# Sections, and fields of a section, that no access decision reads (`_WITHOUT_ACCESS`) and that do not affect which role takes a
+# task (`_WITHOUT_ROUTING`).
 _WITHOUT_ACCESS = frozenset({"domains", "aliases", "plans", "procedures", "skills", "cognitive_skills", "promotions", "bills",
                              "orders", "settings"})  # fmt: skip
 _ORGANIZATION_WITHOUT_ACCESS = frozenset({"mission", "communication_channels", "mode", "microcosm_config", "macrocosm_config",
@@ -51,6 +53,7 @@ _ROLE_WITHOUT_ROUTING = frozenset({"credentials", "data", "file_scope", "may_gra
 MAX_CONTEXTS = 40
 MAX_ROLES_FOR_TEXTS = 300
 ELSEWHERE = "(another)"
+"""The value of a circumstance in a question about every value that no policy names, such as any other channel."""
 _DAY = 86_400
 _FULL_WEEK = range(0, 7 * _DAY, 1_800)
 
@@ -82,7 +85,7 @@ def find_pairs(edits: Iterable[DeclaredEdit], sides: BothVersions) -> Iterator[A
 
 def _find_pairs_of(edit: DeclaredEdit, sides: BothVersions) -> Iterator[AccessPair]:
     section, field = edit.section, edit.field
-    # As for touched roles, a pair too many is harmless: its answers are compared and turn out equal.
+    # A pair too many is harmless: its answers are compared and turn out equal.
     if section in _WITHOUT_ACCESS or field in _TEXTS:
         return
     if section == ROLES:
@@ -168,7 +171,7 @@ def _find_pairs_of_command(role_id: str, sides: BothVersions) -> Iterator[Access
 def _with_subjects(
     subjects: Iterable[str], sides: BothVersions, kinds: tuple[str, ...] = RESOURCE_KINDS
 ) -> Iterator[AccessPair]:
-    """Everything that some subjects could have in either version."""
+    """Pairs of the subjects with every resource that they could have in either version."""
     for name in dict.fromkeys(subjects):
         resources: dict[str, None] = {}
         for tables in sides.tables:
@@ -179,7 +182,7 @@ def _with_subjects(
 
 
 def _with_resource(resource: str, sides: BothVersions) -> Iterator[AccessPair]:
-    """Everybody who could have a resource in either version."""
+    """Pairs of a resource with every subject that could have it in either version."""
     subjects: dict[str, None] = {}
     for tables in sides.tables:
         known, _ = tables.find(resource)
@@ -215,7 +218,7 @@ def _find_entry_subjects(edit: DeclaredEdit, sides: BothVersions) -> Iterator[st
 
 
 def list_senders(person: Person) -> Iterator[str]:
-    """A person as a channel names them."""
+    """The subjects by which channels identify a person."""
     for each in person.identities:
         yield f"sender:{each.platform}/{each.space or ''}/{each.id}"
 
@@ -235,7 +238,7 @@ def _list_subjects(tables: AccessTables) -> Iterator[str]:
 def find_moved(sides: BothVersions) -> list[str]:
     """The roles with another superior, or on one side only."""
     old, new = sides
-    # An id that reports to a superior can be declared nowhere else, and is compared all the same.
+    # `superiors` can also contain ids that are not declared as roles. They are compared too.
     role_ids = dict.fromkeys((*old.roles, *new.roles, *old.superiors, *new.superiors))
     return [
         each
@@ -245,7 +248,7 @@ def find_moved(sides: BothVersions) -> list[str]:
 
 
 def _list_names(edit: DeclaredEdit, *fields: str) -> tuple[str, ...]:
-    """The words of a list in an entry, on either side of an edit of the list or of the entry."""
+    """The words in the list at `fields` of an entry, before and after an edit of the entry, of the list or of a field between."""
     names: list[str] = []
     for value in (edit.before, edit.after):
         inner: Any = value
@@ -318,7 +321,7 @@ def _satisfy(condition: Circumstance, windows: Sequence[str]) -> StatedCircumsta
 
 
 def _find_moment(window: str | None, others: Sequence[str]) -> float:
-    """A moment of the first week of 1970 in a window, or outside of it if there is none, and outside of the others, if that is possible."""
+    """A moment of the first week of 1970: in the window, if one is given, and outside of the other windows, if possible."""
     fitting = [moment for moment in _FULL_WEEK if window is None or is_within(window, moment, 0)]
     apart = (moment for moment in fitting if not any(is_within(each, moment, 0) for each in others))
     return float(next(apart, fitting[0] if fitting else 0))
@@ -385,7 +388,7 @@ def list_tasks(edits: Iterable[DeclaredEdit], sides: BothVersions) -> Iterator[R
         for post in view.posts:
             texts.update(dict.fromkeys((*post.profile.examples, *post.profile.not_examples)))
         for definition in view.records.domains.values():
-            # The examples of the shared catalog are those of every organization: hundreds, and none of its own words.
+            # The hundreds of examples in the shared catalog are the same for every organization, so they are left out.
             if not (definition.own or definition.id in edited):
                 continue
             texts.update(dict.fromkeys((*definition.record.examples, *definition.record.triggers)))

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from orgkernel.exchange.exported import Loss
 from orgkernel.graph.records import OrgRecords
 
-ALERTS = "the caller must send `alert` and `watch` as they are recorded"
-PARTS = "they deny or ask for the whole tool, not only for some paths"
-ARGUMENTS = "they deny or ask for the whole tool, not only for some arguments"
-BEGINNINGS = "they deny or ask for the whole tool, not only for some commands"
-LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
-LIMITED = "the caller must count calls and send `within_limits`; without it, tools with a limit are denied"
-GRANTING = "orgkernel decides who may grant a tool to others"
-SCOPES = "the caller must compare the paths and send `in_file_scope`; without it, nothing is written"
+WHY_ALERTS = "the caller must send `alert` and `watch` as they are recorded"
+WHY_PATHS = "they deny or ask for the whole tool, not only for some paths"
+WHY_ARGUMENTS = "they deny or ask for the whole tool, not only for some arguments"
+WHY_COMMANDS = "they deny or ask for the whole tool, not only for some commands"
+WHY_LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
+WHY_LIMITS = "the caller must count calls and send `within_limits`; without it, tools with a limit are denied"
+WHY_GRANTING = "orgkernel decides who may grant a tool to others"
+WHY_FILE_SCOPES = "the caller must compare the paths and send `in_file_scope`; without it, nothing is written"
 
 
 def list_engine_losses(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:

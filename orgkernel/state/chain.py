@@ -141,7 +141,7 @@ def _is_clean(texts: tuple[str, ...]) -> bool:
 
 
 def _is_clean_call(detail: Mapping[str, Any]) -> bool:
-    """Whether the record of a call can be stored unchanged: a digest, which is not a secret, and a few names."""
+    """Whether the detail of an entry about a call can be stored unchanged: a digest, which is not a secret, and a few names."""
     if not _DIGEST.fullmatch(str(detail.get(INPUT_DIGEST, ""))):
         return False
     rest = tuple((name, value) for name, value in detail.items() if name != INPUT_DIGEST)
@@ -185,7 +185,7 @@ def clean_value(value: Any, name: str = "", depth: int = 0) -> Any:
 
 
 class Chains:
-    """The chains of one writer. They are known once something was written."""
+    """The chains of one writer. A writer and the ends of its chains are chosen when the first row is written."""
 
     def __init__(self, engine: Engine, folder: Checkpoints) -> None:
         self._folder = folder
@@ -198,9 +198,9 @@ class Chains:
         """Why a checkpoint could not be written although the rows are; None while all is well."""
 
     def resume(self, connection: Connection) -> dict[Stream, Link]:
-        """Find the ends of our chains in the table.
+        """Find the ends of this writer's chains in the table.
 
-        Chains that were cut, or that have rows which we did not seal, are not continued, because they are evidence.
+        Chains that were cut, or that contain rows without a valid seal, are not continued, because they are evidence.
         """
         signing, file, links = self._folder.signing, self._file, None
         if file is not None:
@@ -223,7 +223,7 @@ class Chains:
         self._key = self._folder.signing.get()
 
     def _lease(self, connection: Connection) -> tuple[HeadFile, dict[Stream, Link]]:
-        """A writer, and the ends of its chains."""
+        """Take over a writer that no running process uses, or begin a new one. Returns it with the ends of its chains."""
         ends_by_writer: dict[str, dict[Stream, Link] | None] = {}
 
         def is_continued(head: Head) -> bool:
@@ -266,7 +266,7 @@ class Chains:
         self._insert_rows(connection, rows)
 
     def close(self) -> None:
-        """Let another process continue them."""
+        """Release the writer, so that another process can continue its chains."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -29,11 +29,14 @@ class Subject:
         self.identity = identity
         self.subject = identity.subject
         self.keys = identity.keys
+        """The names by which grants, restrictions and policies can refer to it."""
         self.is_crew = identity.is_crew
+        """Whether it is a role or an agent, which get permissions from roles."""
         self.is_agent = identity.kind == "agent"
         self.group: SubjectGroup = "agent" if self.is_agent else "role" if self.is_crew else "outsider"
         self.chains_of_command: dict[tuple[str, str], tuple[int, int]] = {}
-        """Cached rights to hand work to and escalate, by action and role."""
+        """Cached rights to hand work to roles and to escalate to them, by action and role: bits of the sources of the right, and
+        of what it lacks."""
         self.bound: dict[str, int] = {}
         """The level that its roles give, by resource."""
         essential: frozenset[str] = frozenset()
@@ -71,7 +74,7 @@ class Subject:
         self.deciding = None if self.depends else table.get_policy_set(choose_deciding(self.policies))
         """The deciding policies; None if they depend on circumstances."""
         self.sets: dict[tuple[object, ...], PolicySet] = {}
-        """The deciding policies for the latest circumstances."""
+        """Cached policies that decide, by the values of the circumstances."""
         conditions = (condition for policy in self.policies for condition in policy.conditions)
         self.times = tuple(dict.fromkeys(each.time for each in conditions if each.time is not None))
         """The times that policies about it mention."""
@@ -90,7 +93,9 @@ class Subject:
         return joined
 
     def equip_with(self, resource: Resource, level: int, action: str, source: int) -> Subject:
-        """The same subject with one more permission of its roles: a level, or a source for an action on a role."""
+        """The same subject with one more permission of its roles: a `level` for a tool, credential or data; or, for an `action`
+        on a role, the bit of the `source` that permits it.
+        """
         wider = Subject.__new__(Subject)
         for name in Subject.__slots__:
             setattr(wider, name, getattr(self, name))

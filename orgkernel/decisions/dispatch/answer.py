@@ -39,7 +39,7 @@ def answer_with_role(
     )  # fmt: skip
 
 
-def say_lacking(what: str, lacking: Mapping[str, Sequence[str]]) -> Reason:
+def build_lacking_reason(what: str, lacking: Mapping[str, Sequence[str]]) -> Reason:
     """The reason why matching roles do not take the task: none has all the needed tools."""
     tools = dict.fromkeys(tool for each in lacking.values() for tool in each)
     return Reason("NO_ROLE_EQUIPPED", f"no role that {what} is equipped with all of {listing(tools)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orgkernel.decisions.dispatch.answer import answer_with_role, say_lacking
+from orgkernel.decisions.dispatch.answer import answer_with_role, build_lacking_reason
 from orgkernel.decisions.dispatch.by_domain import (
     SHOWN_CANDIDATES,
     Considered,
@@ -40,7 +40,7 @@ def decide_by_intent(
         reason = (
             _explain_no_taker(view, intent)
             if not ranked
-            else say_lacking(f"serves intent {quote(intent)}", lacking)
+            else build_lacking_reason(f"serves intent {quote(intent)}", lacking)
         )
         passed_over = tuple(_explain_lack(each.role_id, lacking, serving) for each in ranked[:shown])
         return DispatchDecision(

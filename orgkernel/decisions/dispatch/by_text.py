@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from orgkernel.decisions.dispatch.answer import answer_with_role, say_lacking
+from orgkernel.decisions.dispatch.answer import answer_with_role, build_lacking_reason
 from orgkernel.decisions.dispatch.by_domain import (
     SHOWN_CANDIDATES,
     Considered,
@@ -313,7 +313,9 @@ def _explain_no_taker(
 ) -> Reason:
     # That a fitting role lacks the tool is the more useful answer, because the caller can drop the tool or grant it.
     if unequipped_roles and ranking.outcome != "close":
-        return say_lacking("fits the text", {role_id: lacking[role_id] for role_id in unequipped_roles})
+        return build_lacking_reason(
+            "fits the text", {role_id: lacking[role_id] for role_id in unequipped_roles}
+        )
     if ranking.outcome == "close":
         best = candidates[0].score
         # All roles within the margin, not only the first two: any of them could be meant.

@@ -1,4 +1,4 @@
-"""Dispatch of a sentence that follows another: the role of the task before it keeps it, unless it names other work.
+"""Dispatch of a sentence that follows another: the role of the previous task also takes it, unless it names other work.
 
 The rules are those of `orgkernel.runtime.task_life`, which hosts also use (docs/dispatch.md). A task moves to another role
 only if the role itself, or a commander above it, may hand it on.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from orgkernel.decisions.dispatch.answer import answer_with_role, say_lacking
+from orgkernel.decisions.dispatch.answer import answer_with_role, build_lacking_reason
 from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 from orgkernel.decisions.dispatch.by_text import decide_by_text, find_lacking
 from orgkernel.decisions.dispatch.role_texts import get_text_index
@@ -41,11 +41,11 @@ def decide_follow_up(
 
     A previous role that the organization does not have is ignored, with a reason.
     """
-    # Always decided, even if the task stays: its candidates are shown, and it is the answer if the task moves.
+    # The decision for the sentence alone. It is needed even if the task stays, because the answer shows its candidates.
     own = decide_by_text(view, text, needs=needs, all_considered=all_considered)
     if previous.role_id not in view.records.posts:
         unknown = f"the previous task is ignored: role {quote(previous.role_id)} is not declared"
-        return _follow(own, Reason("PREVIOUS_ROLE_UNKNOWN", unknown), None)
+        return _add_task(own, Reason("PREVIOUS_ROLE_UNKNOWN", unknown), None)
     index = get_text_index(view)
     query = text[:MOST_CHARACTERS]
     verdict = judge_message(
@@ -59,9 +59,9 @@ def decide_follow_up(
     chain = view.list_chain_above(previous.role_id)
     reason = Reason(verdict.rule, verdict.reason, tuple(map(cite_edge, chain[:1])))
     task = _write_task(verdict, own)
-    # A task that begins or moves is decided by the sentence alone. Otherwise the role of before could win by habit.
+    # Only the sentence decides about a task that begins or moves. Otherwise the previous role would have an advantage.
     if verdict.effect in ("begin", "move"):
-        return _follow(own, reason, task)
+        return _add_task(own, reason, task)
     if verdict.role_id is None:
         reasons = (reason, *(own.reasons if own.outcome != "role" else ()))
         return DispatchDecision(
@@ -72,16 +72,16 @@ def decide_follow_up(
     if lacking:
         return DispatchDecision(
             "not_applicable", query, None, None, None, (), (), (), (),
-            (reason, say_lacking("keeps the task", {verdict.role_id: lacking})),
+            (reason, build_lacking_reason("keeps the task", {verdict.role_id: lacking})),
             own.considered, own.considered_count, view.digest, own.candidates, own.margin, task=task,
         )  # fmt: skip
     kept = answer_with_role(
         view, query, verdict.role_id, previous.domain, (), (), 0, own.candidates, own.margin
     )
-    return _follow(kept, reason, task)
+    return _add_task(kept, reason, task)
 
 
-def _follow(decision: DispatchDecision, reason: Reason, task: PreviousTask | None) -> DispatchDecision:
+def _add_task(decision: DispatchDecision, reason: Reason, task: PreviousTask | None) -> DispatchDecision:
     return msgspec.structs.replace(decision, reasons=(reason, *decision.reasons), task=task)
 
 

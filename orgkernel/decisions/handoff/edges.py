@@ -58,6 +58,7 @@ def do_edges_forbid(records: OrgRecords, sender: str, receiver: str) -> bool:
 
 
 def _get_edge(records: OrgRecords, number: int) -> FoundEdge:
+    """The edge at a position of `dispatch_edges`, with its place and, if a governance document declares it, its entry there."""
     plain = records.organization.dispatch_edges[number]
     document = records.get_declaring_document("dispatch_edges")
     governance = read_governance(records.governance)

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
 from orgkernel.exchange.engine_losses import (
-    ALERTS,
-    ARGUMENTS,
-    BEGINNINGS,
-    GRANTING,
-    LIMITED,
-    LOCKS,
-    PARTS,
-    SCOPES,
+    WHY_ALERTS,
+    WHY_ARGUMENTS,
+    WHY_COMMANDS,
+    WHY_FILE_SCOPES,
+    WHY_GRANTING,
+    WHY_LIMITS,
+    WHY_LOCKS,
+    WHY_PATHS,
     list_engine_losses,
 )
 from orgkernel.exchange.exported import STORED_STATE, ConvertedFiles, Loss
@@ -154,15 +154,15 @@ _ALWAYS = (
 _WHY = {
     "policies that annotate": "sessions, personas and modifiers have no effect in Cedar",
     "policies that ask": "Cedar has no outcome `ask`: send `approved: false`; if that is denied and `true` is allowed, the outcome is `ask`",
-    "policies about paths": PARTS,
-    "policies about commands": BEGINNINGS,
-    "policies about arguments": ARGUMENTS,
+    "policies about paths": WHY_PATHS,
+    "policies about commands": WHY_COMMANDS,
+    "policies about arguments": WHY_ARGUMENTS,
     "time conditions": "the caller must send `minute` and `weekend` of local time",
-    "alerts and watches": ALERTS,
-    "exclusive tools": LOCKS,
-    "file scopes": SCOPES,
-    "limits of calls": LIMITED,
-    "rights to grant": GRANTING,
+    "alerts and watches": WHY_ALERTS,
+    "exclusive tools": WHY_LOCKS,
+    "file scopes": WHY_FILE_SCOPES,
+    "limits of calls": WHY_LIMITS,
+    "rights to grant": WHY_GRANTING,
     "input schemas": "tool arguments are not checked",
     "senders": "the caller must resolve identities to people before it asks Cedar",
 }

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 from orgkernel.exchange.engine_losses import (
-    ALERTS,
-    ARGUMENTS,
-    BEGINNINGS,
-    GRANTING,
-    LIMITED,
-    LOCKS,
-    PARTS,
-    SCOPES,
+    WHY_ALERTS,
+    WHY_ARGUMENTS,
+    WHY_COMMANDS,
+    WHY_FILE_SCOPES,
+    WHY_GRANTING,
+    WHY_LIMITS,
+    WHY_LOCKS,
+    WHY_PATHS,
     list_engine_losses,
 )
 from orgkernel.exchange.exported import STORED_STATE, ConvertedFiles, Loss
@@ -31,6 +31,7 @@ COVERS = (
     "policy conditions", "circumstances that are not stated", "fallback policies", "credentials", "data tiers",
     "position", "exclusive lock", "file scope",
 )  # fmt: skip
+"""The parts of an access decision that the policy decides as orgkernel does."""
 _ALWAYS = (
     STORED_STATE,
     Loss("delegation", "a question with `on_behalf_of`, `via` or `envelope` is `undecided`"),
@@ -41,16 +42,16 @@ _ALWAYS = (
 )  # fmt: skip
 
 
-_WHY = {
+_WHY = {  # what the policy treats differently, if the organization declares it
     "policies that annotate": "sessions, personas and modifiers have no effect in the policy",
-    "policies about paths": PARTS,
-    "policies about commands": BEGINNINGS,
-    "policies about arguments": ARGUMENTS,
-    "alerts and watches": ALERTS,
-    "exclusive tools": LOCKS,
-    "file scopes": SCOPES,
-    "limits of calls": LIMITED,
-    "rights to grant": GRANTING,
+    "policies about paths": WHY_PATHS,
+    "policies about commands": WHY_COMMANDS,
+    "policies about arguments": WHY_ARGUMENTS,
+    "alerts and watches": WHY_ALERTS,
+    "exclusive tools": WHY_LOCKS,
+    "file scopes": WHY_FILE_SCOPES,
+    "limits of calls": WHY_LIMITS,
+    "rights to grant": WHY_GRANTING,
     "input schemas": "a question with the arguments of a tool is `undecided`; without them, they are not checked",
     "senders": "a question about `sender:…` is `undecided`: resolve identities to people before",
 }

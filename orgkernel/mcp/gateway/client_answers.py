@@ -1,7 +1,7 @@
-"""Pass requests of servers on to the client of a call, in both eras of the protocol.
+"""Pass requests of servers on to the client of a call, in versions of MCP with and without sessions.
 
-With a handshake, the client is asked on its connection. Without one, the call is answered with the request, and goes on
-when the client sends the call again with its answer.
+In a session (begun with a handshake), the gateway sends the request to the client on its connection. Without a session, it
+answers the call with the request, and continues when the client sends the call again with its answer.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class PausedCalls:
         """The result of a call, or the next requests to its client.
 
         A `state` of an earlier answer continues that call of the same `owner`. Raises what the call raises, and
-        `RequestDenied` for a state of no call that waits: the call is not begun again, because it might have had an effect.
+        `RequestDenied` if no call waits for this state: the call is not begun again, because it might have had an effect.
         """
         call = self._calls.get(state or "")
         if call is not None and call.owner == owner and call.answers is not None:
@@ -113,14 +113,14 @@ def build_input_required(paused: PausedCall) -> types.InputRequiredResult:
     return types.InputRequiredResult.model_validate(
         {
             "resultType": "input_required",
-            "inputRequests": {key: _write(each) for key, each in paused.requests.items()},
+            "inputRequests": {key: _build_message(each) for key, each in paused.requests.items()},
             "requestState": paused.state,
         },
         by_name=False,
     )
 
 
-def _write(request: ServerRequest) -> dict[str, Any]:
+def _build_message(request: ServerRequest) -> dict[str, Any]:
     return {"method": request.method} | ({"params": request.params} if request.params else {})
 
 
@@ -152,7 +152,7 @@ def build_connected_asker(ctx: Any) -> AnswerRequests:
         request_type, result_type = requests[request.method]
         try:
             result = await ctx.session.send_request(
-                request_type.model_validate(_write(request), by_name=False),
+                request_type.model_validate(_build_message(request), by_name=False),
                 result_type,
                 metadata=ServerMessageMetadata(related_request_id=ctx.request_id),
             )

@@ -1,6 +1,6 @@
 """Merges the agents that several layers of OpenCode declare under one name: the configurations of a project and its files.
 
-Of each field the highest layer that has it wins. Rules are merged by tool: a later layer keeps the place of a rule and
+For each field, the highest layer that sets it wins. Rules are merged by tool: a later layer keeps the place of a rule and
 changes its effect, as the host merges objects.
 Source: `packages/opencode/src/config/config.ts` of anomalyco/opencode, looked up in November 2026.
 """
@@ -90,7 +90,10 @@ def _group_by_agent(files: Sequence[LoadedFile]) -> dict[str, list[_Declaration]
 
 
 def _merge(layers: Sequence[_Declaration]) -> dict[int, SourceDocument | None]:
-    """The replacement of the highest role, and the removal of the others."""
+    """The replacement of the highest role, and the removal of the others.
+
+    `raw` are the rules as words, which are kept next to the role; `marks` are the places of the values.
+    """
     roles = [each.role for each in layers if each.role is not None]
     top, record = roles[-1], roles[-1].record
     assert isinstance(record, RoleProfile)
