@@ -7,8 +7,8 @@ test: a number for `more_than` and `less_than`, text for the others. The `input_
 
 ## Why it matters
 
-An argument that no call states cannot be compared. So the policy applies to every call of the tool, although it looks as if it
-applied to only some of them. Usually the name is misspelled, or the policy lists a tool too many.
+An argument that no call states cannot be compared. So the policy applies to every call of the tool, although it looks
+as if it applied to only some of them. Usually the name is misspelled, or the policy lists one tool too many.
 
 ## Example
 

@@ -2,9 +2,10 @@
 
 ## What it checks
 
-Roles, departments, ranks and tests of the bill roles, and skills, tools, actions of tools, channels and bills of its
-steps are declared, and so is the alert that starts it. The authority that starts it is a role or `department_chief`. Every bill
-role that a step names is declared under `roles`, and a gate names a bill role or a role.
+The roles, departments, ranks and tests that the bill roles name, and the skills, tools, actions, channels and bills
+that the steps name, are declared. So is the alert that starts the bill. The authority that starts it is a role or
+`department_chief`. Every bill role that a step names is declared under `roles`, and a gate names a bill role or a
+role.
 
 ## Why it matters
 

@@ -2,9 +2,9 @@
 
 ## What it checks
 
-Some role of the organization fits each bill role: its role, if it names one, is in its department, if it names one.
-If a roster assigns agents to the organization, enough of them fill such a role and start at the lowest rank of the bill role or
-above.
+The organization has a role that fits each bill role. If a bill role names both a role and a department, the role is
+in that department. If a roster assigns agents to the organization, enough of them fill such a role and start at the
+lowest rank of the bill role or above.
 
 ## Why it matters
 
@@ -27,8 +27,8 @@ roles:
 
 ## Known limits
 
-The rule uses the rank at which agents start, and no results of tests: these are in the store, and
-`orgkernel bill check BILL` asks for them. ORG631 reports unknown names, ORG633 bill roles that need the same agents.
+The rule uses the rank at which agents start. It does not use test results, which are in the store; `orgkernel bill
+check BILL` uses them. ORG631 reports unknown names, ORG633 bill roles that need the same agents.
 
 ## Since
 

@@ -28,8 +28,8 @@ roles:
 
 ## Known limits
 
-The rule uses the rank at which agents start, and no results of tests. It reports nothing while ORG632 reports a bill
-role.
+The rule compares agents by the rank at which they start, and uses no test results. It reports nothing while ORG632
+reports a bill role.
 
 ## Since
 

@@ -7,7 +7,7 @@ entry, each subcommand occurs once in `names`.
 
 ## Why it matters
 
-Only the first entry is used, and a reader could take the other one for valid.
+Only the first entry is used, but a reader could believe that the other one applies.
 
 ## Example
 

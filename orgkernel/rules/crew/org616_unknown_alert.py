@@ -7,8 +7,8 @@ organization that declares none has `GREEN`, `YELLOW` and `RED`.
 
 ## Why it matters
 
-The policy never applies, because an alert that is not declared cannot be called. If it is meant to deny something in
-that alert, nothing is denied.
+The policy never applies, because an undeclared alert cannot be recorded. If it is meant to deny something in that
+alert, nothing is denied.
 
 ## Example
 

@@ -3,7 +3,7 @@
 ## What it checks
 
 At least one agent that fills a role is active. An agent on probation is treated as active if the role is open to
-probation. Registered, suspended and decommissioned agents do not.
+probation. Registered, suspended and decommissioned agents are not active.
 
 ## Why it matters
 

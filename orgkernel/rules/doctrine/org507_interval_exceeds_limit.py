@@ -28,7 +28,8 @@ doctrine:
 
 ## Known limits
 
-A role also reports on every change of state or tier, so its superior learns in time of a role whose PACE tiers are entered early in any case.
+A role also reports on every change of state or tier, so if its PACE tiers are entered early, its superior learns of
+that in time anyway.
 
 ## Since
 

@@ -6,8 +6,8 @@ Every role under `layers` and under `claims.without_handoff` of the governance d
 
 ## Why it matters
 
-The layer is smaller than it reads, and the role that was meant is not in any layer, so it cannot be handed work. A role that was
-meant under `claims.without_handoff` cannot claim files.
+The layer has fewer roles than the document lists. The intended role is not in any layer, so it cannot be handed work.
+If the name is under `claims.without_handoff`, the intended role cannot claim files.
 
 ## Example
 

@@ -7,7 +7,8 @@ document that lists the role.
 
 ## Why it matters
 
-Edges lead from layer to layer. Which of them bind the role would depend on the order of the document.
+Edges lead from layer to layer. If a role is in two layers, the order of the document would determine which edges
+apply to it.
 
 ## Example
 

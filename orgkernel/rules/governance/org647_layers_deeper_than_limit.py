@@ -7,7 +7,7 @@ than `max_spawn_depth`.
 
 ## Why it matters
 
-At the limit no role hands work down, so work that takes the long way never reaches the last layer.
+At the limit no role hands work down, so work that follows this path never reaches the last layer.
 
 ## Example
 

@@ -31,8 +31,9 @@ tools: Read, Grep, Glob
 
 ## Known limits
 
-It is only information, because omitting `tools` means "all" to these hosts, and some agents need all tools. Write
-`tools: "*"` to state that explicitly. A list that names every tool is not reported. An agent in plan mode is reported by ORG723.
+The finding is only informational, because omitting `tools` means "all" to these hosts, and some agents need all
+tools. Write `tools: "*"` to state that explicitly. A list that names every tool is not reported. An agent in plan
+mode is reported by ORG723.
 
 ## Since
 

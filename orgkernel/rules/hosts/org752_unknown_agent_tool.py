@@ -32,8 +32,9 @@ tools: Read, Grep
 
 ## Known limits
 
-It is only a warning, because Claude Code can be newer than the list of its tools that comes with orgkernel. Names are
-case-sensitive: `read` is not a tool. More than two names of a list that are similar to no tool are one finding. ORG753 checks the names of MCP servers.
+The finding is only a warning, because Claude Code can be newer than the list of its tools that comes with orgkernel.
+Names are case-sensitive: `read` is not a tool. More than two names of a list that are similar to no tool are one
+finding. ORG753 checks the names of MCP servers.
 
 ## Since
 

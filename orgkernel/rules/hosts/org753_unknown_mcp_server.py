@@ -31,9 +31,10 @@ tools: Read, mcp__github__list_issues
 
 ## Known limits
 
-It is only information, because users can declare servers in their own settings, which are not read. Each server is
-reported once for each agent. No file lists the tools of a server, so the rest of the name is not checked. Servers of
-installed plugins (`mcp__plugin_…`) are not checked, and nothing is reported while `.mcp.json` cannot be read.
+The finding is only informational, because users can declare servers in their own settings, which are not read. Each
+server is reported once for each agent. No file lists the tools of a server, so the rest of the name is not checked.
+Servers of installed plugins (`mcp__plugin_…`) are not checked, and nothing is reported while `.mcp.json` cannot be
+read.
 
 ## Since
 

@@ -39,7 +39,8 @@ tools: Read, Bash
 
 ## Known limits
 
-It is only information, because the file is correct. A tool that is also listed without an argument is not reported.
+The finding is only informational, because the file is correct. A tool that is also listed without an argument is not
+reported.
 
 ## Since
 

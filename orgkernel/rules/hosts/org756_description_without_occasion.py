@@ -30,8 +30,8 @@ description: Writes typed, tested Python. Use when a module is added or a Python
 
 ## Known limits
 
-The rule guesses from words, so it is only information. Descriptions in other alphabets are not checked. Roles in
-orgkernel documents are not checked, because their `examples` and domains state when to use them.
+The rule guesses from words, so the finding is only informational. Descriptions in other alphabets are not checked.
+Roles in orgkernel documents are not checked, because their `examples` and domains state when to use them.
 
 ## Since
 

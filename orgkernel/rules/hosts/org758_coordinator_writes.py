@@ -36,8 +36,8 @@ tools: Agent, Read
 
 ## Known limits
 
-It is only information, because some coordinators write a plan or a report of their own. Tools that can change files
-in other ways, such as `Bash`, are ignored. Only English is understood.
+The finding is only informational, because some coordinators write a plan or a report of their own. Tools that can
+change files in other ways, such as `Bash`, are ignored. Only English is understood.
 
 ## Since
 

@@ -33,7 +33,7 @@ tools: Read, Agent(test-runner)
 
 ## Known limits
 
-It is only a warning, because agents in a user's own settings are not read. Names with a plugin prefix
+The finding is only a warning, because agents in a user's own settings are not read. Names with a plugin prefix
 (`plugin:agent`) are not checked, and nothing is reported while the file of an agent cannot be read. ORG757 checks
 names in the text of an agent.
 

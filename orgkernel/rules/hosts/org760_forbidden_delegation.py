@@ -35,9 +35,9 @@ When the tests pass, start @agent-code-reviewer.
 
 ## Known limits
 
-It is only a warning, because a text can mention an agent without starting it. Agents that have no tool to start
-others are not checked, because their text mentions agents only for the reader of their answer. Sentences with *not*
-or *never* before the name are ignored.
+The finding is only a warning, because a text can mention an agent without starting it. Agents that have no tool to
+start others are not checked, because their text mentions agents only for the reader of their answer. Sentences with
+*not* or *never* before the name are ignored.
 
 ## Since
 

@@ -40,8 +40,8 @@ tools: Read
 
 ## Known limits
 
-It is only a warning, because a host can limit how deep agents start one another. A cycle is reported once, with its
-shortest path. An agent that may start every agent names none, so the rule ignores it.
+The finding is only a warning, because a host can limit how deep agents start one another. A cycle is reported once,
+with its shortest path. An agent that may start every agent names none, so the rule ignores it.
 
 ## Since
 

@@ -32,8 +32,8 @@ disable-model-invocation: true
 
 ## Known limits
 
-It is only a warning, because a skill that is disabled on purpose does no harm. In orgkernel documents, ORG624 reports
-skills that no role has.
+The finding is only a warning, because a skill that is disabled on purpose does no harm. In orgkernel documents,
+ORG624 reports skills that no role has.
 
 ## Since
 

@@ -32,8 +32,8 @@ model: sonnet
 
 ## Known limits
 
-It is only a warning, because aliases are added with new models. A full name is any word with a digit, a slash, a
-colon or a dot. The rule does not check whether that model exists. It only reports a misspelled family
+The finding is only a warning, because aliases are added with new models. A full name is any word with a digit, a
+slash, a colon or a dot. The rule does not check whether that model exists. It only reports a misspelled family
 (`claude-sonet-4-5`). Other hosts are not checked, because they use models of many vendors.
 
 ## Since

@@ -35,10 +35,10 @@ Use the Bash tool to run the checks.
 
 ## Known limits
 
-The rule guesses from words, so it is only information: the text could be right and the list of tools wrong. Only
-names of the host's tools, capitalized or written as `mcp__SERVER__TOOL`, are treated as tools. Part of a tool
-(`Bash(git:*)`) is treated as the tool. Sentences with *not*, *never*, *if*, *instead* and the like before the name,
-examples and code blocks are ignored.
+The rule guesses from words, so the finding is only informational: the text could be right and the list of tools
+wrong. Only names of the host's tools, capitalized or written as `mcp__SERVER__TOOL`, are treated as tools. Part of a
+tool (`Bash(git:*)`) is treated as the tool. Sentences with *not*, *never*, *if*, *instead* and the like before the
+name, examples and code blocks are ignored.
 
 ## Since
 

@@ -25,11 +25,11 @@ Follow `docs/style.md` for every page.
 
 ## Known limits
 
-It is only information, because a build can create the file, and the text could mean a file of another project. Paths
-in code blocks, in `<example>`, and in sentences about writing, conditions or examples are ignored. So are patterns,
-URLs and paths in the home folder. A plugin, or a folder that contains only agents, is used in any project, so only
-Markdown links are checked there. Symbolic links are not followed, and every file behind one is assumed to exist. At
-most 2,000 files are looked up.
+The finding is only informational, because a build can create the file, and the text could mean a file of another
+project. Paths in code blocks, in `<example>`, and in sentences about writing, conditions or examples are ignored. So
+are patterns, URLs and paths in the home folder. A plugin, or a folder that contains only agents, is used in any
+project, so only Markdown links are checked there. Symbolic links are not followed, and every file behind one is
+assumed to exist. At most 2,000 files are looked up.
 
 ## Since
 

@@ -23,9 +23,9 @@ When all is green, run the `/release` command.
 
 ## Known limits
 
-It is only information, because users can have their own commands. Commands that come with Claude Code are known. Only
-names next to the word *command* are checked, because ``/health`` in backticks could be a URL path. Nothing is
-reported in a project without commands, in a plugin, or in a folder that contains only agents.
+The finding is only informational, because users can have their own commands. Commands that come with Claude Code are
+known. Only names next to the word *command* are checked, because ``/health`` in backticks could be a URL path.
+Nothing is reported in a project without commands, in a plugin, or in a folder that contains only agents.
 
 ## Since
 

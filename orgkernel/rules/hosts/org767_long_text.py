@@ -30,8 +30,8 @@ Read `docs/style.md` before you change a page.
 
 ## Known limits
 
-It is only information, because Claude Code sets no limit. Four characters are counted as a token, which is about right for
-English.
+The finding is only informational, because Claude Code sets no limit. Four characters are counted as a token, which is
+about right for English.
 
 ## Since
 

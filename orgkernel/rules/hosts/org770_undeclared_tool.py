@@ -2,9 +2,9 @@
 
 ## What it checks
 
-Every tool that an agent of CrewAI, Open Agent Spec, OpenCode or Gemini CLI lists is declared: by the project, or by the host.
-For CrewAI, the project declares a method with `@tool` in the class of the crew, or a file `tools/NAME.py` that agents list
-as `custom:NAME`; the library is `crewai_tools`.
+Every tool that an agent of CrewAI, Open Agent Spec, OpenCode or Gemini CLI lists is declared: by the project, or by
+the host. For CrewAI, the project declares a method with `@tool` in the class of the crew, or a file `tools/NAME.py`
+that agents list as `custom:NAME`; the tools of the host are those of the library `crewai_tools`.
 
 ## Why it matters
 
@@ -35,7 +35,7 @@ undeclared tool, so every request to use it is denied. A rule of OpenCode that d
 
 ## Known limits
 
-It is only a warning, because a tool can be registered in code that is not read, or be newer than the list of
+The finding is only a warning, because a tool can be registered in code that is not read, or be newer than the list of
 `crewai_tools` that comes with orgkernel. Nothing is reported while a file that declares tools cannot be read.
 
 ## Since

@@ -36,7 +36,7 @@ instructions.
 
 ## Known limits
 
-It is only information, because a crew with `manager_llm` works.
+The finding is only informational, because a crew with `manager_llm` works.
 
 ## Since
 

@@ -31,8 +31,8 @@ research_task:
 
 ## Known limits
 
-It is only information, because the crew is correct. Only orgkernel's answers about these tools are stricter. To let
-orgkernel decide about the tools, list them under `tools` of the agent.
+The finding is only informational, because the crew is correct. Only orgkernel's answers about these tools are
+stricter. To let orgkernel decide about the tools, list them under `tools` of the agent.
 
 ## Since
 

@@ -23,8 +23,8 @@ modified card is read like any other.
 
 ## Known limits
 
-It is only information, because a signed card is better than an unsigned one. Verify the signature when you fetch the
-card, and then suppress the finding.
+The finding is only informational, because a signed card is better than an unsigned one. Verify the signature when you
+fetch the card, and then suppress the finding.
 
 ## Since
 

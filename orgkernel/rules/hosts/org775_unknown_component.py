@@ -25,8 +25,8 @@ workers:
 
 ## Known limits
 
-It is only a warning, because a program can add components when it loads the team, and because a `Flow` as a worker is
-not an agent. Nothing is reported while the file of an agent cannot be read.
+The finding is only a warning, because a program can add components when it loads the team, and because a `Flow` as a
+worker is not an agent. Nothing is reported while the file of an agent cannot be read.
 
 ## Since
 

@@ -30,7 +30,7 @@ tools: [read, search]
 
 ## Known limits
 
-It is only information, because a file can name tools of another product, and tools of extensions
+The finding is only informational, because a file can name tools of another product, and tools of extensions
 (`PUBLISHER.EXTENSION/TOOL`) and of servers in a user's own settings are not read. No file lists the tools of a
 server, so that part of a name is not checked. Nothing is reported while a file of servers cannot be read.
 

@@ -2,7 +2,8 @@
 
 ## What it checks
 
-An agent of Copilot with a list of `agents` has the tool `agent`: its `tools` name it, or are not written.
+An agent of Copilot with a list of `agents` has the tool `agent`: its `tools` list `agent`, or it has no field
+`tools`.
 
 ## Why it matters
 

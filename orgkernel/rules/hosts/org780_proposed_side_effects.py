@@ -24,8 +24,8 @@ and a role probably needs a higher level for it than necessary. Someone who know
 
 ## Known limits
 
-It is only information, once for each server, at its first such tool. Declare the side effects of the tools in your
-own tool catalog, or suppress the finding if the caution is intended.
+The finding is only informational, once for each server, at its first such tool. Declare the side effects of the tools
+in your own tool catalog, or suppress the finding if the caution is intended.
 
 ## Since
 

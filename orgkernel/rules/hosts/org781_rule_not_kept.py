@@ -27,11 +27,11 @@ A rule about a tool that does not exist has no effect.
 
 ## Known limits
 
-It is only information, because Claude Code itself allows more. A path is understood if it is relative (`./x`, `x`,
-`/x`), below the home folder (`~/x`) or absolute (`//x`), and contains only letters, digits, `_ . @ + = , -`, the wildcards `*` and `?`, and `**` as a whole name. A
-command prefix is understood if it consists of words of letters, digits and `_ . / : @ % + , = ~ -`, optionally
-followed by `:*` or ` *`. Rules under `allow` grant no tools and are not checked. A tool is not reported if another
-rule denies it, or asks about it, as a whole.
+The finding is only informational, because Claude Code itself allows more. A path is understood if it is relative
+(`./x`, `x`, `/x`), below the home folder (`~/x`) or absolute (`//x`), and contains only letters, digits, `_ . @ + = ,
+-`, the wildcards `*` and `?`, and `**` as a whole name. A command prefix is understood if it consists of words of
+letters, digits and `_ . / : @ % + , = ~ -`, optionally followed by `:*` or ` *`. Rules under `allow` grant no tools
+and are not checked. A tool is not reported if another rule denies it, or asks about it, as a whole.
 
 ## Since
 

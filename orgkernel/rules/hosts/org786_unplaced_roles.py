@@ -33,8 +33,8 @@ hierarchy:
 
 ## Known limits
 
-It is only information, because a team without a superior is valid. A role is treated as placed if the hierarchy of the
-organization names it, even at the top, or if its overlay sets `reports_to: user`.
+The finding is only informational, because a team without a superior is valid. A role is treated as placed if the
+hierarchy of the organization names it, even at the top, or if its overlay sets `reports_to: user`.
 
 ## Since
 

@@ -33,10 +33,10 @@ standing_orders:
 
 ## Known limits
 
-In one file, it searches 256 KiB of text near possible secrets and reports a hundred of them. If there is more, another
-error reports this. The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
-recognize a password made of words. If a string is escaped or folded over several lines, the place is the line on
-which it begins.
+In each file, the rule searches up to 256 KiB of text near possible secrets and reports up to a hundred of them. If a
+file exceeds one of these limits, another error reports it. The rule does not check comments or documents that could
+not be read, so run a history scanner as well. It does not recognize a password made of words. If a string is escaped
+or folded over several lines, the place is the line on which it begins.
 
 ## Since
 

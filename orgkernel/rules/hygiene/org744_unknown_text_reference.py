@@ -7,8 +7,8 @@ descriptions of roles, `SKILL.md`, and the descriptions and step names of bills.
 
 ## Why it matters
 
-Instructions age like code: a tool is renamed, and the text still tells agents to use it. A model that reads about a tool which
-is not there invents its results.
+Instructions age like code: a tool is renamed, and the text still tells agents to use it. A model that reads about a
+tool that does not exist invents the results of its calls.
 
 ## Example
 

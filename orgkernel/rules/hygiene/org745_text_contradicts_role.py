@@ -38,8 +38,8 @@ tools: {press: {type: deterministic_function, side_effects: write, path_argument
 
 ## Known limits
 
-The rule guesses from words, so it is only information. Sentences with *not*, *never*, *if*, *instead* and the like before the
-name are ignored. A tool that the role could get by a grant is reported too.
+The rule guesses from words, so the finding is only informational. Sentences with *not*, *never*, *if*, *instead* and
+the like before the name are ignored. A tool that the role could get by a grant is reported too.
 
 ## Since
 

@@ -32,10 +32,10 @@ standing_orders: ["Put every letter into the folder of its month."]
 
 ## Known limits
 
-It is only information, because an agent can create the file, and the text could mean a file of another project. Paths in code
-blocks, and in sentences about writing, conditions or examples, are ignored. So are patterns and URLs. Commands are checked only
-in a folder with commands of Claude Code, and those that come with it are known. Texts in the formats of other hosts are read by
-ORG765 and ORG766.
+The finding is only informational, because an agent can create the file, and the text could mean a file of another
+project. Paths in code blocks, and in sentences about writing, conditions or examples, are ignored. So are patterns
+and URLs. Commands are checked only in a folder with commands of Claude Code, and those that come with it are known.
+Texts in the formats of other hosts are read by ORG765 and ORG766.
 
 ## Since
 

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-Every skill that a role requires, another skill presupposes, a qualification raises or a procedure is for is declared by a skill catalog that
-the organization sees. So is the category of every skill.
+A skill catalog that the organization sees declares every skill that a role requires, another skill presupposes, a
+qualification raises or a procedure names, and the category of every skill.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-A sentence under `examples` of a role, or of a domain that a role handles, goes to that role if a user asks exactly this
-sentence.
+A sentence under `examples` of a role, or of a domain that a role handles, goes to that role if a user sends exactly
+this sentence.
 
 ## Why it matters
 
