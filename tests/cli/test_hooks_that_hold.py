@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from orgkernel.decisions.ownership.held import AGENT_VARIABLES
 from orgkernel.project.hooks.bypasses import find_bypasses
-from orgkernel.project.hooks.write_hook import __file__ as hook_script
 from orgkernel.shell.check import find_writes
+from tests.support.agent_calls import decide_call, run_hook_script
 from tests.support.contracts import as_text, changed
 from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
@@ -49,6 +50,13 @@ def test_a_plain_command_is_none(command: str) -> None:
     assert not [*find_bypasses(command, find_writes(command).programs)]
 
 
+PERSON = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "worker"), ("EMAIL", "worker@example.org"))
+}
+
+
 class Project(GitRepository):
     """A repository with an organization in it, whose governance document says who is held."""
 
@@ -70,6 +78,13 @@ class Project(GitRepository):
         done = run_here("ownership", "install-hooks", *words, cwd=self.folder)
         assert done.returncode == 0, done.stderr
         return done
+
+    def run_hook(
+        self, name: str, *words: str, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """What the installed hook runs, as a person."""
+        own = {**dict.fromkeys(AGENT_VARIABLES, ""), "GIT_CONFIG_GLOBAL": os.devnull, **PERSON, **(env or {})}
+        return run_here("ownership", "hook", name, *words, cwd=self.folder, env=own)
 
     def tries(
         self, *arguments: str, env: Mapping[str, str] | None = None
@@ -99,23 +114,23 @@ HELD = "commits: {held: agents, agent_authors: ['*@bots.example']}\n"
 
 
 def test_people_commit_without_a_brief_if_the_organization_says_so(tmp_path: Path) -> None:
-    """An agent does not: its environment or its address shows it; with a brief, everybody is held."""
-    everyone = Project(tmp_path / "everyone")
-    everyone.install()
-    everyone.write({"README.md": "2\n"})
-    refused = everyone.tries("commit", "-am", "x")
-    assert refused.returncode == 1
-    assert "for people, the governance document says `commits: {held: agents}`" in refused.stderr
+    """An agent does not: its environment or its address shows it; with a brief, everyone is held."""
     project = Project(tmp_path / "agents", HELD)
     project.install()
     project.write({"README.md": "2\n"})
-    assert project.tries("commit", "-am", "x", env={"CLAUDECODE": "1"}).returncode == 1
-    assert project.tries("commit", "-am", "x", env={"GIT_AUTHOR_EMAIL": "a@bots.example"}).returncode == 1
-    passed = project.tries("commit", "-am", "x")
+    project.git("add", "README.md")
+    assert project.tries("commit", "-m", "x", env={"CLAUDECODE": "1"}).returncode == 1
+    assert project.run_hook("pre-commit", env={"GIT_AUTHOR_EMAIL": "a@bots.example"}).returncode == 1
+    passed = project.run_hook("pre-commit")
     assert passed.returncode == 0, passed.stderr
     project.give_brief()
-    project.write({"README.md": "3\n"})
-    assert "WRITE_NOT_OWNED" in project.tries("commit", "-am", "x").stderr
+    assert "WRITE_NOT_OWNED" in project.run_hook("pre-commit").stderr
+    governance = project.folder / "acme/omega/governance.yaml"
+    governance.write_text(governance.read_text(encoding="utf-8").replace(HELD, ""), encoding="utf-8")
+    shutil.move(project.folder / ".orgkernel/brief.yaml", tmp_path / "brief.yaml")
+    refused = project.run_hook("pre-commit")
+    assert refused.returncode == 1
+    assert "for people, the governance document says `commits: {held: agents}`" in refused.stderr
 
 
 def test_hooks_survive_husky(tmp_path: Path) -> None:
@@ -197,12 +212,9 @@ def test_the_hook_of_an_agent_protects_what_decides(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
 
     def call(tool: str, **given: str) -> str:
-        told = json.dumps({"tool_name": tool, "tool_input": given, "cwd": str(project.folder)})
-        done = subprocess.run([sys.executable, hook_script], input=told, cwd=project.folder, text=True, capture_output=True, check=False)  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] if done.stdout else ""
+        return decide_call(project.folder, tool, given)
 
-    assert call("Bash", command="git commit --no-verify -m x") == "deny"
+    assert run_hook_script(project.folder, "Bash", {"command": "git commit --no-verify -m x"}) == "deny"
     brief = changed("brief", VALUES | {"spec.scope.files_owned": ["**"]})
     (project.folder / ".orgkernel").mkdir()
     (project.folder / ".orgkernel/brief.yaml").write_text(as_text(brief), encoding="utf-8")
@@ -237,42 +249,34 @@ def test_a_server_decides_the_push_again(tmp_path: Path) -> None:
     )
     hook.chmod(0o755)
 
-    def push(ref: str = "HEAD:refs/heads/main") -> tuple[int, str]:
-        done = project.tries("push", "--no-verify", str(remote), ref)
-        return done.returncode, done.stderr
+    def verify(*words: str) -> tuple[int, str]:
+        """What the hook of the server decides about the last commit."""
+        done = run_here(
+            "ownership", "verify-push", *(words or ("--base", "HEAD~1")), *where, cwd=project.folder
+        )
+        return done.returncode, done.stdout + done.stderr
 
     project.commit({"src/a.py": "2\n"}, BRIEF)
-    code, text = push()
+    first = project.git("rev-parse", "HEAD")
+    code, text = verify()
     assert code == 0, text
     project.commit({"README.md": "2\n"}, BRIEF)
-    code, text = push()
-    assert (code, "WRITE_NOT_OWNED: `README.md` is changed" in text) == (1, True), text
-    assert push("HEAD:refs/heads/other")[0] == 1
+    # A new branch begins at the last commit that the server has.
+    pushed = project.tries("push", "--no-verify", str(remote), "HEAD:refs/heads/other")
+    assert (pushed.returncode, "WRITE_NOT_OWNED: `README.md` is changed" in pushed.stderr) == (1, True)
+    passed = project.tries("push", "--no-verify", str(remote), f"{first}:refs/heads/main")
+    assert passed.returncode == 0, passed.stderr
     project.git("reset", "-q", "--hard", "HEAD~1")
-    # A person, an agent without a brief, and a brief that nobody stored.
+    # A person, an agent without a brief, and a brief that is not stored.
     project.commit({"README.md": "3\n"})
-    code, text = push()
+    code, text = verify()
     assert code == 0, text
     project.write({"README.md": "4\n"})
     project.git("-c", "user.email=a@bots.example", "commit", "-qam", "x")
-    code, text = push()
+    code, text = verify()
     assert (code, "COMMIT_UNATTRIBUTED" in text) == (1, True), text
     project.git("reset", "-q", "--hard", "HEAD~1")
     project.commit({"src/a.py": "3\n"}, "6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c0009")
-    assert push()[0] == 1
-    base, head = project.git("rev-parse", "HEAD~1"), project.git("rev-parse", "HEAD")
-    done = run_here(
-        "ownership",
-        "verify-push",
-        "--base",
-        base,
-        "--head",
-        head,
-        "--brief",
-        BRIEF,
-        *where,
-        "--format",
-        "json",
-        cwd=project.folder,
-    )
-    assert (done.returncode, json.loads(done.stdout)[0]["outcome"]) == (0, "clean"), done.stderr
+    assert verify()[0] == 1
+    code, text = verify("--base", "HEAD~1", "--brief", BRIEF, "--format", "json")
+    assert (code, json.loads(text)[0]["outcome"]) == (0, "clean"), text

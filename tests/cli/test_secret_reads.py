@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.project.hooks.write_hook import __file__ as hook_script
 from orgkernel.runtime.secret_files import find_secret_kind
 from orgkernel.shell.check import find_writes
+from tests.support.agent_calls import decide_call, run_hook_script
 from tests.support.contracts import as_text, changed
 from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
@@ -125,13 +124,7 @@ def test_the_hook_of_a_coding_agent_refuses_reads(tmp_path: Path) -> None:
     (project.folder / "notes.txt").symlink_to(".env")
 
     def call(tool: str, **given: str) -> str:
-        told = json.dumps({"tool_name": tool, "tool_input": given, "cwd": str(project.folder)})
-        done = subprocess.run(
-            [str(Path(hook_script).parents[3] / ".venv/bin/python"), hook_script], input=told, cwd=project.folder, text=True,
-            capture_output=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] if done.stdout else ""
+        return decide_call(project.folder, tool, given)
 
     assert call("Read", file_path=str(project.folder / ".env")) == "deny"
     assert call("Read", file_path="src/a.py") == ""
@@ -151,3 +144,4 @@ def test_the_hook_of_a_coding_agent_refuses_reads(tmp_path: Path) -> None:
         assert call("Bash", command=command) == "", command
     assert call("Grep", pattern="KEY", path="web/.env.local") == "deny"
     assert call("Read", file_path="src/a.py") == ""
+    assert run_hook_script(project.folder, "Bash", {"command": "cat .e*"}) == "deny"

@@ -15,14 +15,22 @@ from orgkernel.cli import main
 
 
 def run_here(
-    *arguments: str | os.PathLike[str], cwd: Path, env: Mapping[str, str] | None = None
+    *arguments: str | os.PathLike[str],
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    input: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `orgkernel` in a folder; the entry point and its exit codes are the real ones."""
+    """Run `orgkernel` in a folder; the entry point and its exit codes are the real ones.
+
+    `input` is the standard input; without it, the command has the one of the tests.
+    """
     command = ["orgkernel", *map(os.fspath, arguments)]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ORGKERNEL", "GITHUB"))}
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    stdin = sys.stdin if input is None else io.TextIOWrapper(io.BytesIO(input.encode()), encoding="utf-8")
     code: object = None
     with (
+        mock.patch.object(sys, "stdin", stdin),
         mock.patch.object(sys, "argv", command),
         mock.patch.dict(os.environ, kept | {"ORGKERNEL_MEANING": "off"} | dict(env or {}), clear=True),
         contextlib.chdir(cwd),
