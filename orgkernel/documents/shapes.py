@@ -200,6 +200,7 @@ class CommandFields(Record, frozen=True, kw_only=True):
     prints: ProgramOutput = 'unknown'
     reader: str | None = None
     opens: Literal['nothing', 'named', 'trees', 'environment'] | None = None
+    names_only_with: tuple[CommandOption, ...] = ()
     unseen: bool = False
     files: tuple[PathGlob, ...] = ()
     makes: str | None = None

@@ -25,7 +25,7 @@ from orgkernel.shell.catalog import (
     is_safeguard,
     normalize_option,
 )
-from orgkernel.shell.marks import MADE, PLAIN, UNKNOWN, ShellWord, is_unclear, shown
+from orgkernel.shell.marks import MADE, PLAIN, PRIVATE, UNKNOWN, ShellWord, is_unclear, shown
 from orgkernel.shell.options import Options, read_options
 from orgkernel.shell.ownership import join
 from orgkernel.shell.reader import PATH, MadeThing, Program, ProgramCall
@@ -108,7 +108,11 @@ class CatalogedPrograms:
             prints = "reader" not in facts or all(word.text in ("-0", "--null") for word in args)
             return opened if prints else "nothing", ()
         tree = self._catalog.build_tree(name, facts)
-        stated = {each for word in args for each in _list_opened(tree, word.text, args)}
+        stated = {
+            each
+            for number, word in enumerate(args)
+            for each in _list_opened(tree, word.text, args[number + 1 :])
+        }
         is_searching = facts.get("reader") == "grep"
         return max(stated, key=OPENED.index) if stated else opened, _skip_pattern(
             args
@@ -123,17 +127,39 @@ def _skip_pattern(args: Sequence[ShellWord]) -> Sequence[ShellWord]:
     return [*args[:first], *args[first + 1 :]]
 
 
-def _list_opened(tree: Node, word: str, args: Sequence[ShellWord]) -> Iterator[str]:
-    """What the subcommands open that begin with a word."""
+def _list_opened(tree: Node, word: str, following: Sequence[ShellWord]) -> Iterator[str]:
+    """What the subcommands open that begin with a word, given the words behind it."""
     node = tree.find(word)
     if node is None:
         return
-    if node.facts is not None and "opens" in node.facts:
-        yield node.facts["opens"]
-    for other in args:
-        below = node.find(other.text)
-        if below is not None and below.facts is not None and "opens" in below.facts:
-            yield below.facts["opens"]
+    belows = (node.find(each.text) for each in following)
+    for each in (node, *belows):
+        facts = None if each is None else each.facts
+        if facts is None:
+            continue
+        if "names_only_with" in facts and _has_only_options(following, facts["names_only_with"]):
+            yield "nothing"
+        elif "opens" in facts:
+            yield facts["opens"]
+
+
+def _has_only_options(words: Sequence[ShellWord], known: Sequence[str]) -> bool:
+    """Whether the options among some words are all known. A number behind a dash is the value of an option."""
+    for word in words:
+        text = word.text
+        if text == "--":
+            break
+        if PRIVATE.match(text):
+            return False  # it could become an option
+        is_letters = text[:1] == "-" and text[1:2] != "-"
+        is_known = (
+            text.partition("=")[0] in known
+            or text[1:].isdecimal()
+            or (is_letters and all(f"-{letter}" in known for letter in text[1:]))
+        )
+        if text[:1] == "-" and not is_known:
+            return False
+    return True
 
 
 def interpret(call: ProgramCall, tree: Node) -> str | None:

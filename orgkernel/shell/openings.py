@@ -110,6 +110,8 @@ def _list_opened(own: Facts, shipped: Facts, result: Facts, root: Facts | None =
     # What a program opens counts for the rule that no agent reads secret files.
     if OPENED.index(own.get("opens") or "trees") < OPENED.index(shipped.get("opens") or "named"):
         yield "opens"
+    if {*own.get("names_only_with", ())} - {*shipped.get("names_only_with", ())}:
+        yield "names_only_with"
     otherwise = own.get("otherwise")
     if otherwise in (*HARMLESS, "task") and shipped.get("otherwise", "unknown") not in (otherwise, *HARMLESS):
         yield "otherwise"

@@ -27,6 +27,8 @@ READING = (
     "while read l; do echo $l; done < .env", "mv .env x", "ln -s .env y", "python -c \"print(open('.env').read())\"", "foo .env",
     "foo --config=.env", "docker run --env-file .env x", "docker run -v ./.env:/x img", "cat $(echo .env)", "xargs cat <<< .env",
     "find . -name .env -exec cat {} +", "sh -c 'cat .env'", "f() { cat \"$1\"; }; f .env", "eval \"$(cat .env)\"", "tee x < .env", "vim .env",
+    "git status -v .env", "git status -sv .env", "git log --pat .env", "git log -U3 .env", "git log -L1,2:.env", "git log $FLAGS .env",
+    "git -C log show :.env", "git -C log log -p .env", "git log --oneline -p -- .env", "git log -sp .env",
     "cat ~/.ssh/id_rsa", "cat ~/.aws/credentials", "gpg -d vault.age", "openssl rsa -in server.key", "cat /proc/self/environ", "cat {.env,x}",
 )  # fmt: skip
 """Commands that print, copy or send a secret file."""
@@ -34,6 +36,7 @@ HARMLESS = (
     "ls .env", "test -f .env", "[ -f .env ]", "rm .env", "echo .env >> .gitignore", "git add .env", "git check-ignore .env", "stat .env",
     "git commit -m 'Load .env'", "grep -rn .env src", "cat .env.example", "cp .env.example x", "env FOO=1 make", "set -e", "export A=1",
     "touch .env", "chmod 600 .env", "find . -name .env", "curl https://x.example/.env", "cat src/environment.py", "pytest -q tests",
+    "git status .env", "git status -sb -uno -- .env", "git log -- .env", "git log --oneline -5 --stat -- .env", "git -C web log -n 3 .env", "git describe .env",
     "git status", "cat id_rsa.pub", "git rm --cached .env", "cat tests/certs/ca.pem",
 )  # fmt: skip
 

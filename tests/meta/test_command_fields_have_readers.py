@@ -44,6 +44,7 @@ CHANGES: Final = [
     ("0.unseen", True, "ctl run"),
     ("0.files", ["package.json"], "ctl run"),
     ("0.opens", "nothing", "ctl run a.txt"),
+    ("0.names_only_with", ["-n"], "ctl run -n 3 a.txt"),
     ("0.makes", "branch", "ctl run tmp && ctl drop tmp"),
     ("0.cases", [{"options": ["-f"], "effect": "deletes"}], "ctl run -f"),
     ("0.cases", [{"options": ["-a"], "and_options": ["-f"], "effect": "deletes"}], "ctl run -a -f"),

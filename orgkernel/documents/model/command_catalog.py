@@ -194,6 +194,9 @@ class CommandFields(Record):
     """The content that it prints, copies or sends: `nothing`, that of files that its words name (`named`, default), also that
     of all files in folders that its words name (`trees`), or without operands the values of the environment. It holds for
     its subcommands, unless they state another one."""
+    names_only_with: tuple[CommandOption, ...] = ()
+    """Options with which it prints names, dates and messages, but no content. Without other options, it opens nothing, whatever
+    `opens` says. Letters behind one dash are options of their own."""
     unseen: bool = False
     """Whether it changes files of the project that its words do not name. Build outputs and installed packages do not
     count."""

@@ -4,7 +4,8 @@
 
 If both an organization and the shipped catalog have an entry for a program, the organization's entry makes no additional use
 harmless. These are compared: the effect of the program and of its subcommands, patterns that match subcommands of the shipped
-entry, `otherwise`, `reader`, `cases`, `operands`, `values`, `flags`, `piped`, `makes`, `removes`, `in_memory` and `harmless_with`.
+entry, `otherwise`, `reader`, `cases`, `operands`, `values`, `flags`, `piped`, `makes`, `removes`, `in_memory`, `opens`, `names_only_with` and
+`harmless_with`.
 Other names of a program (`also`) are included.
 
 ## Why it matters
