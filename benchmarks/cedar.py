@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.timing import NotMeasured
 from benchmarks.worlds import IN_FILE_SCOPE
+from orgkernel.decisions.access.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE
 from orgkernel.exchange.exported import ConvertedFiles
@@ -22,7 +23,6 @@ _KINDS = {
     "role": "Role", "agent": "Agent", "person": "Person", "system": "System", "webhook": "Webhook", "tool": "ToolAction",
     "credential": "Credential", "data": "Data",
 }  # fmt: skip
-_TOLD = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 
 
 class Cedar:
@@ -84,9 +84,11 @@ def split(policies: str) -> list[tuple[str, str]]:
 
 
 def translate(request: AccessRequest, holds_lock: bool = False) -> dict[str, Any]:
-    """A request in Cedar's words."""
+    """A request in Cedar's words. Circumstances that are not stated are left out."""
     kind, _, name = request.resource.partition(":")
-    context: dict[str, Any] = {key: value for key in _TOLD if (value := getattr(request.context, key))}
+    context: dict[str, Any] = {
+        key: value for key in CIRCUMSTANCES if (value := getattr(request.context, key)) is not None
+    }
     local = datetime.fromtimestamp(request.context.now, UTC) + timedelta(seconds=request.context.utc_offset)
     context |= {"minute": local.hour * 60 + local.minute, "weekend": local.weekday() >= 5}
     if holds_lock:

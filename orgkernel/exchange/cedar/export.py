@@ -28,7 +28,8 @@ from orgkernel.graph.records import OrgRecords
 TARGET = "cedar"
 SCHEMA = """\
 namespace OrgKernel {
-  // The circumstances of a request. Every attribute is optional; one that is missing does not hold.
+  // The circumstances of a request. Every attribute is optional. One that is missing is not known: it allows nothing,
+  // and forbids what it could forbid. An empty text means that there is none.
   type Circumstances = {
     channel?: String,
     peer_kind?: String,

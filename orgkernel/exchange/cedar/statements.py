@@ -3,6 +3,9 @@
 First come the layers that every organization has; the entities contain the facts for them. Then come its access
 policies: when each applies, and what it allows, limits, denies and requires approval for. The `@id` of a policy is
 the code of the same reason in orgkernel's decision.
+
+A circumstance that the context does not contain is not known. A policy that allows does not hold then, and a policy that takes
+something away forbids as `CONTEXT_MISSING`, because it could hold.
 """
 
 from __future__ import annotations
@@ -39,35 +42,70 @@ def join_any(parts: Iterable[str]) -> str:
     return "(" + " || ".join(alternatives) + ")"
 
 
-def render_match(policy: Policy) -> str:
-    """The conditions on the principal and the circumstances of a policy."""
+def render_match(policy: Policy, *, possible: bool = False) -> str:
+    """The conditions on the principal and the circumstances of a policy.
+
+    If `possible`, the text is also true if circumstances that the context does not contain could satisfy them.
+    """
     principal = policy.match.principal
     who = () if principal is None else _list_principal_conditions(principal)
     conditions = policy.match.conditions
-    when = join_any(join_all(_list_conditions(each)) for each in conditions) if conditions else ALWAYS
-    return join_all((*who, when, *_list_status_conditions(policy)))
+    when = (
+        join_any(join_all(_list_conditions(each, possible)) for each in conditions) if conditions else ALWAYS
+    )
+    return join_all((*who, when, *_list_status_conditions(policy, possible)))
 
 
-def _list_status_conditions(policy: Policy) -> Iterator[str]:
+def _list_status_conditions(policy: Policy, possible: bool) -> Iterator[str]:
     """The alerts and the watches that a policy matches."""
     for name, values in (("alert", policy.match.alert), ("watch", policy.match.watch)):
         if values:
-            yield join_any(f"context has {name} && context.{name} == {render_text(each)}" for each in values)
+            yield join_any(_render_equal(name, each, possible) for each in values)
 
 
-def render_fallback(policy: Policy, others: Iterable[Policy], *, giving: bool) -> str:
-    """Always true, except for a fallback.
+def _render_equal(name: str, value: str, possible: bool) -> str:
+    text = render_text(value)
+    if possible:
+        return f"!(context has {name} && context.{name} != {text})"
+    return f"context has {name} && context.{name} == {text}"
 
-    It allows something if no other policy matches, and takes something away if no other policy that allows matches.
+
+def render_giving_fallback(policy: Policy, others: Iterable[Policy]) -> str:
+    """Always true, except for a fallback: it allows something only if no other policy can match.
+
+    Another policy that could match, and that allows the same then, does not silence it.
     """
     if not policy.fallback:
         return ALWAYS
-    matching = join_any(
-        render_match(other)
-        for other in others
-        if not other.fallback and other.effect in (("allow", "deny", "ask") if giving else ("allow",))
-    )
+    parts = []
+    for other in others:
+        if other.fallback or other.effect not in ("allow", "deny", "ask"):
+            continue
+        match, possible = render_match(other), render_match(other, possible=True)
+        parts.append(match if other.effect == "allow" else possible)
+        if other.effect == "allow" and possible != match:
+            parts.append(_render_without(possible, join_any(_list_covered(other))))
+    return _render_none(parts)
+
+
+def render_taking_fallback(policy: Policy, others: Iterable[Policy]) -> str:
+    """Always true, except for a fallback: it takes something away if no other policy that allows matches."""
+    if not policy.fallback:
+        return ALWAYS
+    allowing = (other for other in others if not other.fallback and other.effect == "allow")
+    return _render_none(map(render_match, allowing))
+
+
+def _render_none(conditions: Iterable[str]) -> str:
+    matching = join_any(conditions)
     return ALWAYS if matching == NEVER else f"!({matching})"
+
+
+def _render_without(condition: str, exception: str) -> str:
+    """A condition, except where another one is true."""
+    if exception == ALWAYS:
+        return NEVER
+    return condition if exception == NEVER else join_all((condition, f"!({exception})"))
 
 
 def _list_principal_conditions(principal: Principal) -> Iterator[str]:
@@ -92,17 +130,21 @@ def _render_unless(wanted: bool, condition: str) -> str:
     return condition if wanted else f"!({condition})"
 
 
-def _list_conditions(condition: Condition) -> Iterator[str]:
+def _list_conditions(condition: Condition, possible: bool) -> Iterator[str]:
     for name in _TOLD:
         value = getattr(condition, name)
         if value is not None:
-            yield f"context has {name} && context.{name} == {render_text(value)}"
+            yield _render_equal(name, value, possible)
     if condition.time == "weekends":
-        yield "context has weekend && context.weekend"
+        yield _render_known("weekend", "context.weekend", possible)
     elif condition.time is not None:
         start, end = map(_count_minutes, condition.time.split("-"))
         both = "&&" if start < end else "||"
-        yield f"context has minute && (context.minute >= {start} {both} context.minute < {end})"
+        yield _render_known("minute", f"(context.minute >= {start} {both} context.minute < {end})", possible)
+
+
+def _render_known(name: str, condition: str, possible: bool) -> str:
+    return f"!(context has {name} && !{condition})" if possible else f"context has {name} && {condition}"
 
 
 def _count_minutes(words: str) -> int:
@@ -190,30 +232,40 @@ def render_statements(definitions: Iterable[Definition[Policy]]) -> Iterator[str
 
 
 def _render_statement(name: str, policy: Policy, others: Iterable[Policy]) -> Iterator[str]:
-    match = join_all((render_match(policy), render_fallback(policy, others, giving=False)))
-    covered = join_any(_list_covered(policy))
-    denied = _render_denied(policy)
+    match = render_match(policy)
     if policy.effect == "allow":
-        gives = join_all((_OUTSIDE, render_match(policy), render_fallback(policy, others, giving=True)))
-        yield from _render("POLICY_ALLOW", name, "permit", gives, covered)
-        if policy.is_ceiling:
-            yield from _render(
-                "POLICY_CEILING", name, "forbid", match, join_any(_list_left_out(policy)), ESSENTIAL
-            )
+        gives = join_all((_OUTSIDE, match, render_giving_fallback(policy, others)))
+        yield from _render("POLICY_ALLOW", name, "permit", gives, join_any(_list_covered(policy)))
+    losses = tuple(_list_losses(policy))
+    fallback = render_taking_fallback(policy, others)
+    for code, covered, unless in losses:
+        yield from _render(code, name, "forbid", join_all((match, fallback)), covered, unless)
+    possible = render_match(policy, possible=True)
+    if possible != match:
+        taken = join_any(_render_without(covered, unless) for _, covered, unless in losses)
+        yield from _render("CONTEXT_MISSING", name, "forbid", join_all((possible, fallback)), taken, match)
+
+
+def _list_losses(policy: Policy) -> Iterator[tuple[str, str, str]]:
+    """What a policy takes away: the code, the resources, and when it does not take them away after all."""
+    denied = _render_denied(policy)
+    covered = join_any(_list_covered(policy))
+    if policy.effect == "allow" and policy.is_ceiling:
+        yield "POLICY_CEILING", join_any(_list_left_out(policy)), ESSENTIAL
     elif policy.effect == "deny":
         denied = join_any(_list_statements(covered, denied))
     elif policy.effect == "ask":
-        yield from _render("ASK_APPROVAL", name, "forbid", match, covered, _APPROVED)
-    yield from _render("POLICY_DENY", name, "forbid", match, denied)
+        yield "ASK_APPROVAL", covered, _APPROVED
+    yield "POLICY_DENY", denied, NEVER
 
 
 def _render(
-    code: str, name: str, effect: str, match: str, covered: str, unless: str | None = None
+    code: str, name: str, effect: str, match: str, covered: str, unless: str = NEVER
 ) -> Iterator[str]:
     if covered == NEVER:
         return
     when = "" if (body := join_all((match, covered))) == ALWAYS else f"\nwhen {{ {body} }}"
-    but = "" if unless is None else f"\nunless {{ {unless} }}"
+    but = "" if unless == NEVER else f"\nunless {{ {unless} }}"
     yield f"@id({render_text(f'{code}:{name}')})\n{effect} (principal, action, resource){when}{but};\n"
 
 
