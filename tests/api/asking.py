@@ -13,10 +13,10 @@ from orgkernel.state.location import StoreLocation
 ORG = "software_dev"
 ROLE = "codegen_specialist"
 ROLE_FILE = f"roles/{ROLE}.yaml"
-COMMANDER_FILE = "roles/engineering_xo.yaml"
-"""The profile of a role that commands others, so an error in it holds back the organization."""
-GOOD_LINE = "role_type: executive"
-BAD_LINE = "role_type: wizard"
+ORG_FILE = "org.yaml"
+"""The file of the organization itself: an error in it concerns all roles, so it holds back the organization."""
+GOOD_LINE = "org_name: Software Development Organization"
+BAD_LINE = "org_name: []"
 
 
 def client_of(

@@ -18,9 +18,9 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import (
     BAD_LINE,
-    COMMANDER_FILE,
     GOOD_LINE,
     ORG,
+    ORG_FILE,
     client_of,
     problem,
     stored_client,
@@ -170,7 +170,7 @@ def test_a_connection_that_is_closed_at_a_limit_is_counted(watched: Watched) -> 
 def test_a_broken_edit_shows(watched: Watched) -> None:
     """As a finding, a stale organization, and a reload that took some time."""
     before = watched.values()
-    file = watched.server.folder / ORG / COMMANDER_FILE
+    file = watched.server.folder / ORG / ORG_FILE
     good = file.read_text(encoding="utf-8")
     file.write_text(good.replace(GOOD_LINE, BAD_LINE), encoding="utf-8")
     until(lambda: get(watched.values(), "orgkernel_organizations", standing="stale"), bool)

@@ -17,7 +17,7 @@ from manifest_api.answering import Answers
 from manifest_api.reloading import Reloader, build_change_filter, identify, list_linked_paths
 from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
-from tests.api.asking import BAD_LINE, COMMANDER_FILE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of
+from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ORG_FILE, ROLE, ROLE_FILE, client_of
 from tests.support.patience import PATIENCE
 from tests.support.trees import change_line, write_tree
 
@@ -122,11 +122,11 @@ def test_watching_goes_on_after_a_crash(
 
     monkeypatch.setattr(reloading, "awatch", crash_once)
     monkeypatch.setattr(reloading, "_RETRY_SECONDS", 0)
-    change_line(folder / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+    change_line(folder / ORG_FILE, GOOD_LINE, BAD_LINE)
     asyncio.run(reloader.watch())
     assert begun == [None, True]
     assert "the documents cannot be watched" in caplog.text
-    assert "engineering_xo" in kernel.organization(ORG).snapshot.records.withheld
+    assert kernel.organization(ORG).stale
     assert not answers.reading_failed
 
 
@@ -148,10 +148,10 @@ def test_every_change_and_every_failure_is_followed_by_a_reload(
 
     async def changes(*_: str, **__: Any) -> AsyncIterator[set[Any]]:
         yield set()
-        change_line(folder / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+        change_line(folder / ORG_FILE, GOOD_LINE, BAD_LINE)
         yield {(Change.modified, path)}
         assert kernel.organization(ORG).stale
-        change_line(folder / COMMANDER_FILE, BAD_LINE, GOOD_LINE)
+        change_line(folder / ORG_FILE, BAD_LINE, GOOD_LINE)
         answers.reading_problem = "failed"
         yield {(Change.modified, path)}
         assert not kernel.organization(ORG).stale
@@ -179,10 +179,10 @@ def test_log_has_a_line_for_each_organization(folder: Path, caplog: pytest.LogCa
         ]
 
     assert said() == []
-    change_line(folder / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+    change_line(folder / ORG_FILE, GOOD_LINE, BAD_LINE)
     (line,) = said()
     assert line.startswith(f"kept: organization `{ORG}` answers from its last good version: ")
-    change_line(folder / COMMANDER_FILE, BAD_LINE, GOOD_LINE)
+    change_line(folder / ORG_FILE, BAD_LINE, GOOD_LINE)
     assert said() == [f"updated: organization `{ORG}`"]
     change_line(folder / ROLE_FILE, "role_name: Codegen Specialist", "role_name: Code Writer")
     assert said() == [f"updated: organization `{ORG}`"]

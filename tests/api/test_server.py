@@ -19,7 +19,7 @@ from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.snapshots.roots import resolve_paths
-from tests.api.asking import BAD_LINE, COMMANDER_FILE, GOOD_LINE, ORG, ROLE, ROLE_FILE, problem
+from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ORG_FILE, ROLE, ROLE_FILE, problem
 from tests.api.running import Server, running, until
 from tests.support.patience import PATIENCE
 from tests.support.trees import TEMPLATES, change_line, copy_template, write_tree
@@ -288,18 +288,18 @@ def test_folder_vanishes(server: Server, tmp_path: Path) -> None:
 def test_bad_edit_keeps_the_last_good_version(server: Server, role_file: Path) -> None:
     """After a bad edit the old version answers, says so everywhere, and recovers with the next good edit."""
     fresh = server.get(ROLE_URL)
-    change_line(role_file.parents[1] / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+    change_line(role_file.parents[1] / ORG_FILE, GOOD_LINE, BAD_LINE)
     until(lambda: readiness(server), lambda standing: standing == "stale")
     stale = server.get(ROLE_URL)
     assert stale.content == fresh.content
     assert stale.headers["orgkernel-stale"] == "true"
     assert "orgkernel-stale" not in server.get("/v1/orgs/blank").headers
     found = server.get("/v1/diagnostics").json()
-    assert [(each["code"], each["line"]) for each in found["diagnostics"]] == [("ORG104", 8)]
+    assert [(each["code"], each["line"]) for each in found["diagnostics"]] == [("ORG103", 7)]
     assert [each["org_id"] for each in found["not_fresh"]] == [ORG]
     server.until_logged(f"kept: organization `{ORG}` answers from its last good version")
-    assert "ORG104" in server.log
-    change_line(role_file.parents[1] / COMMANDER_FILE, BAD_LINE, GOOD_LINE)
+    assert "ORG103" in server.log
+    change_line(role_file.parents[1] / ORG_FILE, BAD_LINE, GOOD_LINE)
     until(lambda: readiness(server), lambda standing: standing == "served")
     assert "orgkernel-stale" not in server.get(ROLE_URL).headers
     assert server.get("/readyz").json()["status"] == "ready"
@@ -309,7 +309,7 @@ def test_bad_edit_keeps_the_last_good_version(server: Server, role_file: Path) -
 
 def test_organizations_move_on_without_the_bad_one(server: Server, role_file: Path, tmp_path: Path) -> None:
     """While one organization is kept, others take their edits."""
-    change_line(role_file.parents[1] / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+    change_line(role_file.parents[1] / ORG_FILE, GOOD_LINE, BAD_LINE)
     until(lambda: readiness(server), lambda standing: standing == "stale")
     blank = tmp_path / "documents" / "blank" / "org.yaml"
     change_line(blank, "org_name: My Organization", "org_name: Other")
@@ -331,13 +331,13 @@ def test_start_on_a_bad_organization(tmp_path: Path) -> None:
     documents = tmp_path / "documents"
     copy_template(documents / ORG, ORG)
     copy_template(documents / "blank", "blank")
-    change_line(documents / ORG / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+    change_line(documents / ORG / ORG_FILE, GOOD_LINE, BAD_LINE)
     with running(tmp_path, documents) as server:
         said = problem(server.get(ROLE_URL), 503, "NOT_SERVED")
-        assert [each["code"] for each in said["diagnostics"]] == ["ORG104"]
+        assert [each["code"] for each in said["diagnostics"]] == ["ORG103"]
         assert server.get("/v1/orgs/blank").status_code == 200
         assert server.get("/readyz").json()["status"] == "degraded"
-        change_line(documents / ORG / COMMANDER_FILE, BAD_LINE, GOOD_LINE)
+        change_line(documents / ORG / ORG_FILE, BAD_LINE, GOOD_LINE)
         until(lambda: server.get(ROLE_URL).status_code, lambda status: status == 200)
         assert server.get("/readyz").json()["status"] == "ready"
 

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from orgkernel.kernel.kernel import Kernel
-from tests.api.asking import BAD_LINE, COMMANDER_FILE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of, problem
+from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ORG_FILE, ROLE, ROLE_FILE, client_of, problem
 from tests.support.trees import change_line, copy_template
 
 MANIFEST = f"/v1/orgs/{ORG}/manifest"
@@ -79,7 +79,7 @@ def test_stale_answers_say_so(folder: Path) -> None:
     client = client_of(kernel)
     path = f"/v1/orgs/{ORG}/roles/{ROLE}"
     fresh = client.get(path)
-    change_line(folder / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+    change_line(folder / ORG_FILE, GOOD_LINE, BAD_LINE)
     kernel.reload()
     stale = client.get(path)
     assert (stale.content, stale.headers["orgkernel-stale"]) == (fresh.content, "true")
@@ -93,14 +93,14 @@ def test_stale_answers_say_so(folder: Path) -> None:
     assert ready.json()["status"] == "degraded"
     (standing,) = ready.json()["organizations"]
     assert (standing["standing"], standing["errors"]) == ("stale", 1)
-    assert ":8:12 ORG104" in standing["reason"]
+    assert ":7:11 ORG103" in standing["reason"]
     diagnostics = client.get("/v1/diagnostics").json()
     assert diagnostics["not_fresh"] == [standing]
     assert [(each["code"], each["line"], each["column"]) for each in diagnostics["diagnostics"]] == [
-        ("ORG104", 8, 12)
+        ("ORG103", 7, 11)
     ]
     assert client.get("/v1/snapshot").json()["organizations"][0]["standing"] == "stale"
-    change_line(folder / COMMANDER_FILE, BAD_LINE, GOOD_LINE)
+    change_line(folder / ORG_FILE, BAD_LINE, GOOD_LINE)
     kernel.reload()
     assert "orgkernel-stale" not in client.get(path).headers
     assert client.get("/readyz").json()["status"] == "ready"
@@ -110,7 +110,7 @@ def test_organization_with_errors_from_the_start(tmp_path: Path) -> None:
     """An organization that never was in order is 503 with what was found; the rest is served."""
     copy_template(tmp_path / "sigint_alpha", "sigint_alpha")
     copy_template(tmp_path / ORG, ORG)
-    change_line(tmp_path / ORG / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+    change_line(tmp_path / ORG / ORG_FILE, GOOD_LINE, BAD_LINE)
     client = client_of(Kernel.open(tmp_path))
     for response in (
         client.get(f"/v1/orgs/{ORG}"),
@@ -119,7 +119,7 @@ def test_organization_with_errors_from_the_start(tmp_path: Path) -> None:
         client.post(DISPATCH, json={"domain": "bugfix"}),
     ):
         said = problem(response, 503, "NOT_SERVED")
-        assert [(each["code"], each["line"]) for each in said["diagnostics"]] == [("ORG104", 8)]
+        assert [(each["code"], each["line"]) for each in said["diagnostics"]] == [("ORG103", 7)]
     assert client.get("/v1/orgs/sigint_alpha").status_code == 200
     assert client.get("/v1/orgs/active").json()["org_id"] == "sigint_alpha"
     lines = {each["org_id"]: each["standing"] for each in client.get("/v1/orgs").json()["organizations"]}
@@ -141,11 +141,11 @@ def test_unreadable_organization_file(folder: Path, text: str) -> None:
 
 def test_not_ready(folder: Path) -> None:
     """When nothing can be answered for, readiness is 503 and says why; liveness is not affected."""
-    change_line(folder / COMMANDER_FILE, GOOD_LINE, BAD_LINE)
+    change_line(folder / ORG_FILE, GOOD_LINE, BAD_LINE)
     client = client_of(Kernel.open(folder))
     said = problem(client.get("/readyz"), 503, "NOT_READY")
     assert [(each["org_id"], each["standing"]) for each in said["organizations"]] == [(ORG, "refused")]
-    assert [each["code"] for each in said["diagnostics"]] == ["ORG104"]
+    assert [each["code"] for each in said["diagnostics"]] == ["ORG103"]
     assert client.get("/livez").json() == {"status": "alive"}
 
 
