@@ -134,6 +134,8 @@ ACTING_AS_OPERATOR = [
     "pip install orgkernel==0.0.1", "pip install --force-reinstall ./orgkernel-0.0.1-py3-none-any.whl", "uv tool install --force 'orgkernel[all]'",
     "pipx reinstall orgkernel", "pip install 'orgkernel<1'", "pip uninstall -y requests orgkernel", "/usr/bin/pip3.12 uninstall orgkernel",
     "python3.12 -m pip uninstall -y orgkernel", "pip uninstall -y org''kernel", "python -c 'import orgkernel.state.grants'",
+    "orgkernel ownership audit --base a --brief b.yaml --record", "uv run orgkernel ownership audit --record --base a", "orgkernel check --fix org",
+    "python -m orgkernel check org --write-baseline=x", "orgkernel check org --fix; true",
     "touch org/roles/new.yaml", "cp src/a.py org/roles/new.yaml", "echo x > org/new.yaml", "mkdir -p .claude/plugins/x", "touch .claude/plugins/x.json",
     "touch ~/.claude/plugins/installed_plugins.json", "touch orgkernel.toml",
 ]  # fmt: skip
@@ -165,7 +167,7 @@ def test_no_other_tool_acts_as_operator(evaded: EvadedProject, tool: str, given:
     "command",
     [
         "orgkernel why role:builder use tool:x", "orgkernel can role:a use tool:b", "orgkernel check org", "orgkernel grant list", "orgkernel request create tool:x",
-        "orgkernel key list", "orgkernel manifest builder", "orgkernel --version", "orgkernel grant revoke --help", "orgkernel diff a b", "orgkernel audit verify",
+        "orgkernel key list", "orgkernel manifest builder", "orgkernel --version", "orgkernel grant revoke --help", "orgkernel diff a b", "orgkernel ownership audit --base a --brief b.yaml", "orgkernel audit verify",
         "orgkernel command check 'rm x'", "orgkernel host status --claude-code .", "orgkernel test org", "uv run orgkernel check", "python -m orgkernel check org",
         "git config --get user.name", "git config --list", "git config -l", "git config get user.name", "git config list", "git config --get-all a.b",
         "git config user.name", "pip show orgkernel", "pip list", "pip install requests", "npm install", "pip uninstall -y requests", "grep -rn orgkernel src",

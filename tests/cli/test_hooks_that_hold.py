@@ -30,11 +30,15 @@ ROUND_THE_HOOKS = (
     "export HUSKY=0; git commit -m x", "SKIP=orgkernel git commit -m x", "GIT_CONFIG_COUNT=1 git commit -m x", "sh -c 'git commit -n -m x'",
     "orgkernel ownership install-hooks --uninstall", "orgkernel grant issue agent:a tool:b", "orgkernel key create x", "orgkernel store restore a",
     "orgkernel ownership audit --base a --brief b --record", "pre-commit uninstall", "xargs git commit --no-verify -m x",
+    "/usr/lib/git-core/git-commit -n -m x", "HOME=/tmp/other git commit -m x", "XDG_CONFIG_HOME=/tmp/other git commit -m x",
+    "GIT_EXEC_PATH=/tmp/other git commit -m x", "orgkernel grant issue agent:a tool:b --reason --help",
+    "orgkernel key create x --note list", "orgkernel ownership audit --base a --brief b --record --org --help",
 )  # fmt: skip
 PLAIN = (
     "git commit -m 'no -n here'", "git commit -mn", "git push -n", "git merge -n other", "git config user.name x", "git config --get core.hooksPath",
     "git commit -m x -- --no-verify", "git log -n 3", "orgkernel task record r.yaml", "orgkernel ownership audit --base a --brief b",
-    "orgkernel key list", "pre-commit run", "echo --no-verify", "SKIP=1 make",
+    "orgkernel key list", "pre-commit run", "echo --no-verify", "SKIP=1 make", "JAVA_HOME=/x git status", "orgkernel grant issue --help",
+    "git-lfs pull",
 )  # fmt: skip
 
 
@@ -256,6 +260,10 @@ def test_a_server_decides_the_push_again(tmp_path: Path) -> None:
         )
         return done.returncode, done.stdout + done.stderr
 
+    def push(ref: str = "HEAD:refs/heads/main", *options: str) -> tuple[int, str]:
+        done = project.tries("push", "--no-verify", *options, str(remote), ref)
+        return done.returncode, done.stderr
+
     project.commit({"src/a.py": "2\n"}, BRIEF)
     first = project.git("rev-parse", "HEAD")
     code, text = verify()
@@ -280,3 +288,27 @@ def test_a_server_decides_the_push_again(tmp_path: Path) -> None:
     assert verify()[0] == 1
     code, text = verify("--base", "HEAD~1", "--brief", BRIEF, "--format", "json")
     assert (code, json.loads(text)[0]["outcome"]) == (0, "clean"), text
+
+    base = project.git("rev-parse", "HEAD~1")
+    assert push(f"{base}:refs/heads/main")[0] == 0
+
+    # A worker takes back and rewrites its own commits only, and removes no branch with commits that are nowhere else.
+    def rewrite(to: str, files: dict[str, str | bytes | None]) -> tuple[int, str]:
+        project.git("reset", "-q", "--hard", to)
+        if files:
+            project.commit(files, BRIEF)
+        return push("HEAD:refs/heads/main", "--force")
+
+    start = project.git("rev-parse", f"{base}~1")  # before the commit of a person
+    for files in ({}, {"src/a.py": "4\n"}):
+        code, text = rewrite(start, files)
+        assert (code, "takes 1 commit of others off `refs/heads/main`" in text) == (1, True), text
+    project.git("reset", "-q", "--hard", base)
+    project.commit({"src/a.py": "5\n"}, BRIEF)
+    assert push()[0] == 0
+    code, text = rewrite(base, {"src/a.py": "6\n"})
+    assert code == 0, text
+    assert push("HEAD:refs/heads/copy")[0] == 0
+    assert push(":refs/heads/copy")[0] == 0
+    code, text = push(":refs/heads/main")
+    assert (code, "without `refs/heads/main`, " in text) == (1, True), text

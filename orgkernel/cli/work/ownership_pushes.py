@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
-from orgkernel.cli.output import echo_indented, join_lines, list_places
+from orgkernel.cli.output import echo_indented, format_count, join_lines, list_places
 from orgkernel.cli.stores import open_operation, store_option
 from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
@@ -61,6 +61,8 @@ def verify_push(
     Each commit names its brief (`Brief: ID`), and the briefs are those of the store, not files of the worker. A commit
     without a brief is refused, unless the governance document says `commits: {held: agents}` and its author is no agent.
 
+    A forced push that takes commits of others off a branch is refused, and so is the removal of a branch with commits that are nowhere else.
+
     As a pre-receive hook: `exec orgkernel ownership verify-push --store STORE --path ORGANIZATION`.
 
     Exit codes: 0 allowed, 1 refused, 2 cannot tell.
@@ -88,10 +90,12 @@ def _read_ranges(repository: str) -> Iterator[tuple[str, str]]:
             raise UsageError(
                 f"{quote(line)} is not a line of a pre-receive hook", "pass `--base` and `--head`"
             )
-        old, new, _ = words
+        old, new, ref = words
         if not new.strip("0"):
+            _refuse_lost(repository, old, ref)
             continue
         if old.strip("0"):
+            _refuse_dropped(repository, old, new, ref)
             yield old, new
             continue
         listed = (
@@ -107,6 +111,30 @@ def _read_ranges(repository: str) -> Iterator[tuple[str, str]]:
             )
         if listed:
             yield ends[0], new
+
+
+def _refuse_dropped(repository: str, old: str, new: str, ref: str) -> None:
+    """Raise `UsageError` for a forced push that takes commits of others off a branch. A worker may rewrite its own ones."""
+    dropped = read_range(repository, new, old).changed.commits
+    pushed = {brief for each in read_range(repository, old, new).changed.commits for brief in each.briefs}
+    others = [each for each in dropped if not each.briefs or not pushed.issuperset(each.briefs)]
+    if others:
+        raise UsageError(
+            f"the push takes {format_count(len(others), 'commit')} of others off {quote(ref)}, such as {others[0].id[:12]}",
+            "merge them, and push without `--force`",
+        )
+
+
+def _refuse_lost(repository: str, old: str, ref: str) -> None:
+    """Raise `UsageError` for the removal of a branch or a tag with commits that are nowhere else."""
+    # `--all` would add `HEAD`, which can be the branch itself.
+    others = (f"--exclude={ref}", "--glob=refs/*")
+    listed = read_git(repository, "rev-list", old, "--not", *others, what="list the commits")
+    if lost := listed.decode().split():
+        raise UsageError(
+            f"without {quote(ref)}, {format_count(len(lost), 'commit')} would be lost, such as {lost[0][:12]}",
+            "merge the branch first",
+        )
 
 
 def _verify(

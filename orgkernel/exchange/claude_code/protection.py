@@ -36,6 +36,7 @@ def build_protection(
         "protected_commands": table["protected_commands"],
         "own_commands": {name: list(below) for name, below in own_commands.items()},
         "harmless_commands": table["harmless_commands"],
+        "operator_options": table["operator_options"],
         "package_programs": table["package_managers"]["programs"],
         "package_words": table["package_managers"]["changing"],
         "operator_modules": table["operator_modules"],

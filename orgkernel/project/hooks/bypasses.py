@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from orgkernel.project.hooks.claude_hook.operating import has_operator_option
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _GIT_VALUES: Final = (
@@ -33,12 +34,17 @@ _WITHOUT_HOOKS: Final = (
 )
 _SETTINGS: Final = lazy_pattern(r"(?i)core\.hookspath|alias\.|include(if)?\.")
 _VARIABLES: Final = lazy_pattern(
-    r"\b(HUSKY|HUSKY_SKIP_HOOKS|HUSKY_SKIP_INSTALL|SKIP|PRE_COMMIT_ALLOW_NO_CONFIG|LEFTHOOK|GIT_CONFIG(_\w+)?|GIT_DIR|GIT_TEMPLATE_DIR)="
+    r"\b(HUSKY|HUSKY_SKIP_HOOKS|HUSKY_SKIP_INSTALL|SKIP|PRE_COMMIT_ALLOW_NO_CONFIG|LEFTHOOK|GIT_CONFIG(_\w+)?|GIT_DIR|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|HOME|XDG_CONFIG_HOME)="
 )
 _OPERATING: Final = (
     "key", "grant", "restriction", "request", "store", "host", "agent", "crew", "org", "upgrade", "ownership install-hooks", "ownership verify-push",
+    "audit accept", "audit prune", "audit rotate-key", "lock break", "claim transfer", "gateway accept", "skill proposals", "salute drop",
 )  # fmt: skip
 """Commands of orgkernel with which a worker would act as an operator."""
+_OPERATING_OPTIONS: Final = ("check --fix", "check --write-baseline")
+"""The same for options of commands that otherwise read."""
+_READING: Final = ("list", "show", "info", "verify")
+_HELP: Final = ("--help", "-h")
 _MANAGERS: Final = ("pre-commit", "husky", "lefthook")
 _REMOVING: Final = ("uninstall", "install", "autoupdate", "migrate-config", "init", "set", "add")
 
@@ -51,21 +57,28 @@ def find_bypasses(command: str, programs: Iterable[Sequence[str]]) -> Iterator[s
         name, rest = os.path.basename(words[0]), [*words[1:]]
         if name == "git":
             yield from _find_in_git(rest)
+        elif name.startswith("git-"):  # a part of git, in its folder of programs
+            yield from _find_in_git([name.removeprefix("git-"), *rest])
         elif name == "orgkernel":
-            plain = [each for each in rest if not each.startswith("-")]
-            group = " ".join(plain[:2])
-            is_reading = not {"--help", "-h"}.isdisjoint(rest) or (plain[1:2] or [""])[0] in (
-                "list",
-                "show",
-                "info",
-                "verify",
-            )
-            if not is_reading and any(group == each or group.startswith(f"{each} ") for each in _OPERATING):
-                yield f"`orgkernel {group}` is a command of an operator"
-            elif group == "ownership audit" and "--record" in rest:
+            is_reading = _is_help(rest) or (rest[1:2] or [""])[0] in _READING
+            if not is_reading and (operating := _find_operating(rest)):
+                yield f"`orgkernel {operating}` is a command of an operator"
+            elif has_operator_option(rest, ("ownership audit --record",)):
                 yield "`orgkernel ownership audit --record` is recorded by the sender of the work"
         elif name in _MANAGERS and rest[:1] and rest[0] in _REMOVING:
             yield f"`{name} {rest[0]}` changes which hooks run"
+
+
+def _is_help(rest: Sequence[str]) -> bool:
+    """Whether a command only prints its help. Behind an option the word can be its value, as in `--reason --help`."""
+    group, action, third = (*rest[:3], "", "", "")[:3]
+    return group in _HELP or action in _HELP or (third in _HELP and not action.startswith("-"))
+
+
+def _find_operating(rest: Sequence[str]) -> str:
+    group = " ".join([each for each in rest if not each.startswith("-")][:2])
+    is_operating = any(group == each or group.startswith(f"{each} ") for each in _OPERATING)
+    return group if is_operating or has_operator_option(rest, _OPERATING_OPTIONS) else ""
 
 
 def _find_in_git(words: list[str]) -> Iterator[str]:

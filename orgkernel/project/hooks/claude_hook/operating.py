@@ -72,6 +72,16 @@ def is_harmless(words: Sequence[str], data: dict[str, Any]) -> bool:
     return not _find_own_command(words, data, is_first=True)
 
 
+def has_operator_option(rest: Sequence[str], options: Iterable[str]) -> bool:
+    """Whether the words after `orgkernel` have one of some options, each written with its command, as in `check --fix`."""
+    written = {each.partition("=")[0] for each in rest}
+    for each in options:
+        *command, option = each.split()
+        if list(rest[: len(command)]) == command and option in written:
+            return True
+    return False
+
+
 def _find_own_command(rest: Sequence[str], data: dict[str, Any], *, is_first: bool) -> str:
     known: dict[str, list[str]] = data.get("own_commands", {})
     harmless = data.get("harmless_commands", ())
@@ -85,6 +95,8 @@ def _find_own_command(rest: Sequence[str], data: dict[str, Any], *, is_first: bo
             if is_first or not known or (group.startswith("-") and _names_own(rest, known))
             else ""
         )
+    if has_operator_option(rest, data.get("operator_options", ())):
+        return " ".join((_OWN, *rest[:2]))
     below = known[group]
     if action in _HELP or (action in below and (third in _HELP or f"{group} {action}" in harmless)):
         return ""
