@@ -48,6 +48,8 @@ class DeclaredServer(msgspec.Struct, frozen=True):
     """How it is reached. None if it cannot be used."""
     error: str = ""
     """Why it cannot be used."""
+    declaration: bytes = b""
+    """Everything that the file says about it, without the values of variables, so that it can be compared."""
     secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Values that no answer may repeat, keyed by the name of the variable or of the header."""
 
@@ -76,7 +78,8 @@ def _read_declared_server(place: str, value: Any, variables: Mapping[str, str]) 
     provider = _build_provider(value, filled)
     if isinstance(provider, str) or filled.problem:
         return DeclaredServer(place, None, filled.problem or str(provider))
-    return DeclaredServer(place, provider, "", filled.secrets)
+    declaration = msgspec.json.encode(value, order="deterministic")
+    return DeclaredServer(place, provider, "", declaration, filled.secrets)
 
 
 class _Filled:

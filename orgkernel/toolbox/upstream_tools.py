@@ -168,7 +168,7 @@ def open_servers(
     declared = read_server_files(paths, variables)
     starts = asyncio.Semaphore(_MAX_STARTS_AT_ONCE)
     opened = [
-        Upstream(name, each.provider, secrets=each.secrets, starts=starts)
+        Upstream(name, each.provider, secrets=each.secrets, starts=starts, declaration=each.declaration)
         for name, each in declared.items()
         if each.provider is not None
     ]

@@ -145,6 +145,45 @@ def test_the_servers_are_read_again_when_their_file_changes(tmp_path: Path) -> N
         assert until(lambda: not runs(shop.box.processes[0]), bool)
 
 
+def test_a_changed_command_does_not_run_before_it_is_accepted(tmp_path: Path) -> None:
+    """A running gateway starts no other program in the place of a reviewed server, also if the server was gone in between; accepting it allows it."""
+    shop = Shop(tmp_path)
+    marker = tmp_path / "started"
+    words = [shop.box.command["command"], *shop.box.command["args"]]
+    changed = shop.box.command | {
+        "command": "sh",
+        "args": ["-c", f'touch "{marker}"; exec "$@"', "-", *words],
+    }
+    lock = tmp_path / "gateway.lock.json"
+    accept = ("gateway", "accept", "--mcp-config", str(shop.config), "--lock", str(lock))
+    shop.declare({"box": shop.box.command, "crate": shop.crate.command})
+    with on_wire(shop) as wire:
+        assert wire.text("box__look") == "look done"
+        shop.declare({"crate": shop.crate.command})
+        assert until(lambda: "there is no tool" in wire.text("box__look"), bool)
+        shop.declare({"box": changed, "crate": shop.crate.command})
+        assert until(
+            lambda: "its declaration has changed since the gateway used it" in wire.text("box__look"), bool
+        )
+        assert "orgkernel gateway accept" in wire.text("box__look")
+        assert "box__look" not in wire.tools()
+        assert wire.text("crate__look") == "look done"
+        assert not marker.exists()
+        shop.declare({"box": shop.box.command | {"orgkernel": {"may_ask": ["sampling"]}}})
+        assert until(lambda: "there is no tool" in wire.text("crate__look"), bool)
+        assert "its declaration has changed" in wire.text("box__look")
+        shop.declare({"box": shop.box.command})  # as the gateway used it
+        assert until(lambda: wire.text("box__look") == "look done", bool)
+        shop.declare({"box": changed})
+        assert until(lambda: "its declaration has changed" in wire.text("box__look"), bool)
+        assert not marker.exists()
+        assert run_here(*accept, "box", cwd=tmp_path).returncode == 0
+        marker.unlink()
+        assert until(lambda: wire.text("box__look") == "look done", bool)
+        assert marker.exists()
+    assert json.loads(lock.read_text())["servers"]["box"]["declared"]
+
+
 def _after(wire: Wire) -> str:
     """What the gateway has reported after a call."""
     wire.text("box__look")

@@ -275,7 +275,7 @@ def accept(
         for line in lines:
             click.echo(line)
         if server is not None or everything:
-            pins.accept(name, definitions, wanted)
+            pins.accept(name, definitions, wanted, upstreams[name].declaration)
         else:
             left += len(lines)
     if server is None and not everything:

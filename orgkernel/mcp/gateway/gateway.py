@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from orgkernel.mcp.gateway.list_changes import ListChanges
 from orgkernel.mcp.gateway.names import build_prefix, map_tool_names, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer
-from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
+from orgkernel.mcp.gateway.servers import Announce, ReviewedServer, render_accept_command
 from orgkernel.mcp.words import map_texts
 from orgkernel.toolbox.server_source import ServerSource
 from orgkernel.toolbox.upstream_tools import Upstream
@@ -74,6 +75,14 @@ class McpGateway:
         self.sessions = CallerSessions(self._review)
         self._unusable = _map_unusable(unusable or {})
         self._source = source
+        self._accept_options = tuple(accept_options)
+        self._is_remote = is_remote
+        self._used = {each.name: each.declaration for each in upstreams}
+        """The declaration with which each server was last used. The operator who starts the gateway has chosen the first ones."""
+        self._waiting: tuple[Upstream, ...] = ()
+        """Servers whose changed declaration waits for a review."""
+        self._compared = pins.generation
+        """The version of the accepted tools that they were compared with."""
         self._ending: set[asyncio.Task[None]] = set()
         self._say = say
         self._fronts = {build_prefix(name): name for name in self.servers}
@@ -95,16 +104,22 @@ class McpGateway:
     def refresh(self) -> None:
         """Read the files of the servers again if they have changed. Files that cannot be read leave the last servers.
 
-        A server that is declared in another way, or no longer, is ended; calls of it that run fail.
+        A server that is declared in another way, or no longer, is ended; calls of it that run fail. A changed declaration of a reviewed
+        server is not used before an operator accepts it, because whoever can write the file would otherwise choose a command that runs here.
         """
-        if self._source is None or not self._source.has_changed():
+        if self._source is None or not (self._source.has_changed() or self._has_accepted()):
             return
+        with suppress(UsageError):  # a call of a tool reports it
+            self._compared = self.pins.refresh()
         try:
             upstreams, unusable = self._source.read()
             require_apart(each.name for each in upstreams)
         except UsageError as error:
             self._say(f"the servers stay as they were: {error.message}")
             return
+        self._waiting = tuple(each for each in upstreams if not self._may_use(each))
+        upstreams = [each for each in upstreams if each not in self._waiting]
+        self._used |= {each.name: each.declaration for each in upstreams}
         servers: dict[str, ReviewedServer] = {}
         for each in upstreams:
             known = self.servers.get(each.name)
@@ -114,14 +129,52 @@ class McpGateway:
         ended = [each for name, each in self.servers.items() if servers.get(name) is not each]
         self.servers = servers
         self._fronts = {build_prefix(name): name for name in servers}
-        self._unusable = _map_unusable({name: each.error for name, each in unusable.items()})
+        reasons = {name: each.error for name, each in unusable.items()}
+        reasons |= {
+            each.name: self._explain_waiting(each, shows_command=not self._is_remote)
+            for each in self._waiting
+        }
+        self._unusable = _map_unusable(reasons)
         self._offers.clear()
         for server in ended:
             self._end(server)
         for name, declared in unusable.items():
             self._say(f"server {quote(name)} cannot be used: {declared.place}: {declared.error}")
+        for each in self._waiting:
+            self._say(
+                f"server {quote(each.name)} cannot be used: {self._explain_waiting(each, shows_command=True)}"
+            )
         self._say(f"read the servers again: {len(servers)} can be used")
         self.changes.announce()
+
+    def _may_use(self, upstream: Upstream) -> bool:
+        """Whether a running gateway may use a server as it is declared now."""
+        if self._used.get(upstream.name) == upstream.declaration:
+            return True
+        if (
+            upstream.name not in self._used
+            and not self.pins.knows(upstream.name)
+            and not self.pins.require_review
+        ):
+            return True  # a server that is seen for the first time
+        return self.pins.is_declaration_accepted(upstream.name, upstream.declaration)
+
+    def _has_accepted(self) -> bool:
+        """Whether an operator has accepted a changed declaration."""
+        if not self._waiting:
+            return False
+        with suppress(UsageError):  # a call of a tool reports it
+            self.pins.refresh()
+        if self.pins.generation == self._compared:
+            return False
+        self._compared = self.pins.generation
+        return any(map(self._may_use, self._waiting))
+
+    def _explain_waiting(self, upstream: Upstream, *, shows_command: bool) -> str:
+        todo = "an operator finds the command that accepts it in the log of the gateway"
+        if shows_command:
+            todo = f"run {render_accept_command((upstream.name,), self._accept_options)}"
+        return f"its declaration has changed since the gateway used it; {todo}"
 
     def _end(self, server: ReviewedServer) -> None:
         async def end() -> None:

@@ -45,6 +45,8 @@ class _Server(msgspec.Struct, forbid_unknown_fields=True):
     tools: dict[str, dict[str, Any]]
     withheld: list[str] = []
     """The accepted tools that the server lists differently or no longer, when it was last asked."""
+    declared: str = ""
+    """Digest of the declaration with which an operator last accepted tools. Empty if only a gateway has accepted them."""
 
 
 class _Lock(msgspec.Struct, forbid_unknown_fields=True):
@@ -56,6 +58,11 @@ def compute_digest(definition: ToolDefinition) -> str:
     """Compute the digest of a definition over all its fields, in any order."""
     text = json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def compute_declaration_digest(server: str, declaration: bytes) -> str:
+    """Compute the digest of a declaration. It is slow, because a declaration can contain a secret that could be guessed."""
+    return hashlib.scrypt(declaration, salt=server.encode(), n=2**14, r=8, p=1, dklen=32).hex()
 
 
 class Pins:
@@ -70,6 +77,7 @@ class Pins:
         self._stamp: object = None
         self._servers: dict[str, dict[str, dict[str, Any]]] = {}
         self._withheld: dict[str, frozenset[str]] = {}
+        self._declared: dict[str, str] = {}
         self._digests: dict[str, dict[str, str]] = {}
         self._encoded: dict[str, bytes] = {}
         """Encoded parts of the file, keyed by server, so a new server does not require encoding all others again."""
@@ -88,6 +96,7 @@ class Pins:
         lock = _read(self.path)
         self._servers = {server: dict(each.tools) for server, each in lock.items()}
         self._withheld = {server: frozenset(each.withheld) for server, each in lock.items() if each.withheld}
+        self._declared = {server: each.declared for server, each in lock.items() if each.declared}
         self._digests = {server: _map_digests(tools) for server, tools in self._servers.items()}
         self._encoded = {}
         self._stamp = stamp
@@ -111,6 +120,11 @@ class Pins:
         """The accepted tools of a server that were withheld when it was last asked."""
         return self._withheld.get(server, frozenset())
 
+    def is_declaration_accepted(self, server: str, declaration: bytes) -> bool:
+        """Whether an operator has accepted tools of a server that was declared in this way."""
+        known = self._declared.get(server)
+        return known is not None and known == compute_declaration_digest(server, declaration)
+
     def review(self, server: str, name: str, digest: str) -> Reviewed:
         """Whether a definition is the accepted one."""
         accepted = self._digests.get(server, {}).get(name)
@@ -119,11 +133,15 @@ class Pins:
         return "accepted" if accepted == digest else "changed"
 
     def accept(
-        self, server: str, listed: Mapping[str, ToolDefinition], names: Iterable[str] | None = None
+        self,
+        server: str,
+        listed: Mapping[str, ToolDefinition],
+        names: Iterable[str] | None = None,
+        declaration: bytes = b"",
     ) -> None:
         """Accept the tools that a server lists: all or only some of them. Raises `UsageError`.
 
-        If all are accepted, tools that the server no longer lists are removed.
+        With a `declaration`, a running gateway may use the server as it is declared there. If all are accepted, tools that the server no longer lists are removed.
         """
 
         def accept_listed(known: _Server) -> _Server:
@@ -134,7 +152,8 @@ class Pins:
                     tools[name] = dict(listed[name])
                 else:
                     tools.pop(name, None)
-            return _Server(tools, sorted(set(known.withheld) - chosen))
+            declared = compute_declaration_digest(server, declaration) if declaration else known.declared
+            return _Server(tools, sorted(set(known.withheld) - chosen), declared)
 
         self._change(server, accept_listed)
 
@@ -144,26 +163,26 @@ class Pins:
         Raises `UsageError`.
         """
         if names != self.withheld(server):
-            self._change(server, lambda known: _Server(known.tools, sorted(names)))
+            self._change(server, lambda known: _Server(known.tools, sorted(names), known.declared))
 
     def _change(self, server: str, change: Callable[[_Server], _Server]) -> None:
         """Write the part of a server. Raises `UsageError`."""
         try:
             with change_alone(self.path, WAIT_SECONDS):
                 self.refresh()
-                known = change(_Server(self._servers.get(server, {}), sorted(self.withheld(server))))
+                known = change(self._get_part(server))
                 if os.path.islink(self.path):
                     raise ValueError("it is a link")
                 encoded = _encode(server, known)
                 _require_readable(server, known, encoded)
                 for each in self._servers.keys() - self._encoded.keys():
-                    part = _Server(self._servers[each], sorted(self.withheld(each)))
-                    self._encoded[each] = _encode(each, part)
+                    self._encoded[each] = _encode(each, self._get_part(each))
                 replace_file(self.path, _encode_file({**self._encoded, server: encoded}))
                 self._encoded[server] = encoded
                 # Written content is not read again: with many servers, each new server would read all of them.
                 self._servers = {**self._servers, server: known.tools}
                 self._withheld = {**self._withheld, server: frozenset(known.withheld)}
+                self._declared = {**self._declared, server: known.declared}
                 self._digests[server] = _map_digests(known.tools)
                 self._stamp = _read_stamp(self.path)
                 self.generation += 1
@@ -174,6 +193,12 @@ class Pins:
                 f"{quote(self.path)} cannot be written: {_describe_reason(error)}",
                 "name another file with `--lock`, or accept the tools where it can be written",
             ) from None
+
+    def _get_part(self, server: str) -> _Server:
+        """The part of a server as it was last read or written."""
+        return _Server(
+            self._servers.get(server, {}), sorted(self.withheld(server)), self._declared.get(server, "")
+        )
 
 
 def _map_digests(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
@@ -193,6 +218,8 @@ def _encode(server: str, part: _Server) -> bytes:
     fields: dict[str, Any] = {"tools": dict(sorted(part.tools.items()))}
     if part.withheld:
         fields["withheld"] = part.withheld
+    if part.declared:
+        fields["declared"] = part.declared
     content = {server: fields}
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     text = _UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)

@@ -40,7 +40,7 @@ class WithheldTool(NamedTuple):
         tool = f"tool {quote(self.name)} of server {quote(server)}"
         todo = "an operator finds the command that accepts it in the log of the gateway"
         if accept_options is not None:
-            todo = f"run {_render_command(server, self.name, accept_options)}"
+            todo = f"run {render_accept_command((server, self.name), accept_options)}"
         if self.state == "new":
             return f"{tool} is withheld: it has not been reviewed; {todo}"
         changed = f" (changed: {listing(self.fields)})" if self.fields else ""
@@ -269,9 +269,11 @@ class ReviewedServer:
         self._say(clean(text))
 
 
-def _render_command(server: str, name: str, options: Sequence[str]) -> str:
-    """A command to paste into a shell. The server chooses the name, so it is quoted as one word."""
-    is_plain = len(name) <= _MAX_WORD_LENGTH and clean(name) == name and "`" not in name
-    words = [server, name] if is_plain else [server]
+def render_accept_command(names: Sequence[str], options: Sequence[str]) -> str:
+    """A command to paste into a shell, for a server and perhaps one of its tools. The server chooses the name of the tool, so it is quoted as one word."""
+    server, *tools = names
+    words = [
+        server, *(each for each in tools if len(each) <= _MAX_WORD_LENGTH and clean(each) == each and "`" not in each)
+    ]  # fmt: skip
     separator = ["--"] if any(each.startswith("-") for each in words) else []
     return f"`{shlex.join(['orgkernel', 'gateway', 'accept', *options, *separator, *words])}`"

@@ -83,13 +83,15 @@ class Upstream:
         secrets: Mapping[str, str] | None = None,
         on_change: Callable[[str], None] | None = None,
         starts: asyncio.Semaphore | None = None,
+        declaration: bytes = b"",
     ) -> None:
         """`secrets` are masked in all answers, like values of the provider in places of secrets. `on_change` is called with the name when a list is no longer valid.
 
-        `starts` limits concurrent starts: servers of one gateway share it.
+        `starts` limits concurrent starts: servers of one gateway share it. `declaration` is what a file says about the server.
         """
         limits = limits or UpstreamLimits()
         self.name = name
+        self.declaration = declaration
         self._provider = provider
         self._limits = msgspec.structs.replace(limits, max_bytes=min(limits.max_bytes, provider.max_bytes))
         self._secrets = dict(secrets or {})
