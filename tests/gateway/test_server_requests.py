@@ -109,6 +109,47 @@ def test_a_client_without_a_handshake_answers_with_the_call(tmp_path: Path) -> N
         assert len(shop.box.calls) == calls
 
 
+def test_a_paused_call_is_continued_by_its_caller_only(tmp_path: Path) -> None:
+    """The state of another key, of other arguments and of another tool continues nothing, and begins nothing again. A state counts once."""
+    shop = asking_shop(tmp_path)
+    can = ENVELOPE | {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+    form = {"action": "accept", "content": {"n": 5}}
+    with over_http(shop) as http:
+        ann, amy = http.key("ann"), http.key("amy")
+
+        def call(
+            key: str,
+            name: str = "box__look",
+            arguments: dict[str, Any] | None = None,
+            state: str = "",
+            asked: str = "",
+        ) -> Any:
+            params: dict[str, Any] = {"name": name, "arguments": arguments or {}, "_meta": can}
+            if state:
+                params |= {"requestState": state, "inputResponses": {asked: form}}
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            return http.post(key, message, **headers_of(ERA, name)).json()
+
+        paused = call(ann)["result"]
+        assert paused["resultType"] == "input_required"
+        again = {"state": paused["requestState"], "asked": next(iter(paused["inputRequests"]))}
+        for key, name, arguments in (
+            (amy, "box__look", {}), (http.key("ann"), "box__look", {}), (ann, "box__look", {"x": 1}), (ann, "box__send", {}),
+        ):  # fmt: skip
+            assert (
+                "no longer waits for this answer" in call(key, name, arguments, **again)["error"]["message"]
+            )
+        assert len(shop.box.calls) == 1
+        assert json.loads(call(ann, **again)["result"]["content"][0]["text"]) == form
+        assert "no longer waits for this answer" in call(ann, **again)["error"]["message"]
+        # No server may ask any more.
+        shop.declare({"crate": shop.crate.command})
+        assert until(lambda: "box__look" not in http.tools(ann), bool)
+        assert "no longer waits for this answer" in call(ann, "crate__look", **again)["error"]["message"]
+        assert len(shop.box.calls) == 1
+        assert not shop.crate.calls
+
+
 def test_each_caller_has_its_own_connection_to_a_server_that_keeps_state(tmp_path: Path) -> None:
     """Two agents have two processes, and one agent keeps its own; other servers are shared."""
     shop = Shop(tmp_path)

@@ -111,7 +111,8 @@ def build_gateway_server(
             )  # fmt: skip
 
         try:
-            if not gateway.may_ask:
+            # A state of a paused call never begins a call, also if no server may ask any more.
+            if not gateway.may_ask and params.request_state is None:
                 return _adapt_to_protocol(ctx, await call(None))
             if not _is_modern(ctx):
                 return await call(build_connected_asker(ctx))
