@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from orgkernel.documents.records import (
@@ -172,25 +172,33 @@ def _build_crew_attributes(names: list[str], rank: str | None, profiles: list[Ro
 
 
 def _build_scoped_actions(view: OrgView, roles: list[str]) -> Entity:
-    """The actions that write files, if every role that has them is limited by a file scope."""
     posts = view.records.posts
     if not any(posts[role].profile.file_scope for role in roles):
         return {}
+    return {"scoped": list(list_scoped_actions(view, roles, _map_required_levels))}
+
+
+def list_scoped_actions(
+    view: OrgView, roles: list[str], map_levels: Callable[[Tool], Mapping[str, str]]
+) -> Iterator[str]:
+    """The actions that write files, `TOOL/ACTION`, if every role that has them is limited by a file scope.
+
+    `map_levels` returns the actions of a tool, each with the level that it requires.
+    """
+    posts = view.records.posts
     equipped = {role: view.get_tool_levels(role) for role in roles}
     essential = {tool for role in roles for tool in find_essential_among(view, posts[role], equipped[role])}
-    action_ids = []
     for tool_id, declared in view.records.tools.items():
         tool = declared.record
         if not tool.opens_files or (tool_id in essential and not tool.path_arguments):
             continue
-        for action, level in _map_required_levels(tool).items():
+        for action, level in map_levels(tool).items():
             needed = LEVELS.index(level)
             if needed < _WRITE or action == "lock":
                 continue
             giving = [role for role in roles if LEVELS.index(equipped[role].get(tool_id, "none")) >= needed]
             if all(posts[role].profile.file_scope for role in giving or roles):
-                action_ids.append(f"{tool_id}/{action}")
-    return {"scoped": action_ids}
+                yield f"{tool_id}/{action}"
 
 
 def _list_memberships(view: OrgView, role_id: str, profile: RoleProfile) -> Iterator[tuple[str, str]]:

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from orgkernel.documents.records import DATA_TIERS, STAR, Condition, Policy, Principal
-from orgkernel.exchange.cedar.entities import build_entities
-from orgkernel.exchange.cedar.words import NAMESPACE
+from orgkernel.documents.records import DATA_TIERS, LEVELS, STAR, Condition, Policy, Principal
+from orgkernel.exchange.cedar.entities import build_entities, list_scoped_actions
+from orgkernel.exchange.cedar.words import NAMESPACE, build_holders_id
 from orgkernel.graph.questions import OrgView
 
 OpaValue = dict[str, Any]
+HIGHEST = LEVELS[-1]
 CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 _SUBJECTS = {"Role": "role", "Agent": "agent", "Person": "person", "System": "system", "Webhook": "webhook"}
 # The groups of a `*` of each kind. A role means any agent that fills it.
@@ -32,18 +33,26 @@ def build_data(view: OrgView) -> OpaValue:
     parents = {key: [_build_key(parent) for parent in each["parents"]] for key, each in entities}
     tools: OpaValue = {}
     subjects: OpaValue = {}
+    ranks: dict[str, Mapping[str, str] | None] = {}
     credentials: OpaValue = {}
     data: OpaValue = {}
     for key, entity in entities:
         kind, _, name = key.partition(":")
         attrs = entity["attrs"]
         if kind in _SUBJECTS:
-            subjects[f"{_SUBJECTS[kind]}:{name}"] = _build_subject(_SUBJECTS[kind], key, attrs, parents)
+            subject = _build_subject(_SUBJECTS[kind], key, attrs, parents)
+            if "scoped" in attrs:
+                roles = [name] if kind == "Role" else [each.partition(":")[2] for each in parents[key]]
+                subject["scoped"] |= _build_flags(list_scoped_actions(view, roles, lambda _: {"": HIGHEST}))
+            subjects[f"{_SUBJECTS[kind]}:{name}"] = subject
         elif kind == "Tool":
             tools[name] = _build_tool(attrs)
+            ranks[name] = view.records.get_rank_levels(name)
         elif kind == "ToolAction":
             tool, _, action = name.rpartition("/")
             tools[tool]["actions"][action] = _build_action(attrs)
+            if action == "use":
+                tools[tool]["undeclared_action"] = _build_undeclared_action(tool, attrs, ranks[tool])
         elif kind == "Credential":
             credentials[name] = {"holders": _build_key(attrs["holders"]["__entity"])}
         elif kind == "Data":
@@ -124,6 +133,19 @@ def _build_action(attrs: OpaValue) -> OpaValue:
     return action | ({"ranks": _build_flags(attrs["ranks"])} if "ranks" in attrs else {})
 
 
+def _build_undeclared_action(tool_id: str, attrs: OpaValue, ranks: Mapping[str, str] | None) -> OpaValue:
+    """What an action that the tool does not declare would need: the highest level, and the lock and the limits of `use`."""
+    action = {
+        "holders": f"Group:{build_holders_id(f'tool:{tool_id}', HIGHEST)}",
+        "needs_lock": attrs["needs_lock"],
+        "limited": attrs["limited"],
+        "word": f"{tool_id}/",
+    }
+    if ranks is None:
+        return action
+    return action | {"ranks": _build_flags(rank for rank, level in ranks.items() if level == HIGHEST)}
+
+
 def _build_policy(policy: Policy, tools: list[str], credentials: list[str], data: OpaValue) -> OpaValue:
     covers = _list_covered(policy, tools, credentials, data)
     denies = {"tool": _list_matching(tools, policy.denied_tools)}
@@ -137,7 +159,35 @@ def _build_policy(policy: Policy, tools: list[str], credentials: list[str], data
         "covers": covers,
         "denies": denies,
         "leaves_out": _list_left_out(policy, covers, tools, credentials, data) if policy.is_ceiling else {},
+        "has_parts": _has_parts(policy),
+        "undeclared": dict(_build_undeclared_words(policy)),
     }
+
+
+def _has_parts(policy: Policy) -> bool:
+    """Whether it is about some paths, commands or arguments of its tools."""
+    permissions = policy.permissions
+    return policy.named_tools is not None and bool(
+        permissions.paths or permissions.commands or permissions.input
+    )
+
+
+def _build_undeclared_words(policy: Policy) -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """The words of a policy that names that nobody declares can match, by the kind of resource."""
+    permissions = policy.permissions
+    everything = [STAR] if policy.is_everything else None
+    named = everything or policy.named_tools
+    if (named is not None or policy.denied_tools) and not _has_parts(policy):
+        spared = [] if policy.is_everything else list(policy.spared_tools)
+        yield "tool", {"named": list(named or ()), "spared": spared, "denied": list(policy.denied_tools)}
+    credentials = everything or permissions.credentials
+    if credentials is not None:
+        yield "credential", {"named": list(credentials), "spared": [], "denied": []}
+    if everything or permissions.data is not None:
+        # Undeclared data is of the lowest tier.
+        tier = 0 if permissions.data is None else DATA_TIERS.index(permissions.data)
+        covered = everything or (tier > 0 if policy.effect == "allow" else tier == 0)
+        yield "data", {"named": [STAR] if covered else [], "spared": [], "denied": []}
 
 
 def _list_covered(

@@ -35,7 +35,7 @@ reasons := set() if {
 	outcome == "conditional"
 } else := giving if {
 	outcome == "allow"
-} else := stopping | asking
+} else := (stopping | asking) | lacking
 
 # The outcome for the circumstances that are stated.
 stated_outcome := "deny" if {
@@ -78,10 +78,19 @@ resource := organization.tools[resource_name] if {
 
 tool_action := resource.actions[question.action] if resource_kind == "tool"
 
+# An action that the tool does not have is denied. The other reasons are those of an action of the highest level.
+required := tool_action if {
+	tool_action
+} else := resource.undeclared_action if resource_kind == "tool"
+
 # Who has it: of a tool by the action, of the rest by the resource.
-holders := tool_action.holders if {
+holders := required.holders if {
 	resource_kind == "tool"
-} else := resource.holders
+} else := resource.holders if {
+	resource_kind == "credential"
+} else := resource.holders if {
+	question.action == "read"
+}
 
 is_essential if {
 	resource_kind == "tool"
@@ -146,12 +155,12 @@ not_understood contains "resource" if count(parts) != 2
 
 # -- what gives
 
-giving contains "BOUND_TO_ROLE" if subject.groups[holders]
-
-giving contains "ESSENTIAL_TOOL" if {
-	is_essential
-	tool_action
+giving contains "BOUND_TO_ROLE" if {
+	subject.groups[holders]
+	not is_essential
 }
+
+giving contains "ESSENTIAL_TOOL" if is_essential
 
 giving contains "POLICY_ALLOW" if {
 	subject.groups["Group:outside"]
@@ -160,6 +169,26 @@ giving contains "POLICY_ALLOW" if {
 	policy.effect == "allow"
 	not is_silenced(policy)
 	policy.covers[resource_kind][resource_name]
+	is_readable
+}
+
+# Data has one action, whose level is the tier. Another one would need more than any tier.
+is_readable if resource_kind != "data"
+
+is_readable if question.action == "read"
+
+# -- what is lacking if nothing gives
+
+lacking contains "NOT_BOUND_TO_ROLE" if {
+	subject.crew
+	resource
+	count(giving) == 0
+}
+
+lacking contains "NO_POLICY_MATCH" if {
+	subject.crew == false
+	resource
+	count(giving) == 0
 }
 
 # -- what stops
@@ -176,15 +205,18 @@ stopping contains "ACTION_UNKNOWN" if {
 
 stopping contains "ACTION_UNKNOWN" if {
 	resource_kind == "credential"
+	resource
 	question.action != "use"
 }
 
 stopping contains "ACTION_UNKNOWN" if {
 	resource_kind == "data"
+	resource
 	question.action != "read"
 }
 
 stopping contains "TOOL_DISABLED" if {
+	subject
 	resource_kind == "tool"
 	resource.enabled == false
 }
@@ -203,6 +235,7 @@ is_in_department if {
 }
 
 stopping contains "NOT_IN_RESTRICTED_TO" if {
+	subject
 	resource_kind == "tool"
 	resource.restricted_to
 	not is_named
@@ -216,13 +249,14 @@ is_named if {
 
 stopping contains "RANK_TOO_LOW" if {
 	subject.crew
-	tool_action.ranks
-	not tool_action.ranks[subject.rank]
+	required.ranks
+	not required.ranks[subject.rank]
 	not is_essential
 }
 
 # Test results are state, which no document has, so nobody has passed any.
 stopping contains "QUALIFICATION_MISSING" if {
+	subject
 	resource_kind == "tool"
 	count(resource.qualifications) > 0
 	not is_essential
@@ -235,23 +269,65 @@ stopping contains "POSITION_CAP" if {
 }
 
 stopping contains "WRITE_OUT_OF_FILE_SCOPE" if {
-	subject.scoped[tool_action.word]
+	subject.scoped[required.word]
 	not circumstances.in_file_scope
 }
 
 stopping contains "LIMIT_REACHED" if {
-	tool_action.limited
+	subject
+	required.limited
 	not circumstances.within_limits
 }
 
 stopping contains "LOCKED" if {
-	tool_action.needs_lock
+	subject
+	required.needs_lock
 	not circumstances.holds_lock
 }
 
 stopping contains "POLICY_DENY" if {
 	some id in taking
-	organization.policies[id].denies[resource_kind][resource_name]
+	policy := organization.policies[id]
+	policy.denies[resource_kind][resource_name]
+	not policy.has_parts
+}
+
+# The question states no paths, commands or arguments, or it would be undecided.
+stopping contains "PART_NOT_STATED" if {
+	some id in taking
+	policy := organization.policies[id]
+	policy.denies[resource_kind][resource_name]
+	policy.has_parts
+}
+
+# A policy can be about names that no document declares, by a star.
+stopping contains "POLICY_DENY" if {
+	not resource
+	some id in taking
+	matches(organization.policies[id].undeclared[resource_kind].denied)
+}
+
+stopping contains "POLICY_DENY" if {
+	not resource
+	some id in taking
+	policy := organization.policies[id]
+	policy.effect == "deny"
+	covers_undeclared(policy)
+}
+
+stopping contains "POLICY_CEILING" if {
+	not resource
+	some id in taking
+	policy := organization.policies[id]
+	policy.leaves_out[resource_kind]
+	not covers_undeclared(policy)
+}
+
+stopping contains "POLICY_CEILING" if {
+	resource_kind == "data"
+	question.action != "read"
+	some id in taking
+	organization.policies[id].leaves_out.data
 }
 
 stopping contains "POLICY_CEILING" if {
@@ -267,9 +343,32 @@ asking contains "ASK_APPROVAL" if {
 	policy.covers[resource_kind][resource_name]
 }
 
+asking contains "ASK_APPROVAL" if {
+	not resource
+	some id in taking
+	policy := organization.policies[id]
+	policy.effect == "ask"
+	covers_undeclared(policy)
+}
+
+covers_undeclared(policy) if {
+	words := policy.undeclared[resource_kind]
+	matches(words.named)
+	not matches(words.spared)
+}
+
+matches(words) if resource_name in words
+
+matches(words) if {
+	some word in words
+	endswith(word, "*")
+	startswith(resource_name, trim_suffix(word, "*"))
+}
+
 # -- policies
 
 holding contains id if {
+	subject
 	some id, policy in organization.policies
 	is_about(policy)
 	applies_now(policy)
