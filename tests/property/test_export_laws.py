@@ -14,6 +14,7 @@ import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from orgkernel.decisions.access.circumstances import CIRCUMSTANCES, read_circumstances
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
@@ -110,10 +111,24 @@ READINGS: Mapping[str, Reading] = {
     "crewai": Reading(_crew_name, _crew_tools),
 }
 READABLE = tuple(name for name in READINGS if name in FORMATS)
-CONTEXTS = tuple(
-    AccessContext(alert=alert, watch=watch, channel=channel)
-    for alert, watch, channel in ((None, None, None), ("RED", "alpha", "slack"), ("YELLOW", "gamma", None))
-)
+
+
+def list_contexts(view: OrgView) -> list[AccessContext]:
+    """No circumstance, some that no policy may name, and what each condition of a policy names; at night, and on a Saturday."""
+    policies = [each.record.match for each in view.records.policies.values()]
+    named = [
+        {name: value for name in CIRCUMSTANCES if (value := getattr(each, name)) is not None}
+        for match in policies
+        for each in read_circumstances(match)
+    ]
+    stated = [
+        {},
+        {"alert": "RED", "watch": "alpha", "channel": "slack"},
+        dict.fromkeys(CIRCUMSTANCES, ""),
+        *named,
+    ]
+    distinct = [each for number, each in enumerate(stated) if each not in stated[:number]]
+    return [AccessContext(now=now, **each) for each in distinct for now in (0.0, 216_000.0)]
 
 
 def read_again(export: ConvertedFiles, target: str) -> OrgView:
@@ -146,6 +161,7 @@ def check_laws(view: OrgView, target: str) -> None:
     assert set(again.roles) == set(roster.names.values())
     assert len(lost) == len(export.lost)
     derive_name = READINGS[target].derive_name
+    contexts = list_contexts(view)
     asked = asked_in(export, target)
     given = elsewhere = 0
     for role in roster.roles.values():
@@ -162,7 +178,7 @@ def check_laws(view: OrgView, target: str) -> None:
                 continue
             given += len(same)
             for held in same:
-                check_given(view, role.id, held, may_ask=name in asked)
+                check_given(view, role.id, held, contexts, may_ask=name in asked)
         if calls_others(export, target, role):
             elsewhere += sum(calls(held) for held in role.held("given"))
         assert (again.get_superior(role.name) is None) or again.get_superior(
@@ -182,11 +198,13 @@ def check_laws(view: OrgView, target: str) -> None:
     assert listed == given + elsewhere + reported
 
 
-def check_given(view: OrgView, role: str, held: HeldTool, *, may_ask: bool) -> None:
-    """Nothing is given that our own decision refuses: every action, in every circumstance we think of."""
+def check_given(
+    view: OrgView, role: str, held: HeldTool, contexts: Iterable[AccessContext], *, may_ask: bool
+) -> None:
+    """Nothing is given that our own decision refuses: every action, in every circumstance that a policy names, and in none."""
     allowed = {"allow", "ask"} if may_ask else {"allow"}
     for action in held.tool.required_levels:
-        for context in CONTEXTS:
+        for context in contexts:
             request = AccessRequest(f"role:{role}", action, f"tool:{held.id}", context)
             assert decide_access(view, request).outcome in allowed, (role, held.id, action)
 
