@@ -242,7 +242,9 @@ def _render_statement(name: str, policy: Policy, others: Iterable[Policy]) -> It
         yield from _render(code, name, "forbid", join_all((match, fallback)), covered, unless)
     possible = render_match(policy, possible=True)
     if possible != match:
-        taken = join_any(_render_without(covered, unless) for _, covered, unless in losses)
+        taken = join_any(
+            _list_statements(*(_render_without(covered, unless) for _, covered, unless in losses))
+        )
         yield from _render("CONTEXT_MISSING", name, "forbid", join_all((possible, fallback)), taken, match)
 
 
