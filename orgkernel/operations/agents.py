@@ -17,7 +17,12 @@ from orgkernel.decisions.access.layers.rank import get_current_rank
 from orgkernel.decisions.access.subject import NO_RANK, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.crew.promotion import check_rank
-from orgkernel.decisions.evidence.qualifications import compute_level_for_score, decide_standing, has_passed
+from orgkernel.decisions.evidence.qualifications import (
+    compute_end,
+    compute_level_for_score,
+    decide_standing,
+    has_passed,
+)
 from orgkernel.decisions.evidence.skill_levels import get_skill_terms
 from orgkernel.decisions.evidence.state_view import (
     ALL_ORGANIZATIONS,
@@ -242,6 +247,8 @@ def record_result(
         org_id=org_id,
         score=score,
         passed=passed,
+        # A level that the result raises lapses at this end, which is why the end is stored.
+        expires_at=compute_end(declared, result),
         sample_size=sample_size,
         digests=digests,
         run=run,

@@ -27,7 +27,7 @@ from orgkernel.state.rows import (
     require_time,
     require_word,
 )
-from orgkernel.state.skills import lower_skills, raise_skill
+from orgkernel.state.skills import lower_lapsed, lower_skills, raise_skill
 from orgkernel.state.tables import agents, qualification_results
 from orgkernel.state.writer import Transaction
 
@@ -274,6 +274,8 @@ class Results:
             earlier = _find_same_evidence(transaction, result)
             if run and earlier is not None:
                 return earlier
+            for terms, _ in raises if earlier is None else ():
+                lower_lapsed(transaction, org_id, agent_id, terms, actor=actor)
             row = encode_row(result)
             del row["result_id"]
             written = transaction.connection.execute(

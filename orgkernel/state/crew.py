@@ -44,7 +44,7 @@ from orgkernel.state.rows import (
     require_time,
     require_word,
 )
-from orgkernel.state.skills import build_history_row, build_new_skill, exercise_skill
+from orgkernel.state.skills import build_history_row, build_new_skill, encode_skill, exercise_skill
 from orgkernel.state.tables import (
     agent_identities,
     agent_service,
@@ -371,7 +371,7 @@ def _commission(
         for skill in new:
             held[agent_id].add(skill)
             record = build_new_skill(org_id, agent_id, skill, LOWEST, now, "commissioning")
-            rows[skill_records].append(encode_row(record))
+            rows[skill_records].append(encode_skill(record))
             rows[skill_assessments].append(build_history_row(record, "acquired", now, actor, note))
         result = CommissionedAgent(agent_id, identities[agent_id], added, born, assigned, new)
         # Commissioning the same crew again changes nothing, and leaves no entry in the audit.

@@ -32,6 +32,7 @@ from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
 from orgkernel.state.report_order import group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record, group_rows
+from orgkernel.state.skill_lapses import add_lapses
 from orgkernel.state.tables import (
     audit,
     file_claims,
@@ -173,10 +174,10 @@ def _read_skills(connection: Connection, org_id: str, at: float) -> Iterator[Ski
             exercises=known.exercises + practiced,
             last_exercised_at=row.at if practiced else known.last_exercised_at,
             suspended=row.activity == "suspended" or (known.suspended and row.activity != "resumed"),
-            # An invalid result takes a level back; it is neither practice nor a new level.
+            # An invalid or expired result takes a level back; it is neither practice nor a new level.
             decays_from=known.decays_from if row.activity == "lowered" else row.at,
         )
-    yield from (records_by_key[key] for key in sorted(records_by_key))
+    yield from add_lapses(connection, (records_by_key[key] for key in sorted(records_by_key)), at)
 
 
 def _find_claimed_ids(connection: Connection, org_id: str, at: float) -> Iterator[FileClaim]:

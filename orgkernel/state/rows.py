@@ -119,7 +119,7 @@ def encode_row(record: msgspec.Struct) -> dict[str, Any]:
 
 
 def decode_record(kind: type[T], row: Any) -> T:
-    """A row as the record it was; columns the record does not have are left out.
+    """A row as the record it was; columns the record does not have are left out, and fields without a column computed later.
 
     Raises `BadStore` for a row that another program changed such that it cannot be read.
     """
@@ -131,6 +131,7 @@ def decode_record(kind: type[T], row: Any) -> T:
                 if name in _JSON and mapping[name] is not None
                 else mapping[name]
                 for name in kind.__struct_fields__  # type: ignore[attr-defined]
+                if name in mapping
             },
             prepared(kind),
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, insert, select, update
+from sqlalchemy import ColumnElement, insert, or_, select, update
 
 from orgkernel.decisions.evidence.skill_levels import (
     DAY,
@@ -17,6 +17,7 @@ from orgkernel.decisions.evidence.skill_levels import (
     LOWEST,
     SkillTerms,
     compute_current_level,
+    compute_practiced_level,
 )
 from orgkernel.decisions.evidence.state_records import AuditEntry, SkillActivity, SkillAssessment
 from orgkernel.decisions.evidence.state_view import SKILL_SOURCES, SkillRecord, SkillSource
@@ -25,6 +26,7 @@ from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
 from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id, require_word
+from orgkernel.state.skill_lapses import add_lapses, list_raises
 from orgkernel.state.tables import skill_assessments, skill_records
 from orgkernel.state.writer import Transaction
 
@@ -122,11 +124,12 @@ class Skills:
         def change(transaction: Transaction) -> SkillRecord:
             held = require_skill(transaction, org_id, agent_id, terms.skill)
             _require_in_use(held)
+            held = _lower_lapsed(transaction, held, terms, actor)
             # Suspending freezes the level. A clock that is ahead must not freeze one that is too low.
             believed = transaction.now - _measure_doubt(transaction, terms)
             return _set(
                 transaction, held, "suspended", actor, note, suspended=True, decays_from=believed,
-                proficiency=compute_current_level(held, terms.decay_days, believed),
+                proficiency=compute_practiced_level(held, terms.decay_days, believed),
             )  # fmt: skip
 
         return self._context.change(change)
@@ -155,10 +158,10 @@ class Skills:
             query = query.where(skill_records.c.org_id == org_id)
         if agent_id is not None:
             query = query.where(skill_records.c.agent_id == agent_id)
-        return self._context.read(
-            SkillRecord,
-            query.order_by(skill_records.c.agent_id, skill_records.c.skill, skill_records.c.org_id),
-        )
+        query = query.order_by(skill_records.c.agent_id, skill_records.c.skill, skill_records.c.org_id)
+        with self._context.reading() as connection:
+            records = [decode_record(SkillRecord, row) for row in connection.execute(query)]
+            return add_lapses(connection, records)
 
     def history(
         self, org_id: str, agent_id: str, *, after: int = 0, limit: int | None = None
@@ -179,7 +182,7 @@ def find_skill(transaction: Transaction, org_id: str, agent_id: str, skill: str)
     row = transaction.connection.execute(
         select(skill_records).where(*_is_skill(org_id, agent_id, skill))
     ).first()
-    return None if row is None else decode_record(SkillRecord, row)
+    return None if row is None else add_lapses(transaction.connection, [decode_record(SkillRecord, row)])[0]
 
 
 def require_skill(transaction: Transaction, org_id: str, agent_id: str, skill: str) -> SkillRecord:
@@ -208,7 +211,7 @@ def _add(
     require_id("the skill", skill)
     record = build_new_skill(org_id, agent_id, skill, level, transaction.now, source)
     transaction.connection.execute(
-        insert(skill_records).values({**encode_row(record), "version": transaction.touch()})
+        insert(skill_records).values({**encode_skill(record), "version": transaction.touch()})
     )
     _note(transaction, record, "acquired", actor, note)
     return record
@@ -219,6 +222,13 @@ def build_new_skill(
 ) -> SkillRecord:
     """The record of a newly acquired skill."""
     return SkillRecord(agent_id, org_id, skill, level, now, source=source, decays_from=now)
+
+
+def encode_skill(record: SkillRecord) -> dict[str, Any]:
+    """A record of a skill as the values of its columns."""
+    row = encode_row(record)
+    del row["lapses_at"]
+    return row
 
 
 def build_history_row(
@@ -246,6 +256,7 @@ def exercise_skill(
     """
     held = require_skill(transaction, org_id, agent_id, terms.skill)
     _require_in_use(held)
+    held = _lower_lapsed(transaction, held, terms, actor)
     level, since = _settle_decay(transaction, held, terms)
     return _set(
         transaction, held, "exercised", actor, note, proficiency=level,
@@ -266,21 +277,49 @@ def raise_skill(
 ) -> SkillRecord | None:
     """Raise a skill by one level, up to `highest`, because a test was passed with a result.
 
-    None if the skill is not held, is suspended, is there already, or lacks a prerequisite.
+    None if the skill is not held, is suspended, is there already, or lacks a prerequisite. Call `lower_lapsed` before the
+    result is stored, so that the new step is added to a level that rests on valid results.
     """
     held = find_skill(transaction, org_id, agent_id, terms.skill)
     if held is None or held.suspended:
         return None
     level, since = _settle_decay(transaction, held, terms)
-    if level >= min(highest, HIGHEST) or any(
+    current = compute_current_level(held, terms.decay_days, transaction.now)
+    if current >= min(highest, HIGHEST) or any(
         _explain_lacking(transaction, org_id, agent_id, prerequisite, lowest)
         for prerequisite, lowest in terms.prerequisites
     ):
         return None
     return _set(
         transaction, held, "raised", actor, note, result_id=result_id,
-        proficiency=level + 1, source="qualification", decays_from=since,
+        proficiency=min(level + 1, HIGHEST), source="qualification", decays_from=since,
     )  # fmt: skip
+
+
+def lower_lapsed(
+    transaction: Transaction, org_id: str, agent_id: str, terms: SkillTerms, *, actor: str
+) -> None:
+    """Take back the levels of a skill whose results have expired. While the clock is in doubt, they stay open."""
+    held = find_skill(transaction, org_id, agent_id, terms.skill)
+    if held is not None:
+        _lower_lapsed(transaction, held, terms, actor)
+
+
+def _lower_lapsed(transaction: Transaction, held: SkillRecord, terms: SkillTerms, actor: str) -> SkillRecord:
+    lapsed = sum(each <= transaction.now for each in held.lapses_at)
+    if not lapsed or _measure_doubt(transaction, terms):
+        return held
+    expired = [
+        each
+        for each in list_raises(transaction.connection, {(held.org_id, held.agent_id)})
+        if each.skill == held.skill and each.expires_at is not None and each.expires_at <= transaction.now
+    ]
+    for each in expired[:lapsed]:
+        held = _set(
+            transaction, held, "lowered", actor, f"result {each.result_id} of {each.qualification} has expired",
+            result_id=each.result_id, proficiency=max(LOWEST, held.proficiency - 1),
+        )  # fmt: skip
+    return held
 
 
 def lower_skills(
@@ -288,20 +327,26 @@ def lower_skills(
 ) -> None:
     """Take back the levels that a result gave, because it is no longer valid.
 
-    A level that was assessed since then rests on the assessment, and stays.
+    A level that was assessed since then rests on the assessment, and stays. One that was taken back is not taken again.
     """
     table = skill_assessments.c
     is_agent = (table.org_id == org_id, table.agent_id == agent_id)
     raised = transaction.connection.execute(
-        select(table.skill, table.assessment_id).where(*is_agent, table.result_id == result_id)
+        select(table.skill, table.assessment_id).where(
+            *is_agent, table.result_id == result_id, table.activity == "raised"
+        )
     )
     for skill, assessment_id in raised.all():
         later = select(table.assessment_id).where(
-            *is_agent, table.skill == skill, table.activity == "assessed", table.assessment_id > assessment_id
-        )
+            *is_agent, table.skill == skill, table.assessment_id > assessment_id,
+            or_(table.activity == "assessed", table.result_id == result_id),
+        )  # fmt: skip
         held = find_skill(transaction, org_id, agent_id, skill)
         if held is not None and transaction.connection.execute(later).first() is None:
-            _set(transaction, held, "lowered", actor, note, proficiency=max(LOWEST, held.proficiency - 1))
+            _set(
+                transaction, held, "lowered", actor, note,
+                result_id=result_id, proficiency=max(LOWEST, held.proficiency - 1),
+            )  # fmt: skip
 
 
 def _settle_decay(transaction: Transaction, held: SkillRecord, terms: SkillTerms) -> tuple[int, float]:
@@ -311,7 +356,7 @@ def _settle_decay(transaction: Transaction, held: SkillRecord, terms: SkillTerms
     """
     if _measure_doubt(transaction, terms):
         return held.proficiency, held.decays_from
-    return compute_current_level(held, terms.decay_days, transaction.now), transaction.now
+    return compute_practiced_level(held, terms.decay_days, transaction.now), transaction.now
 
 
 def _measure_doubt(transaction: Transaction, terms: SkillTerms) -> float:
@@ -337,7 +382,7 @@ def _set(
         .values(**values, version=transaction.touch())
     )
     _note(transaction, new, activity, actor, note, result_id)
-    return new
+    return add_lapses(transaction.connection, [new])[0]
 
 
 def _note(

@@ -38,6 +38,7 @@ from orgkernel.state.known_claims import patch_claims, read_changed_claims
 from orgkernel.state.report_order import ReportingUnit, group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record
 from orgkernel.state.schema_version import NEWEST, require_newest
+from orgkernel.state.skill_lapses import find_lapses
 from orgkernel.state.tables import (
     agents,
     grants,
@@ -282,7 +283,9 @@ def _refresh(cached: _CachedViews, connection: Connection, version: int) -> _Cac
     for row in _list_changed(connection, agents, since):
         known_agents[row.org_id, row.agent_id] = decode_record(AgentState, row)
     granted = _list_changed(connection, grants, since)
-    skills = _patch_skills(known.skills, _list_changed(connection, skill_records, since))
+    tested = _list_changed(connection, qualification_results, since)
+    practiced = _list_changed(connection, skill_records, since)
+    skills = _patch_lapses(_patch_skills(known.skills, practiced), connection, (*tested, *practiced))
     reports = {**known.reports, **map_by_unit(_read_reported_since(connection, since))}
     latest, raised = group_reports_by_subject(reports, None)
     view = StateView(
@@ -299,9 +302,7 @@ def _refresh(cached: _CachedViews, connection: Connection, version: int) -> _Cac
                 _is_not_lifted,
             )
         ),
-        results=MappingProxyType(
-            _patch_results(last.results, _list_changed(connection, qualification_results, since))
-        ),
+        results=MappingProxyType(_patch_results(last.results, tested)),
         locks=MappingProxyType({tool_id: lock for (_, tool_id), lock in sorted(locks.items())}),
         # But a caller that misses a grant needs to know that it was used up.
         expired=MappingProxyType(_replace_rows(last.expired, "grant_id", Grant, granted, _is_used_up)),
@@ -359,6 +360,30 @@ def _patch_skills(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrg
             )
         patched[org_id] = MappingProxyType(agents_now)
     return patched
+
+
+def _patch_lapses(
+    old: SkillsByOrganization, connection: Connection, changed: Iterable[Any]
+) -> SkillsByOrganization:
+    """The skills with the times at which their levels lapse. Only agents with changed rows are computed again."""
+    agents = {(row.org_id, row.agent_id) for row in changed}
+    lapses = find_lapses(connection, agents) if agents else {}
+    patched = dict(old)
+    for org_id in {org_id for org_id, _ in agents if org_id in old}:
+        agents_now = dict(old[org_id])
+        for agent_id in (agent_id for org, agent_id in agents if org == org_id and agent_id in agents_now):
+            agents_now[agent_id] = tuple(
+                _set_lapses(each, lapses.get((org_id, agent_id, each.skill), ()))
+                for each in agents_now[agent_id]
+            )
+        patched[org_id] = MappingProxyType(agents_now)
+    return patched
+
+
+def _set_lapses(record: SkillRecord, lapses_at: tuple[float, ...]) -> SkillRecord:
+    if record.lapses_at == lapses_at:
+        return record
+    return msgspec.structs.replace(record, lapses_at=lapses_at)
 
 
 def _is_given(row: Any) -> bool:

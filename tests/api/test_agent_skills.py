@@ -9,7 +9,9 @@ from textwrap import dedent
 import pytest
 from starlette.testclient import TestClient
 
+from orgkernel.decisions.evidence.skill_levels import SkillTerms
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, new_key
@@ -83,6 +85,27 @@ def test_from_the_first_skill_to_a_rank(ship: TestClient, file: StoreLocation) -
     ]
     was = ship.get(f"/v1/orgs/active/agents/ann/promotion?as_of={before}").json()
     assert (was["rank"], was["paths"][0]["outcome"]) == ("ensign", "not_eligible")
+
+
+def test_an_expired_result_lifts_no_skill(ship: TestClient, file: StoreLocation) -> None:
+    """The profile and the list of holders answer with the level without it, also from a cache."""
+    terms = SkillTerms("maps", 90)
+    with open_store(file) as store:
+        store.skills.acquire("ann", terms, org_id="ship", actor="a", level=3)
+        store.results.record(
+            "ann", "theory", score=0.9, passed=True, org_id="ship", actor="a",
+            expires_at=time.time() + 1.5, raises=[(terms, 7)],
+        )  # fmt: skip
+
+    def read_levels() -> tuple[int, int, int]:
+        skills = ship.get("/v1/orgs/active/agents/ann/skills").json()
+        (held,) = skills["role"]
+        holders = ship.get("/v1/orgs/active/agents?skill=maps&min_level=4").json()["agents"]
+        return held["level"], skills["depth"], len(holders)
+
+    assert read_levels() == (4, 4, 1)
+    time.sleep(1.6)
+    assert read_levels() == (3, 3, 0)
 
 
 def test_nobody_certifies_themselves(ship: TestClient, file: StoreLocation) -> None:

@@ -183,6 +183,50 @@ class Evidence:
         assert [invalidate(3), invalidate(4)] == [6, 6]
         assert activities(store)[-4:] == [("raised", 5), ("lowered", 4), ("lowered", 3), ("assessed", 6)]
 
+    def test_an_expired_result_lifts_no_skill(self, store: Store, clock: Clock) -> None:
+        """Its level lapses at its end, stays while a later result of the test is valid, and is given again by the next one."""
+        terms = SkillTerms("maps", 1_000)
+        start = clock.now
+        acquire(store, terms, 2)
+
+        def record(run: str, days: float) -> None:
+            store.results.record(
+                "worf", "test", score=1, passed=True, org_id="shop", actor="a", run=run,
+                expires_at=start + days * DAY, raises=[(terms, 4)],
+            )  # fmt: skip
+
+        def list_levels(*days: float) -> list[int]:
+            (held,) = store.skills.list("shop", "worf")
+            assert store.read_view("shop").skills["worf"] == (held,)
+            assert store.read_past("shop", clock.now).skills["worf"] == (held,)
+            return [compute_current_level(held, 1_000, start + each * DAY) for each in days]
+
+        record("one", 10)
+        assert list_levels(0, 9, 10, 0) == [3, 3, 2, 3]
+        record("two", 20)
+        record("three", 30)
+        assert list_levels(0, 10, 20, 30) == [4, 4, 3, 2]
+        pass_days(store, clock, 25)
+        assert store.skills.exercise("worf", terms, org_id="shop", actor="a").proficiency == 3
+        record("four", 90)
+        assert list_levels(25, 30, 89, 90) == [4, 3, 3, 2]
+        assert activities(store)[-3:] == [("lowered", 3), ("exercised", 3), ("raised", 4)]
+        store.results.invalidate(1, org_id="shop", actor="a", reason="leaked")
+        assert list_levels(25, 30, 90) == [4, 3, 2]
+        store.skills.assess("worf", terms, 4, org_id="shop", actor="a")
+        assert list_levels(25, 90) == [4, 4]
+
+    def test_a_result_that_equals_an_earlier_one_prolongs_no_level(self, store: Store, clock: Clock) -> None:
+        """Without a run, it cannot be told from the earlier one."""
+        acquire(store, MAPS, 2)
+        for days in (1, 9):
+            store.results.record(
+                "worf", "test", score=1, passed=True, org_id="shop", actor="a",
+                expires_at=clock.now + days * DAY, raises=[(MAPS, 4)],
+            )  # fmt: skip
+        (held,) = store.read_view("shop").skills["worf"]
+        assert (held.proficiency, held.lapses_at) == (3, (clock.now + DAY,))
+
     def test_a_result_raises_no_skill_without_its_prerequisite(self, store: Store) -> None:
         """A prerequisite holds for every way to a level: learning, assessing and passing a test."""
         acquire(store, MAPS, 3)

@@ -16,6 +16,7 @@ from orgkernel.decisions.evidence.skill_levels import (
     LOWEST,
     compute_current_level,
     compute_current_levels,
+    compute_practiced_level,
 )
 from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource, StateView
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
@@ -139,10 +140,11 @@ def _build_held_skill(
         days = definition.record.decay_rate_days
         level = compute_current_level(record, days, now)
         # Nothing below the lowest level can be lost, and a suspended skill does not change while it is suspended.
+        practiced = compute_practiced_level(record, days, now)
         if level > LOWEST and not record.suspended:
             # One period of decay takes one level. The next loss is one period after those that led to the current
             # level.
-            decays_at = as_utc(record.decays_from + (record.proficiency - level + 1) * days * DAY)
+            decays_at = as_utc(record.decays_from + (record.proficiency - practiced + 1) * days * DAY)
     group: SkillGroup = "role" if record.skill in role_skills else "acquired"
     # A universal skill that a role also names stays in the group that every agent has.
     if definition is not None and definition.record.category == UNIVERSAL:

@@ -261,7 +261,8 @@ def _explain(
     if code == "EXPIRED":
         end = compute_end(declared, latest)
         assert end is not None
-        field = ("expires_after_days",) if latest.expires_at is None or end < latest.expires_at else ()
+        # The end that is stored with a result was declared here as well.
+        field = () if declared.expires_after_days is None else ("expires_after_days",)
         return f"{scored} and expired at {as_utc(end)}", field
     sample = "" if latest.sample_size is None else f" in {latest.sample_size} cases"
     return f"{scored}{sample}, and {declared.threshold:g} is required", ("threshold",)

@@ -25,12 +25,24 @@ class SkillTerms(msgspec.Struct, frozen=True):
 
 
 def compute_current_level(record: SkillRecord, decay_days: float, now: float) -> int:
-    """The current level: one less for each full period without practice, and never below 1.
+    """The current level: one less for each full period without practice and for each result that gave a level and has
+    expired, and never below 1.
+
+    >>> record = SkillRecord("worf", "ship", "helm", 5, acquired_at=0, decays_from=0, lapses_at=(20 * DAY,))
+    >>> [compute_current_level(record, 14, days * DAY) for days in (0, 14, 20, 30, 9_999)]
+    [5, 4, 3, 2, 1]
+    """
+    lapsed = sum(each <= now for each in record.lapses_at)
+    return max(LOWEST, compute_practiced_level(record, decay_days, now) - lapsed)
+
+
+def compute_practiced_level(record: SkillRecord, decay_days: float, now: float) -> int:
+    """The level that practice leaves, whether or not the results that gave it have expired.
 
     A suspended skill does not decay. If the clock was set back, no time has passed.
 
     >>> record = SkillRecord("worf", "ship", "helm", 5, acquired_at=0, decays_from=0)
-    >>> [compute_current_level(record, 14, days * DAY) for days in (0, 13.9, 14, 30, 9_999, -1)]
+    >>> [compute_practiced_level(record, 14, days * DAY) for days in (0, 13.9, 14, 30, 9_999, -1)]
     [5, 5, 4, 3, 1, 5]
     """
     if record.suspended:
