@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from orgkernel.decisions.evidence.skill_levels import SkillTerms
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
+from orgkernel.runtime.utc import as_utc
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, new_key
@@ -104,6 +105,8 @@ def test_an_expired_result_lifts_no_skill(ship: TestClient, file: StoreLocation)
         return held["level"], skills["depth"], len(holders)
 
     assert read_levels() == (4, 4, 1)
+    (held,) = ship.get("/v1/orgs/active/agents/ann/skills").json()["role"]
+    assert held["decays_at"] <= as_utc(time.time() + 2)
     time.sleep(1.6)
     assert read_levels() == (3, 3, 0)
 

@@ -139,12 +139,14 @@ def _build_held_skill(
     if definition is not None:
         days = definition.record.decay_rate_days
         level = compute_current_level(record, days, now)
-        # Nothing below the lowest level can be lost, and a suspended skill does not change while it is suspended.
-        practiced = compute_practiced_level(record, days, now)
-        if level > LOWEST and not record.suspended:
-            # One period of decay takes one level. The next loss is one period after those that led to the current
-            # level.
-            decays_at = as_utc(record.decays_from + (record.proficiency - practiced + 1) * days * DAY)
+        losses = [each for each in record.lapses_at if each > now]
+        if not record.suspended:
+            # One period of decay takes one level. The next loss is one period after those that led to the level of practice.
+            lost = record.proficiency - compute_practiced_level(record, days, now)
+            losses.append(record.decays_from + (lost + 1) * days * DAY)
+        # Nothing below the lowest level can be lost.
+        if level > LOWEST and losses:
+            decays_at = as_utc(min(losses))
     group: SkillGroup = "role" if record.skill in role_skills else "acquired"
     # A universal skill that a role also names stays in the group that every agent has.
     if definition is not None and definition.record.category == UNIVERSAL:
