@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decide import ask
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation, evaluate
+from orgkernel.decisions.access.layers.circumstances import describe_circumstances
 from orgkernel.decisions.access.layers.file_scope import is_in_file_scope
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
@@ -216,7 +217,7 @@ def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Gr
         bound = 0
         if receiver is not None:
             request = replace(there.request, subject=receiver.subject)
-            assumed = Assumptions(grants=(given,))
+            assumed = (there.assumed or Assumptions())._replace(grants=(given,))
             received = Evaluation(
                 evaluation.tables,
                 evaluation.state,
@@ -230,7 +231,7 @@ def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Gr
             received.treats_unstated_as_unmet = True
             bound = evaluate(received).failing
         if there.failing & ~bound:
-            return " and ".join(f"{quote(name)} is {quote(value)}" for name, value in each.needed.items())
+            return describe_circumstances(each.needed)
     return ""
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from orgkernel.decisions.access.arguments import find_optional_arguments
+from orgkernel.decisions.access.input_limits import list_input_limits
 from orgkernel.documents.records import DATA_TIERS, LEVELS, STAR, EssentialFor, Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
@@ -149,6 +150,11 @@ class Resource:
             tuple(action for action in self.actions if self.required[action] <= level)
             for level in range(FULL + 1)
         )
+
+    @cached_property
+    def input_limits(self) -> tuple[str, ...]:
+        """The ways in which the input of a call can break the limits of the declared schema, in words."""
+        return () if self.tool is None else list_input_limits(self.tool.input_schema)
 
     @cached_property
     def least_action(self) -> str:

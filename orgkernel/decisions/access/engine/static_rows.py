@@ -49,7 +49,7 @@ def is_static_resource(tables: AccessTables, resource: Resource, path: str | Non
     """Whether a resource is a tool to which only the layers in this module apply."""
     if path is not None or resource.kind != "tool" or resource.unknown:
         return False
-    if resource.has_file_scope or resource.is_divided:
+    if resource.has_file_scope or resource.is_divided or resource.input_limits:
         return False
     return tables.order.compile_moves(resource, resource.least_action, "role").names <= _KNOWN
 

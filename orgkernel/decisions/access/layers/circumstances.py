@@ -65,7 +65,7 @@ def _explain_missing_context(evaluation: Evaluation) -> Sentence:
     for each in evaluation.unstated:
         stated = each.evaluation
         reason = give_reason(stated, stated.tables.order.get_code_names(stated.failing)[0])
-        cases_by_text.setdefault(reason.text, []).append(_describe_case(each.needed))
+        cases_by_text.setdefault(reason.text, []).append(describe_circumstances(each.needed))
         why.update(dict.fromkeys(reason.why))
     cases = "; ".join(f"if {' or '.join(words)}, {text}" for text, words in cases_by_text.items())
     only_limits = all(name == LIMIT for each in evaluation.unstated for name in each.needed)
@@ -73,15 +73,16 @@ def _explain_missing_context(evaluation: Evaluation) -> Sentence:
     return f"{unknown}: {cases}", tuple(why)
 
 
-def _describe_case(needed_values: Mapping[str, str]) -> str:
+def describe_circumstances(needed_values: Mapping[str, str]) -> str:
+    """Circumstances in words, by the context fields that state them."""
     return " and ".join(_describe_circumstance(name, value) for name, value in needed_values.items())
 
 
 def _describe_circumstance(name: str, value: str) -> str:
-    """A circumstance in words. For the input, `value` is the argument that a limit reads the cost from."""
+    """A circumstance in words. For the input, `value` already says what is wrong with an argument."""
     if name == LIMIT:
         return f"limit {quote(value)} is used up"
-    return f"{quote(value)} is too high" if name == INPUT else f"{quote(name)} is {quote(value)}"
+    return value if name == INPUT else f"{quote(name)} is {quote(value)}"
 
 
 def _list_context_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:

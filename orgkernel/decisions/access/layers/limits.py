@@ -143,7 +143,7 @@ def _list_needed(evaluation: Evaluation) -> Iterable[Mapping[str, str]]:
         yield from ({LIMIT: limit_id} for limit_id in dict.fromkeys(limit.id for _, limit in charges))
     for charge, limit in charges:
         if _is_cost_open(evaluation, charge, limit):
-            yield {INPUT: limit.cost_argument or ""}
+            yield {INPUT: f"{quote(limit.cost_argument)} is too high"}
 
 
 def _find_unstated(evaluation: Evaluation) -> Iterable[UnstatedCircumstances]:

@@ -80,7 +80,7 @@ def test_without_usage_and_input_both_are_named(shop: Kernel) -> None:
     assert decide(shop, None, None)[0] == "conditional"
     rows = what_can(shop.organization("shop").snapshot.index, "role:clerk")
     (row,) = [each for each in rows if each.resource == "tool:pay"]
-    assert (row.outcome, row.conditions) == ("conditional", ("limit:spending", "input:amount"))
+    assert (row.outcome, row.conditions) == ("conditional", ("limit:spending", "input:`amount` is too high"))
 
 
 def test_an_amount_below_a_millionth_is_rounded_up(shop: Kernel) -> None:
