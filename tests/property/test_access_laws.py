@@ -681,6 +681,8 @@ def universe(world: World, asked: dict[str, Any]) -> Iterator[RemedyChange]:
             if kind == "tool" and asked["resource"] != f"tool:{name}":
                 yield RemedyChange("grant", f"tool:{name}", waives, level, who)  # to take its lock
     yield from (RemedyChange("policy_removed", policy) for policy in world["policies"])
+    if not world["tools"].get(name, {}).get("enabled", True):
+        yield RemedyChange("enable", name)
     # Those of a role that could be filled stand in the way only then.
     fillable = [role for role in ROLES if subject["kind"] == "agent" and role not in subject["roles"]]
     someday = {**subject, "roles": [*subject["roles"], *fillable]}
@@ -752,6 +754,9 @@ def apply(
             stored = changed["state"]["agents"][name]
             next_one = {"suspended": "active", "registered": "probationary"}[stored["lifecycle"]]
             changed["state"]["agents"][name] = {**stored, "lifecycle": next_one}
+        if change.kind == "enable":
+            tools = changed["tools"]
+            changed["tools"] = {**tools, change.value: {**tools[change.value], "enabled": True}}
         if change.kind == "equip" and of == "tool":
             able = profile.setdefault("capabilities", {})
             able["tools"] = [*able.get("tools", []), {"tool": what, "level": change.level}]

@@ -2589,7 +2589,7 @@ export interface components {
          */
         RemedyChange: {
             /** @enum {unknown} */
-            kind: "declare" | "envelope" | "equip" | "grant" | "lift" | "lock" | "other_command" | "other_input" | "other_path" | "path" | "policy_removed" | "qualification" | "rank" | "resume" | "role" | "state";
+            kind: "declare" | "enable" | "envelope" | "equip" | "grant" | "lift" | "lock" | "other_command" | "other_input" | "other_path" | "path" | "policy_removed" | "qualification" | "rank" | "resume" | "role" | "state";
             value: string;
             waives: string[];
             level: string;

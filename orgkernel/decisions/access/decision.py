@@ -26,6 +26,7 @@ ChangeKind = Literal[
     "role",
     "equip",
     "declare",
+    "enable",
     "policy_removed",
 ]
 """The kinds of changes in remedies, sorted by how much they grant, least first."""

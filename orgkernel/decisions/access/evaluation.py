@@ -61,6 +61,8 @@ class Assumptions(NamedTuple):
     """Whether the request is assumed to state only commands that no policy covers."""
     no_input: bool = False
     """Whether the request is assumed to state no arguments, and so no commands."""
+    is_enabled: bool = False
+    """Whether the tool is assumed to be enabled."""
     fits_schema: bool | None = None
     """Whether an input that the request does not state is assumed to match the schema of the tool."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.candidates import find_candidate_resources
 from orgkernel.decisions.access.decision import RemedyChange
-from orgkernel.decisions.access.evaluation import Evaluation, evaluate
+from orgkernel.decisions.access.evaluation import Assumptions, Evaluation, evaluate
 from orgkernel.decisions.access.identity import add_role
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.subject import Subject
@@ -52,7 +52,9 @@ def _find_affected_subjects(evaluation: Evaluation, changes: Iterable[RemedyChan
     everybody = (*crew, *(each for kind in tables.outside.values() for each in kind))
     for change in changes:
         about_many = change.kind in ("grant", "lift", "equip", "rank")
-        if change.kind == "policy_removed" or (about_many and not change.subject.startswith("agent:")):
+        if change.kind in ("policy_removed", "enable") or (
+            about_many and not change.subject.startswith("agent:")
+        ):
             for name in everybody:
                 subject = tables.find_subject(name)
                 if subject is not None and _is_about(change, subject):
@@ -62,6 +64,8 @@ def _find_affected_subjects(evaluation: Evaluation, changes: Iterable[RemedyChan
 
 
 def _is_about(change: RemedyChange, subject: Subject) -> bool:
+    if change.kind == "enable":
+        return True
     if change.kind == "policy_removed":
         return any(policy.id == change.value for policy in subject.policies)
     return change.subject in subject.keys
@@ -91,7 +95,11 @@ def _compute_allowed_pairs(
         resource, named = there.tables.find(written)
         path = there.tables.read_paths(resource, named, None)
         for group in resource.action_groups:
-            assumed = there.assumed if subject.subject == there.subject.subject else None
+            assumed = there.assumed
+            if assumed is not None and subject.subject != there.subject.subject:
+                assumed = Assumptions(is_enabled=assumed.is_enabled)
+            if assumed is not None and resource.id != there.resource.id:
+                assumed = assumed._replace(is_enabled=False)
             again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)
             again.treats_unstated_as_unmet = True
             if evaluate(again).outcome == "allow":

@@ -277,6 +277,8 @@ class RemedySearch:
             change for change in values.get("rank", ()) if change.subject == f"role:{subject.identity.id}"
         ]
         assumed = Assumptions(get_rank_number(evaluation.view, ranks[0].value)) if ranks else None
+        if "enable" in values:
+            assumed = (assumed or Assumptions())._replace(is_enabled=True)
         state = apply_state_changes(evaluation, values) if values else evaluation.state
         passed = {change.value: change.level for change in values.get("envelope", ())}
         request = evaluation.request

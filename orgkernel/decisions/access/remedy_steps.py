@@ -103,6 +103,7 @@ _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "role": lambda _, change: f"fill role {quote(change.value)}",
     "equip": _equip,
     "declare": lambda _, change: f"declare {quote(change.value)}",
+    "enable": lambda _, change: f"enable tool {quote(change.value)}",
     "policy_removed": lambda _, change: f"remove policy {quote(change.value)}",
 }
 
@@ -211,6 +212,9 @@ def _build_edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[Remed
         yield _edit(place, f"- role: {change.value}", f"agents.{name}.assignments")
     elif kind == "policy_removed":
         yield _edit(records.policies[change.value].place(), "enabled: false", f"policies.{change.value}")
+    elif kind == "enable":
+        place = records.tools[change.value].place("enabled")
+        yield _edit(place, "enabled: true", f"tools.{change.value}")
     elif kind == "declare":
         yield from _find_declaration_edits(evaluation, change.value)
 

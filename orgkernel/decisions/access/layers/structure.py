@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import locate_declaration
@@ -21,13 +23,14 @@ def _compile(target: Target) -> Move | None:
         failing = next(code.bit for code in _UNKNOWN if code.name == resource.unknown)
     elif target.action not in resource.required:
         failing = ACTION_UNKNOWN.bit
-    if not resource.enabled and target.group != "undeclared":
-        failing |= TOOL_DISABLED.bit
+    is_disabled = not resource.enabled and target.group != "undeclared"
 
     def deny(evaluation: Evaluation) -> None:
         evaluation.failing |= failing
+        if is_disabled and not (evaluation.assumed is not None and evaluation.assumed.is_enabled):
+            evaluation.failing |= TOOL_DISABLED.bit
 
-    return deny if failing else None
+    return deny if failing or is_disabled else None
 
 
 def _explain_resource_unknown(evaluation: Evaluation) -> Sentence:
@@ -61,6 +64,10 @@ def _explain_declared(evaluation: Evaluation) -> Sentence:
     return f"{evaluation.what} is declared", locate_declaration(evaluation, resource.kind, resource.id)
 
 
+def _propose_enabling(evaluation: Evaluation) -> Iterable[RemedyChange]:
+    return (RemedyChange("enable", evaluation.resource.id),)
+
+
 _UNKNOWN = tuple(
     ReasonCode(name, _explain_resource_unknown, "stopped")
     for name in ("TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ROLE_UNKNOWN", "RESOURCE_UNKNOWN")
@@ -68,11 +75,12 @@ _UNKNOWN = tuple(
 UNKNOWN: Final = frozenset(code.name for code in _UNKNOWN)
 """The codes of resources that no document declares."""
 ACTION_UNKNOWN = ReasonCode("ACTION_UNKNOWN", _explain_action_unknown, "stopped")
-TOOL_DISABLED = ReasonCode("TOOL_DISABLED", _explain_tool_disabled, "stopped")
+TOOL_DISABLED = ReasonCode("TOOL_DISABLED", _explain_tool_disabled, "stopped", remedies=("enable",))
 STRUCTURE = AccessLayer(
     "structure",
     (*_UNKNOWN, ACTION_UNKNOWN, TOOL_DISABLED),
     _compile,
     applies_to_undeclared=True,
     unchanged=_explain_declared,
+    changes={"enable": _propose_enabling},
 )
