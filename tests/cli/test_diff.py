@@ -401,13 +401,16 @@ def test_a_role_that_could_not_be_read_before(repository: Path) -> None:
 
 
 def test_a_superior_that_cannot_be_read(repository: Path) -> None:
-    """It holds the organization back, and is no removed role either."""
+    """It is not compared, and is not a removed role either. The others are compared."""
     superior = repository / "org/roles/engineering_xo.yaml"
     superior.write_text("_schema: orgkernel:role_profile\nrole_id: engineering_xo\nx: [\n")
     done = run("diff", "git:HEAD", "org", cwd=repository)
     assert done.returncode == 2
     assert "engineering_xo is removed" not in done.stdout
-    assert "compared, without `engineering_xo`" in done.stderr
+    assert "role `engineering_xo` is out of service: org/roles/engineering_xo.yaml:4:1: " in done.stderr
+    assert (
+        "organization `software_dev` has 1 error about single roles, without `engineering_xo`" in done.stderr
+    )
 
 
 def test_an_organization_that_cannot_be_read(repository: Path) -> None:
