@@ -178,7 +178,10 @@ def _discover(top: str, only: str | None) -> Discovery:
     if only is None:
         left_out += _find_below_flat_folders(folders)
         left_out += _find_unread_documents(folders)
-        left_out += _find_unread_hosts(folders, always=True)
+        named = list(_find_unread_hosts(folders, always=True))
+        places = {each.place for each in named}
+        # A reason that is known for a host replaces the guess about a folder of an unknown one.
+        left_out = [each for each in left_out if each.place not in places] + named
     if not sources:
         left_out += _find_nearest(folders)
         left_out += _find_unread_hosts(folders, always=False)
