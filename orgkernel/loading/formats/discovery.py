@@ -82,7 +82,11 @@ class _Markers(NamedTuple):
             (bool(self.own) and os.path.basename(listing.path) in self.own)
             or not self.files.isdisjoint(listing.files)
             or not self.folders.isdisjoint(listing.folders)
-            or (bool(self.suffixes) and any(name.endswith(self.suffixes) for name in listing.files))
+            or (
+                bool(self.suffixes)
+                # A skill is not an agent, and opening each skill of a tree once more takes time.
+                and any(name.endswith(self.suffixes) and name != SKILL_FILE for name in listing.files)
+            )
         )
 
 

@@ -68,10 +68,11 @@ def _is_profile(folder: str) -> bool:
     """Whether a folder has a description, and a prompt or a tool policy. An `agent.json` alone could belong to
     another program.
     """
-    about = is_file(os.path.join(folder, ABOUT[0])) or is_file(os.path.join(folder, ABOUT[1]))
-    has_prompt = any(is_file(os.path.join(folder, "prompts", each)) for each in PROMPTS)
-    has_others = any(
-        name.startswith("agent.system.") for name in list_names_in(os.path.join(folder, "prompts"))
+    if not any(is_file(os.path.join(folder, each)) for each in (*ABOUT, CONTEXT)):
+        return False
+    prompts = os.path.join(folder, "prompts")
+    return (
+        any(is_file(os.path.join(prompts, each)) for each in PROMPTS)
+        or any(name.startswith("agent.system.") for name in list_names_in(prompts))
+        or is_file(os.path.join(folder, POLICY))
     )
-    is_first = is_file(os.path.join(folder, CONTEXT))
-    return (about or is_first) and (has_prompt or has_others or is_file(os.path.join(folder, POLICY)))

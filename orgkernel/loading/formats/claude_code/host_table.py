@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from orgkernel.loading.shipped import get_shipped_folder
@@ -14,6 +15,7 @@ from orgkernel.loading.shipped_tables import read_shipped_table
 _TABLE = ("hosts", "claude_code.yaml")
 
 
+@cache
 def read_host_table() -> Mapping[str, Any]:
     """The facts by name, as the file explains them."""
     table: Mapping[str, Any] = read_shipped_table(os.path.join(get_shipped_folder("ontology"), *_TABLE))
