@@ -32,6 +32,8 @@ from tools.command_catalog import TARGET as COMMANDS
 from tools.host_names import render_catalogs
 from tools.learn_work import is_current
 from tools.plain_records import plain_record_modules
+from tools.secret_file_names import TARGET as SECRET_FILE_NAMES
+from tools.secret_file_names import render_secret_file_names
 from tools.word_tables import render_word_tables
 
 REPOSITORY = Path(__file__).parents[1]
@@ -57,6 +59,7 @@ def generated_files() -> dict[str, str | bytes]:
     files[f"orgkernel/runtime/{TABLES}"] = _compress(render_word_tables())
     files[COMMANDS] = _compress(render_command_catalog())
     files[PLAIN_TARGET] = _compress(render_plain_programs())
+    files[SECRET_FILE_NAMES] = render_secret_file_names()
     files[NAMES_TARGET] = render_program_names()
     return files
 

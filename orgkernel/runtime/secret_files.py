@@ -1,64 +1,68 @@
 """Files whose content is secret, by their names: environment files, vaults, credentials and key material.
 
 Agents do not read them. A governance document adds files, and names the roles that may read some of them, with the
-`readers` of a sacred scope. The path decides, in any letter case: no file is opened.
+`readers` of a sacred scope. The path decides, in any letter case: no file is opened. The names are data
+(`ontology/secret_files.yaml`).
 
-Standard library only: this module also runs inside hosts.
+Standard library only, and without regular expressions: this module also runs inside hosts, before most calls.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Final, Literal
+from .secret_file_names import EXCEPT, NAMES
 
-from .lazy_patterns import lazy_pattern
-from .paths import fold
-
-SecretKind = Literal["environment file", "vault", "credential file", "private key"]
-
-_ENV: Final = lazy_pattern(r"\.env(rc)?(\..+)?|.+\.env")
-# Suffixes of files that show the form without values, such as `.env.example`.
-_FORM: Final = lazy_pattern(r".*\.(example|sample|template|dist)")
-# Names, and names in a folder. Wildcards stay within one name.
-_SECRETS: Final[tuple[tuple[SecretKind, tuple[str, ...]], ...]] = (
-    ("environment file", ("proc/*/environ",)),
-    ("vault", ("*.age", "*.kdbx", "*.kdb", "*.agilekeychain", ".vault-token", ".vault_pass*", "*.sops.yaml", "*.sops.json")),
-    ("credential file", (
-        ".netrc", "_netrc", ".pgpass", ".my.cnf", ".git-credentials", ".pypirc", ".htpasswd", ".boto", ".s3cfg", "credentials.json",
-        ".credentials.json", "client_secret*.json", "service-account*.json", "service_account*.json", "application_default_credentials.json",
-        ".aws/credentials", ".docker/config.json", ".kube/config", ".config/gh/hosts.yml", ".codex/auth.json", ".gnupg/*", ".cargo/credentials*",
-        ".gem/credentials", ".terraform.d/credentials.tfrc.json", "etc/shadow", "etc/gshadow",
-    )),
-    ("private key", (
-        "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "*.key", "*.ppk", "*.p12", "*.pfx", "*.jks", "*.keystore",
-        "*-key.pem", "*_key.pem", "key.pem", "privkey*.pem", "private*.pem", "*.p8",
-    )),
-)  # fmt: skip
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def _compile(patterns: tuple[str, ...]) -> str:
-    return "|".join(re.escape(each).replace(r"\*", "[^/]*") for each in patterns)
-
-
-_KINDS: Final[Mapping[str, SecretKind]] = {f"k{number}": kind for number, (kind, _) in enumerate(_SECRETS)}
-_NAMED: Final = lazy_pattern(
-    "(?:^|/)(?:"
-    + "|".join(f"(?P<k{number}>{_compile(each)})" for number, (_, each) in enumerate(_SECRETS))
-    + r")\Z"
-)
-
-
-def find_secret_kind(path: str) -> SecretKind | None:
+def find_secret_kind(path: str) -> str | None:
     """The kind of a secret file; None for every other file.
 
     >>> find_secret_kind("web/.ENV.local"), find_secret_kind(".env.example"), find_secret_kind("~/.aws/credentials")
     ('environment file', None, 'credential file')
     """
-    names = [fold(name) for name in path.split("/") if name not in ("", ".")]
+    names = [_fold(name) for name in path.split("/") if name not in ("", ".")]
     if not names:
         return None
-    if _ENV.fullmatch(names[-1]) and not _FORM.fullmatch(names[-1]):
-        return "environment file"
-    match = _NAMED.search("/".join(names))
-    return None if match is None or match.lastgroup is None else _KINDS[match.lastgroup]
+    for pattern, kind in NAMES:
+        if _does_end_with(names, pattern) and not any(
+            kind == other and _does_end_with(names, each) for other, each in EXCEPT
+        ):
+            return kind
+    return None
+
+
+def _fold(text: str) -> str:
+    if text.isascii() and ":" not in text and text[-1:] not in (".", " "):
+        return text.casefold()
+    from .paths import fold  # it needs regular expressions
+
+    return fold(text)
+
+
+def may_name_secret(text: str) -> bool:
+    """Whether a text could contain the path of a secret file, wherever the path begins and ends. True for text that is not ASCII.
+
+    >>> may_name_secret("git commit -m 'Load it'"), may_name_secret("cat a/.ENV")
+    (False, True)
+    """
+    folded = text.casefold()
+    return not text.isascii() or any(
+        max(pattern.replace("/", "*").split("*"), key=len) in folded for pattern, _ in NAMES
+    )
+
+
+def _does_end_with(names: Sequence[str], pattern: str) -> bool:
+    """Whether the last names of a path match a pattern of as many names."""
+    if "/" not in pattern:
+        return _does_match(names[-1], pattern)
+    parts = pattern.split("/")
+    return len(names) >= len(parts) and all(map(_does_match, names[-len(parts) :], parts))
+
+
+def _does_match(name: str, pattern: str) -> bool:
+    before, star, after = pattern.partition("*")
+    if not star:
+        return name == pattern
+    return len(name) >= len(before) + len(after) and name.startswith(before) and name.endswith(after)

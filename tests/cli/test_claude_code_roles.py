@@ -695,11 +695,11 @@ def test_rules_about_files_hold_for_these_files(tmp_path: Path) -> None:
     here = str(project.folder)
     denied = (
         ".env", f"{here}/.env", "src/../.env", "src/link", f"{here}/src/link", "src/here/.env", ".env/x", "src/.ENV",
-        "a\0b",
+        "a\0b", "~/.env", "$HOME/.env",
     )  # fmt: skip
     # Nobody can tell whether these are such files. Claude Code has the rule too, so a person is asked.
     asked = (
-        "/etc/hosts", "src/out/hosts", "../x", "~/.env", "$HOME/.env", "*", "", ".", here, "{a,.env}",
+        "/etc/hosts", "src/out/hosts", "../x", "*", "", ".", here, "{a,.env}",
     )  # fmt: skip
     for outcome, paths in (("deny", denied), ("ask", asked)):
         for path in paths:
@@ -718,7 +718,7 @@ def test_rules_about_files_hold_for_these_files(tmp_path: Path) -> None:
         "ask", "deny", "deny",
     ]  # fmt: skip
     assert project.asks("Read", {"file_path": "docs/a.md"}, "a")[0] == "none"
-    assert project.asks("Bash", {"command": "cat .env"}, "a")[0] == "none"
+    assert project.asks("Bash", {"command": "cat .env"}, "a")[0] == "deny"
     below = project.call("Read", {"file_path": "../.env"}, "a") | {"cwd": f"{here}/src"}
     assert project.answer(json.dumps(below).encode())[0] == "deny"
 
@@ -761,7 +761,7 @@ def test_rules_about_commands_hold_for_what_may_begin_so(tmp_path: Path) -> None
         "git status",
         "git commit -m 'the form of it'",
         "npm test | head -3",
-        "cat .env",
+        "cat .env.example",
         "",
     ):
         assert project.asks("Bash", {"command": command}, "a") == ("none", ""), command
@@ -824,7 +824,8 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
         "orgkernel.project.hooks.engine.digests", "orgkernel.project.hooks.engine.glob_matcher",
         "orgkernel.project.hooks.engine.json_reader", "orgkernel.project.hooks.claude_hook.prefixes",
         "orgkernel.project.hooks.claude_hook.operating", "orgkernel.project.hooks.claude_hook.protected", "orgkernel.runtime", "orgkernel.runtime.lazy_patterns",
-        "orgkernel.runtime.paths",
+        "orgkernel.runtime.paths", "orgkernel.project.hooks.claude_hook.secret_reads", "orgkernel.runtime.secret_files",
+        "orgkernel.runtime.secret_file_names",
     }  # fmt: skip
     roots = {each.partition(".")[0] for each in names - ours}
     assert (

@@ -13,11 +13,14 @@ from manifest_api import create_app
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.runtime.secret_files import find_secret_kind
 from orgkernel.shell.check import find_writes
+from orgkernel.toolbox import PythonFunction
+from tests.cli.test_claude_code_roles import HookedProject, read_answer
 from tests.support.agent_calls import decide_call, run_hook_script
 from tests.support.contracts import as_text, changed
 from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
-from tests.support.trees import copy_template
+from tests.support.trees import copy_template, write_tree
+from tests.toolbox.crew import toolbox
 
 READING = (
     "cat .env", "cp .env x", "printenv", "printenv HOME", "env", "set", "export -p", "declare -p", "head -5 < .env", "tar czf a.tgz .env",
@@ -119,6 +122,32 @@ def test_the_access_decision_refuses_reads(documents: Path) -> None:
     )
 
 
+def test_the_toolbox_refuses_reads(documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a path, by a link to a secret file and by a command; the tool is not called."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("KEY=1\n", encoding="utf-8")
+    (tmp_path / "notes.txt").symlink_to(".env")
+    calls: list[str] = []
+
+    def use(path: str = "", command: str = "") -> str:
+        calls.append(path or command)
+        return "read"
+
+    context = toolbox(
+        Kernel.open(documents), reader=PythonFunction({"read": use}), runner=PythonFunction({"run": use})
+    ).context("omega", "role:worker")
+    for tool, given in (
+        ("reader", {"path": ".env"}),
+        ("reader", {"path": "notes.txt"}),
+        ("reader", {"path": "ledger/a.csv"}),
+        ("runner", {"command": "cat .env"}),
+    ):
+        assert context.invoke_blocking(tool, given).code == "SACRED_READ", given
+    assert context.invoke_blocking("reader", {"path": "src/a.py"}).output == "read"
+    assert context.invoke_blocking("runner", {"command": "git log -- .env"}).output == "read"
+    assert calls == ["src/a.py", "git log -- .env"]
+
+
 def test_the_hook_of_a_coding_agent_refuses_reads(tmp_path: Path) -> None:
     """`Read`, `Grep` and commands, by links and wildcards too, the first time and again; without a brief, reads are still ruled."""
     project = GitRepository(tmp_path / "project")
@@ -148,3 +177,45 @@ def test_the_hook_of_a_coding_agent_refuses_reads(tmp_path: Path) -> None:
     assert call("Grep", pattern="KEY", path="web/.env.local") == "deny"
     assert call("Read", file_path="src/a.py") == ""
     assert run_hook_script(project.folder, "Bash", {"command": "cat .e*"}) == "deny"
+
+
+def test_the_hook_of_an_activation_refuses_reads(tmp_path: Path) -> None:
+    """Roles with every tool, agents of the host and main threads read no secret file; readers of a scope read its files."""
+    project = HookedProject(tmp_path / "shop")
+    org = (project.folder / "org/org.yaml").read_text(encoding="utf-8")
+    write_tree(
+        project.folder,
+        {
+            "org/governance.yaml": "_schema: orgkernel:governance\nsacred_scopes:\n  ledger: {paths: ['ledger/**'], readers: [lead]}\n",
+            "org/org.yaml": org,
+            ".env": "KEY=1\n",
+            "ledger/a.csv": "1\n",
+        },
+    )
+    (project.folder / "notes.txt").symlink_to(".env")
+    project.activate("--main-role", "lead")
+    for agent, tool, given in (
+        ("fixer", "Read", {"file_path": ".env"}),
+        ("fixer", "Read", {"file_path": "notes.txt"}),
+        ("fixer", "Read", {"file_path": "ledger/a.csv"}),
+        ("code_reviewer", "Grep", {"pattern": "KEY", "path": str(project.folder / ".env")}),
+        ("code_reviewer", "Bash", {"command": "git log -p -- .env"}),
+        ("builder", "Bash", {"command": "cat .e*"}),
+        ("builder", "Bash", {"command": "printenv"}),
+        (None, "Read", {"file_path": ".env"}),
+        ("Explore", "Read", {"file_path": ".env"}),
+    ):
+        decision, text = project.asks(tool, given, agent)
+        assert (decision, "SACRED_READ" in text) == ("deny", True), (agent, given, text)
+    for agent, tool, given in (
+        (None, "Read", {"file_path": "ledger/a.csv"}),
+        ("fixer", "Read", {"file_path": "src/a.py"}),
+        ("builder", "Bash", {"command": "git log -- .env && ls .env"}),
+        ("builder", "Bash", {"command": "cat src/a.py | head -3"}),
+    ):
+        assert project.asks(tool, given, agent) == ("none", ""), (agent, given)
+    # The script runs without installed packages.
+    for command, decision in (('cat "$(echo .e)nv" .env', "deny"), ("cat src/a.py", "none")):
+        done = project.runs("PreToolUse", project.call("Bash", {"command": command}, "builder"))
+        answer = read_answer(done.stdout.decode())
+        assert answer[0] == decision, (answer, done.stderr)

@@ -25,6 +25,7 @@ from orgkernel.exchange.claude_code.host_names import (
     group_tools_by_host_name,
     list_command_arguments,
 )
+from orgkernel.exchange.claude_code.protection import build_secret_reads
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
@@ -67,7 +68,12 @@ def activated(view: OrgView, project: Path | None = None) -> InMemory:
     compiled = compile_hook(
         desk, render_decision, "orgkernel test", None if project is None else str(project)
     )
-    active = InMemory(PROJECT, json.loads(json.dumps({**compiled.data, "settings": SETTINGS})))
+    active = InMemory(
+        PROJECT,
+        json.loads(
+            json.dumps({**compiled.data, "settings": SETTINGS, "secret_reads": build_secret_reads(view, {})})
+        ),
+    )
     active.files = {name: json.loads(content) for name, content in compiled.files.items()}
     return active
 

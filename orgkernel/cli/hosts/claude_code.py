@@ -27,7 +27,7 @@ from orgkernel.exchange.claude_code.activation import (
     read_hook_status,
 )
 from orgkernel.exchange.claude_code.compiling import CompiledHook, compile_hook
-from orgkernel.exchange.claude_code.protection import build_protection
+from orgkernel.exchange.claude_code.protection import build_protection, build_secret_reads
 from orgkernel.exchange.marks import render_mark
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
@@ -62,7 +62,8 @@ def activate_here(
     protection = build_protection(
         documents["documents"], documents["folders"], _list_store_files(store), list_own_commands()
     )
-    compiled = compiled._replace(data={**compiled.data, **protection})
+    secret_reads = build_secret_reads(kernel.access(org).view, kernel.sacred_files(org, project).scopes)
+    compiled = compiled._replace(data={**compiled.data, **protection, "secret_reads": secret_reads})
     written = activate(project, compiled, chosen, documents)
     _note(compiled)
     for path in written:

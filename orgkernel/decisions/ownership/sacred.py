@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 SACRED_READ: Final = "SACRED_READ"
 _READ_BY_A_PERSON: Final = "use the name of the credential; the program that needs the value reads it"
-_ARTICLES: Final = {"environment file": "an"} | dict.fromkeys(
-    ("vault", "credential file", "private key"), "a"
-)
 _BY_A_PERSON: Final = "undo the change; a person can make it outside of a hand-off"
 _OF_DEPENDENCIES: Final = "allow_dependency_change"
 
@@ -136,7 +133,9 @@ class SacredFiles:
         return (
             None
             if kind is None
-            else SacredTouch(SACRED_READ, f"is {_ARTICLES[kind]} {kind}", _READ_BY_A_PERSON)
+            else SacredTouch(
+                SACRED_READ, f"is {'an' if kind[0] in 'aeiou' else 'a'} {kind}", _READ_BY_A_PERSON
+            )
         )
 
     def list_withheld(self, brief: Brief) -> list[str]:

@@ -7,8 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import orgkernel.project.hooks
+from orgkernel.documents.records import SacredScope
+from orgkernel.exchange.claude_code.host_names import group_tools_by_host_name, list_path_arguments
+from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats import read_built_in_tools
 from orgkernel.loading.formats.claude_code.host_table import read_host_table
+from orgkernel.project.hooks.write_decision import pack_scopes
+from orgkernel.shell.catalog import list_shipped_programs
 from orgkernel.shell.writing_options import list_readers
 
 
@@ -46,6 +51,32 @@ def build_protection(
         "programs": list_readers(),
         "stand_ins": table["stand_ins"],
     }  # fmt: skip
+
+
+def build_secret_reads(view: OrgView, scopes: Mapping[str, SacredScope]) -> Mapping[str, Any]:
+    """What the hook needs to decide reads of secret files: the sacred scopes with their readers, and the arguments of declared tools
+    that contain paths.
+    """
+    arguments = {
+        name: sorted(
+            {each for id in ids for each in list_path_arguments(name, view.records.tools[id].record)}
+        )
+        for name, ids in group_tools_by_host_name(view).items()
+    }
+    return {
+        "scopes": pack_scopes({id: each for id, each in scopes.items() if each.readers is not None}),
+        "path_arguments": {name: names for name, names in arguments.items() if names},
+        "programs": sorted(_list_wide_programs()),
+    }
+
+
+def _list_wide_programs() -> Iterable[str]:
+    """The programs that print the environment, or files that their words do not name."""
+    for name, facts in list_shipped_programs().items():
+        if any(
+            each.get("opens") in ("trees", "environment") for each in (facts, *facts.get("subcommands", ()))
+        ):
+            yield from (name, *facts.get("also", ()))
 
 
 def _list_reading_tools() -> Iterable[str]:

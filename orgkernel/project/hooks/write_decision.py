@@ -153,10 +153,7 @@ def pack_rules(rules: WriteRules) -> dict[str, Any]:
             [each.name, [getattr(each.brief, name) for name in _BriefValues._fields]]
             for each in rules.workers
         ],
-        "scopes": {
-            scope_id: [getattr(scope, name) for name in _ScopeValues._fields]
-            for scope_id, scope in rules.sacred.scopes.items()
-        },
+        "scopes": pack_scopes(rules.sacred.scopes),
         "roots": [each for each in rules.sacred.roots if each is not None],
         "programs": rules.programs.own,
         "roles": list(rules.roles),
@@ -170,14 +167,26 @@ def unpack_rules(values: Mapping[str, Any]) -> WriteRules:
         AuditedWorker(name, cast("Brief", _BriefValues(*map(_freeze, brief))))
         for name, brief in values["workers"]
     )
-    scopes = {
-        scope_id: cast("SacredScope", _ScopeValues(*map(_freeze, scope)))
-        for scope_id, scope in values["scopes"].items()
-    }
     return WriteRules(
-        workers, SacredFiles(scopes, values["roots"]), CommandPrograms(values["programs"]),
+        workers, SacredFiles(unpack_scopes(values["scopes"]), values["roots"]), CommandPrograms(values["programs"]),
         tuple(values["roles"]), tuple(values["protected"]),
     )  # fmt: skip
+
+
+def pack_scopes(scopes: Mapping[str, SacredScope]) -> dict[str, list[Any]]:
+    """The sacred scopes as plain values."""
+    return {
+        scope_id: [getattr(scope, name) for name in _ScopeValues._fields]
+        for scope_id, scope in scopes.items()
+    }
+
+
+def unpack_scopes(values: Mapping[str, Any]) -> dict[str, SacredScope]:
+    """The scopes that `pack_scopes` wrote. Raises TypeError for values that it did not write."""
+    return {
+        scope_id: cast("SacredScope", _ScopeValues(*map(_freeze, scope)))
+        for scope_id, scope in values.items()
+    }
 
 
 def _freeze(value: Any) -> Any:

@@ -12,6 +12,7 @@ import time
 from orgkernel.project.hooks.claude_hook.activated import ActiveOrganization, NotUnderstood
 from orgkernel.project.hooks.claude_hook.prefixes import does_write
 from orgkernel.project.hooks.claude_hook.protected import find_protected
+from orgkernel.project.hooks.claude_hook.secret_reads import decide_secret_read
 from orgkernel.project.hooks.engine.glob_matcher import match_plain
 
 TYPE_CHECKING = False
@@ -67,10 +68,17 @@ def decide_call(active: ActiveOrganization, call: dict[str, Any]) -> CallAnswer:
         text = f"deny: {quote_foreign(held)} decides what agents may do here. Only a person can change it, outside of this session."
         return "deny", text
     if role is None:
-        return _decide_nameless(active, name or "", tool)
-    if built_in is not None:
-        return _decide_built_in(active, name or "", built_in, tool, answers, call, given)
-    return _decide_for_role(active, answers or {}, tool, call, given)
+        answer = _decide_nameless(active, name or "", tool)
+    elif built_in is not None:
+        answer = _decide_built_in(active, name or "", built_in, tool, answers, call, given)
+    else:
+        answer = _decide_for_role(active, answers or {}, tool, call, given)
+    if answer[0] == "deny":
+        return answer
+    # No right of a role lifts the rule about secret files; only the readers of a sacred scope may read them.
+    reader = None if role in (None, FREE) else role
+    read = decide_secret_read(active, reader, tool, call, given, PATH_ARGUMENTS.get(tool, ()))
+    return answer if read[0] == "allow" else read
 
 
 def _decide_for_role(

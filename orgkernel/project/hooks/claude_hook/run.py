@@ -15,9 +15,17 @@ def start() -> int:
     package = type(sys)("orgkernel")
     package.__path__ = [_PACKAGE]
     sys.modules["orgkernel"] = package
+    from orgkernel.project.hooks.claude_hook import secret_reads
     from orgkernel.project.hooks.claude_hook.answering import main
 
+    secret_reads.prepare = _install_stand_ins
     return main(sys.argv[1:])
+
+
+def _install_stand_ins() -> None:
+    from orgkernel.project.hooks.engine.stand_ins import install
+
+    install(_PACKAGE)
 
 
 if __name__ == "__main__":
