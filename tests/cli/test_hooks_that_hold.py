@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.decisions.ownership.held import AGENT_VARIABLES
+from orgkernel.decisions.ownership.held import list_agent_variables
 from orgkernel.project.hooks.bypasses import find_bypasses
 from orgkernel.shell.check import find_writes
 from tests.support.agent_calls import decide_call, run_hook_script
@@ -87,7 +87,12 @@ class Project(GitRepository):
         self, name: str, *words: str, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """What the installed hook runs, as a person."""
-        own = {**dict.fromkeys(AGENT_VARIABLES, ""), "GIT_CONFIG_GLOBAL": os.devnull, **PERSON, **(env or {})}
+        own = {
+            **dict.fromkeys(list_agent_variables(), ""),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            **PERSON,
+            **(env or {}),
+        }
         return run_here("ownership", "hook", name, *words, cwd=self.folder, env=own)
 
     def tries(

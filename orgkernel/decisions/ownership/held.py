@@ -6,19 +6,24 @@ server is the one that counts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from orgkernel.documents.records import CommitRules
 
-_NAMES: Final = (
-    "CLAUDECODE CLAUDE_CODE_ENTRYPOINT CODEX_SANDBOX CODEX_THREAD_ID GEMINI_CLI CURSOR_AGENT CURSOR_TRACE_ID OPENCODE "
-    "COPILOT_AGENT AIDER_CHAT AGENT_ZERO AI_AGENT ORGKERNEL_HOLDER ORGKERNEL_SESSION"
-)
-AGENT_VARIABLES: Final = tuple(_NAMES.split())
-"""Variables that coding agents set for the programs that they start."""
+
+@cache
+def list_agent_variables() -> tuple[str, ...]:
+    """Variables that coding agents set for the programs that they start (`ontology/hosts/agent_variables.yaml`)."""
+    from orgkernel.loading.shipped import get_shipped_folder
+    from orgkernel.loading.shipped_tables import read_shipped_table
+
+    table = read_shipped_table(os.path.join(get_shipped_folder("ontology"), "hosts", "agent_variables.yaml"))
+    return tuple(name for names in table["variables"].values() for name in names)
 
 
 def is_held(rules: CommitRules | None, variables: Mapping[str, str], authors: Iterable[str]) -> bool:
@@ -30,7 +35,7 @@ def is_held(rules: CommitRules | None, variables: Mapping[str, str], authors: It
     """
     if rules is None or rules.held == "everyone":
         return True
-    known = AGENT_VARIABLES if rules.agent_variables is None else rules.agent_variables
+    known = list_agent_variables() if rules.agent_variables is None else rules.agent_variables
     return any(variables.get(name) for name in known) or any(is_agent(rules, each) for each in authors)
 
 

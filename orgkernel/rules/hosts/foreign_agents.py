@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import StandingOrder
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
+from orgkernel.loading.formats.claude_code.host_table import read_host_table
 from orgkernel.loading.formats.lookups import get_missing
 from orgkernel.loading.formats.references import TextReference, get_references
 from orgkernel.loading.formats.words import get_list_words
@@ -24,37 +26,27 @@ OPENCODE = "opencode"
 GEMINI_CLI = "gemini-cli"
 
 EVERY = "*"
-BUILT_IN_AGENTS = frozenset(
-    {
-        "general-purpose",
-        "Explore",
-        "Plan",
-        "claude",
-        "statusline-setup",
-        "output-style-setup",
-        "claude-code-guide",
-    }
-)
-"""Agents that come with Claude Code."""
 _CHOOSING = frozenset({CLAUDE_CODE, COPILOT})
 SAME_TOOL: Final = {"Task": "Agent", "Agent": "Task"}
 """The tool of Claude Code that has two names: its files may use either."""
 # Tools that start other agents, as hosts call them.
 _STARTING = frozenset({"Agent", "Task", "agent", "runSubagent", "agent/runSubagent"})
-_BROUGHT_ALONG = (
-    "add-dir agents bashes batch branch bug chrome clear color compact config context copy cost debug desktop diff doctor"
-    " effort exit export extra-usage fast feedback fork help hooks ide init insights install-github-app install-slack-app"
-    " keybindings login logout loop mcp memory mobile model output-style passes permissions plan plugin pr-comments"
-    " privacy-settings quit release-notes reload-plugins remote-control rename resume review rewind sandbox schedule"
-    " security-review simplify skills stats status statusline stickers tasks terminal-setup theme think todos upgrade usage"
-    " vim voice"
-)
-BUILT_IN_COMMANDS = frozenset(_BROUGHT_ALONG.split())
-"""The commands that come with Claude Code."""
 
 
 _STARTS = tuple(_STARTING)
 _FIELDS = ("tools", "disallowedTools")
+
+
+@cache
+def list_built_in_agents() -> frozenset[str]:
+    """The names of the agents that come with Claude Code."""
+    return frozenset(read_host_table()["built_in_agents"])
+
+
+@cache
+def list_built_in_commands() -> frozenset[str]:
+    """The names of the commands that come with Claude Code."""
+    return frozenset(read_host_table()["built_in_commands"])
 
 
 class AgentDelegates(NamedTuple):

@@ -42,9 +42,9 @@ from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, ALMOST, CALL
 from orgkernel.rules.hosts.foreign_agents import (
-    BUILT_IN_AGENTS,
     collect_names,
     iterate_agents,
+    list_built_in_agents,
     list_texts,
 )
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
@@ -52,10 +52,10 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Find references to unknown agents, each name once per text."""
-    if view.records.excused:
-        return
     posts = list(iterate_agents(view))
-    known = collect_names(posts) | BUILT_IN_AGENTS
+    if view.records.excused or not posts:
+        return
+    known = collect_names(posts) | list_built_in_agents()
     for post in posts:
         for order, references in list_texts(view, post):
             names: set[str] = set()

@@ -53,11 +53,11 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.formats.declared_agents import BELOW
 from orgkernel.rules.hosts.foreign_agents import (
-    BUILT_IN_AGENTS,
     collect_names,
     get_delegates,
     get_written_words,
     iterate_agents,
+    list_built_in_agents,
 )
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -71,7 +71,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for post in posts:
         delegates = get_delegates(post)
         for field, number, name in (*delegates.named, *delegates.taken):
-            if name not in known and name not in BUILT_IN_AGENTS and ":" not in name:
+            if name not in known and name not in list_built_in_agents() and ":" not in name:
                 verb = "takes away" if field == "disallowedTools" else "allows"
                 yield Finding(
                     post.document.place(field, number),

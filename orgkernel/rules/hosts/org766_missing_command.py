@@ -40,7 +40,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import COMMAND
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_COMMANDS, find_missing
+from orgkernel.rules.hosts.foreign_agents import find_missing, list_built_in_commands
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
@@ -49,7 +49,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for document, whose, subject, references in find_missing(view):
         names: set[str] = set()
         for kind, offset, name in references:
-            if kind == COMMAND and name not in names and name not in BUILT_IN_COMMANDS:
+            if kind == COMMAND and name not in names and name not in list_built_in_commands():
                 names.add(name)
                 yield Finding(
                     document.locate_within(offset, "body"),

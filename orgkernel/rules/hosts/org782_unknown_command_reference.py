@@ -48,8 +48,8 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.claude_code.commands import AGENT, COMMAND, KIND, TOOLS
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.hosts.foreign_agents import (
-    BUILT_IN_AGENTS,
     collect_names,
+    list_built_in_agents,
     list_documents_of_kind,
 )
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
@@ -75,7 +75,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 f"tool:{tool}",
             )
         for agent in words.get(AGENT, ()):
-            if agent in agents or agent in BUILT_IN_AGENTS or ":" in agent or view.records.excused:
+            if agent in agents or agent in list_built_in_agents() or ":" in agent or view.records.excused:
                 continue
             yield Finding(
                 document.place(AGENT),

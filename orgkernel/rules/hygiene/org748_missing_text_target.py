@@ -51,7 +51,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.lookups import get_missing
 from orgkernel.loading.formats.references import COMMAND, find_references
-from orgkernel.rules.hosts.foreign_agents import BUILT_IN_COMMANDS
+from orgkernel.rules.hosts.foreign_agents import list_built_in_commands
 from orgkernel.rules.hygiene.native_texts import list_instruction_texts
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for each in list_instruction_texts(view):
         missing = {(reference.kind, reference.name) for reference in get_missing(each.document)}
         for kind, offset, name in find_references(each.text) if missing else ():
-            if (kind, name) not in missing or (kind == COMMAND and name in BUILT_IN_COMMANDS):
+            if (kind, name) not in missing or (kind == COMMAND and name in list_built_in_commands()):
                 continue
             missing.discard((kind, name))
             what = f"command {quote('/' + name)}" if kind == COMMAND else f"file {quote(name)}"
