@@ -84,7 +84,7 @@ def test_a_user_runs_the_same_cases(organizations: dict[str, Organization], name
 
 
 def test_the_corpus_exercises_every_code() -> None:
-    """A code that no case expects is a clause that nobody tested."""
+    """Every reason code is expected by at least one case; a code without a case is untested."""
     expected = {
         code
         for file in CORPUS.values()

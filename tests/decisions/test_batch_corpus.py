@@ -139,7 +139,10 @@ def test_what_is_not_sound_is_never_planned() -> None:
     ],
 )
 def test_a_proposed_batch_may_own_globs(files: str, codes: list[str]) -> None:
-    """Work that is described by a brief. It is broad if its files may be anywhere, and if nobody can tell where they are."""
+    """A brief in a proposed batch may own globs.
+
+    It is broad if its files may be anywhere, or if it is unknown where they are.
+    """
     found = check_batch([propose("one", (files,)), propose("other", ("docs/a.md",))])
     assert [each.code for each in found] == codes
     assert all(each.files == (files, "docs/a.md") for each in found if each.code == "BATCH_OVERLAP")

@@ -83,7 +83,7 @@ def test_shipped_documents_have_no_findings(tmp_path: Path) -> None:
 
 
 def test_readers_that_entries_name_exist_and_are_used() -> None:
-    """A reader without an entry would never be asked, and an entry without its reader would fail."""
+    """Every reader that an entry names exists, and every reader is named by an entry."""
     named = {
         each["reader"]
         for facts in list_shipped_programs().values()

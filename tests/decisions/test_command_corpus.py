@@ -55,7 +55,7 @@ def read_cases() -> Iterator[dict[str, Any]]:
 
 @pytest.mark.parametrize("half", ["tuned", "untouched"])
 def test_no_destructive_command_is_called_harmless(half: str) -> None:
-    """What destroys is found, under the id of the catalog, or said not to be readable."""
+    """A destructive command is reported with the id of its operation, or as a command that cannot be read."""
     missed = []
     for command, operation in read_half(half):
         found = check_command(command)

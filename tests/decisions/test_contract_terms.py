@@ -107,7 +107,7 @@ def test_the_terms_count_on_every_surface(
 
 
 def test_what_the_organization_refuses_is_not_stored(kernel: Kernel, tmp_path: Path) -> None:
-    """Whoever checked it beforehand, and by which terms."""
+    """A contract that the terms of the organization refuse is not stored, even if it passed a check with other terms."""
     text = as_text(changed("lmc_record", {"lead": "planner", "brief": None, **DIRECT}))
     checked = check_read_contract(read_contract(decode("contract", "contract", text.encode())))
     assert checked.outcome == "sound"

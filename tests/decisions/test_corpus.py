@@ -135,7 +135,7 @@ def shown(answer: Mapping[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("surface", SURFACES)
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_case(organizations: dict[str, Organization], name: str, case: dict[str, Any], surface: str) -> None:
-    """Every surface gives this answer, complete, and says what was asked."""
+    """Every surface gives the complete expected answer, which repeats the question."""
     answer = SURFACES[surface](organizations[name], case["ask"])
     assert case["answer"].keys() | NOBODY.keys() == shown(answer).keys()
     assert shown(answer) == NOBODY | case["answer"]
@@ -185,7 +185,7 @@ def test_every_line_an_answer_rests_on_is_there_and_says_so(
 
 
 def test_the_corpus_exercises_every_reason() -> None:
-    """A code that no case expects is a clause that nobody tested."""
+    """Every reason code is expected by at least one case; a code without a case is untested."""
     expected = {code for param in CASES for code in param.values[1]["answer"]["because"]}
     expected |= {code for param in CASES for _, code in param.values[1]["answer"].get("considered", ())}
     assert expected == {

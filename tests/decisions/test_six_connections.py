@@ -104,7 +104,7 @@ def ship(documents: Kernel, quick_folder: Path) -> Iterator[Ship]:
 
 
 def test_c1_a_role_gives_its_tools(ship: Ship) -> None:
-    """To whoever fills it, and to nobody else."""
+    """A role gives its tools to the agents that fill it, and to no other agent."""
     assert (ship.may("rudder"), ship.may("rudder", "eve")) == ("allow", "deny")
 
 
@@ -204,7 +204,10 @@ def test_c4_a_skill_that_was_lost_since_is_missing(ship: Ship) -> None:
 
 
 def test_c5_whoever_is_commissioned_has_the_tools_of_the_role(ship: Ship) -> None:
-    """Those that the decision allows at that moment, and what keeps the others away is told with them."""
+    """A commissioned agent has the tools that the decision allows at that moment.
+
+    For each other tool, the answer states the reason.
+    """
 
     def tools() -> tuple[tuple[str, ...], tuple[str, ...]]:
         done = ship.commissioned()
