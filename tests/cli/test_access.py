@@ -100,7 +100,7 @@ def test_circumstances_change_the_answer(home: Path) -> None:
 
 
 def test_on_behalf_of_gives_no_more_than_they_have(home: Path) -> None:
-    """The butler may send mail, and not for somebody who may not."""
+    """The butler may send mail, but not on behalf of a person who may not."""
     butler = ("agent:butler", "use", "tool:send_email")
     assert run("can", *butler, *ALONE, cwd=home).returncode == 0
     done = run("can", *butler, "--on-behalf-of", "person:friend", cwd=home)
@@ -109,7 +109,7 @@ def test_on_behalf_of_gives_no_more_than_they_have(home: Path) -> None:
 
 
 def test_lists(home: Path) -> None:
-    """Who can, and what somebody can; nothing to list is exit 1."""
+    """`who-can` lists the allowed subjects and `what-can` the allowed resources; an empty list exits with 1."""
     rows = json.loads(
         run(
             "who-can",
@@ -208,7 +208,7 @@ def test_diff_calls_an_escalation_widened(home: Path, tmp_path: Path) -> None:
 def test_diff_flags_what_a_policy_denies_no_longer_although_it_denies_something_else(
     home: Path, tmp_path: Path
 ) -> None:
-    """An escalation is not weighed against what is taken away elsewhere; each circumstance is told with its tool."""
+    """A widened permission is reported even if another one is narrowed; each circumstance is reported with its tool."""
     other = copy_template(tmp_path / "other", "household")
     policies = other / "policies.yaml"
     text = policies.read_text(encoding="utf-8")

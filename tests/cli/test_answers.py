@@ -74,7 +74,7 @@ def test_dispatch_says_in_words_who_and_why(shop: Path) -> None:
 
 
 def test_needs_and_all_are_passed_on(shop: Path) -> None:
-    """A tool nobody has makes the answer `not_applicable`, and says who lacks it."""
+    """If no role has a needed tool, the answer is `not_applicable` and names the roles that lack it."""
     done = run(
         "dispatch",
         "codegen",

@@ -37,7 +37,7 @@ def entries(folder: Path) -> list[dict[str, object]]:
 
 
 def test_what_is_in_the_baseline_is_neither_reported_nor_fails(old: Path) -> None:
-    """Whatever the threshold; how many there are is said, so that nobody forgets them."""
+    """Findings in the baseline are not reported and do not fail the check at any threshold; their number is printed."""
     assert check(old, "--fail-on", "info") == (
         0,
         [],
@@ -91,7 +91,7 @@ def test_a_mended_finding_is_said_to_be_stale_and_does_not_fail(
 
 
 def test_a_file_that_is_gone_leaves_stale_entries(old: Path) -> None:
-    """Nobody has to be asked about a file that does not exist."""
+    """Baseline entries about a deleted file are counted as no longer matching."""
     (old / "roles/ops.yaml").unlink()
     org = SHOP["org.yaml"].replace(", ops]", "]").replace("  ops: {}\n", "").replace(", docker_ops]", "]")
     write_tree(old, {"org.yaml": org})
@@ -193,7 +193,7 @@ def test_every_format_leaves_out_what_is_allowed(old: Path, form: str) -> None:
     ],
 )
 def test_a_baseline_that_cannot_be_used_is_exit_2(old: Path, content: bytes | None, message: str) -> None:
-    """Whether it is to be read or replaced; the file stays as it is, and the way out is said."""
+    """An unusable baseline exits with 2 and a remedy, for reading and for replacing it, and the file is unchanged."""
     file = old.parent / "b.json"
     if content is not None:
         file.write_bytes(content)

@@ -73,7 +73,7 @@ def test_a_misspelled_name_fails_a_case_that_expects_a_denial(
 def test_a_case_can_be_about_an_undeclared_name(
     shop: Path, kind: str, typo: str, question: str, meant: str
 ) -> None:
-    """With `undeclared: true` the question is asked, and an undeclared name is denied."""
+    """With `undeclared: true` the question of the case is evaluated, and the undeclared name is denied."""
     write_tree(shop, negative(question, more="    undeclared: true\n"))
     done = run("test", "cases.yaml", cwd=shop)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "1 passed, 0 failed\n")
@@ -90,7 +90,7 @@ def test_the_declared_name_passes(shop: Path, kind: str, typo: str, question: st
 
 
 def test_a_misspelled_name_in_the_assumed_state_stops_the_case(shop: Path) -> None:
-    """A restriction of an undeclared agent would restrict nothing, so no question of the case is asked."""
+    """A restriction of an undeclared agent would restrict nothing, so no question of the case is evaluated."""
     given = '    given: {restrictions: {r: {subject: "agent:anne", resources: ["tool:text_editor"]}}}\n'
     write_tree(shop, negative(TYPOS[0][2].replace("deve", "dev"), more=given))
     done = run("test", "cases.yaml", cwd=shop)

@@ -161,7 +161,7 @@ def test_a_complete_list_in_a_case_covers_the_denials_it_implies(shop: Path) -> 
 
 
 def test_cover_lists_an_organization_without_cases(shop: Path) -> None:
-    """Nothing is asked about it, so everything that it declares is listed."""
+    """Everything that an organization without cases declares is listed as not covered."""
     write_tree(shop, COVER)
     write_tree(
         shop.parent / "two", {**SHOP, "org.yaml": SHOP["org.yaml"].replace("org_id: shop", "org_id: two")}

@@ -115,8 +115,9 @@ def test_full_shows_the_line_the_caret_the_help_and_the_rule(shop: Path) -> None
 
 
 def test_one_broken_file_does_not_hide_the_findings_of_the_others(shop: Path) -> None:
-    """A truncated file is one error, with the role that it takes out of service; the rest is checked, and nobody is blamed
-    for what the file would have said.
+    """A truncated file is one error, with the role that it takes out of service.
+
+    The other files are checked, and ids that the broken file could declare are not reported as missing.
     """
     write_tree(shop, {"roles/ops.yaml": "_schema: orgkernel:role_profile\nrole_id: [ops\n"} | ERROR)
     done = run("check", "--format", "json", cwd=shop)
@@ -351,7 +352,7 @@ def test_of_the_folders_above_only_what_the_organization_needs_is_read(shop: Pat
 
 
 def test_a_folder_of_documents_belongs_to_an_organization_above_that_includes_them(shop: Path) -> None:
-    """An organization that happens to lie above, and names none of the roles, is not asked."""
+    """An organization above the folder that names none of its roles is not read."""
     write_tree(
         shop,
         {

@@ -77,7 +77,7 @@ UNDECLARED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("tool", "given"), UNDECLARED, ids=[repr(tool) for tool, _ in UNDECLARED])
 def test_an_undeclared_tool_never_passes(evaded: EvadedProject, tool: str, given: dict[str, Any]) -> None:
-    """A role lists its tools, so a person is asked about a tool that no catalog lists."""
+    """For a tool that no catalog lists, the hook asks a person or denies the call, because the role lists its tools."""
     for agent in ("builder", "fixer", None):
         outcome, text = evaded.asks(tool, given, agent)
         assert outcome in ("ask", "deny"), (agent, text)
@@ -92,7 +92,7 @@ def test_a_tool_that_runs_commands_has_the_answer_of_bash(evaded: EvadedProject,
 
 
 def test_tools_of_the_session_itself_pass(evaded: EvadedProject) -> None:
-    """They change nothing but the session, so nobody is asked about them."""
+    """Tools that change only the session pass without a question to a person."""
     for tool in ("AskUserQuestion", "ExitPlanMode", "TaskList", "TaskUpdate", "ToolSearch"):
         assert evaded.asks(tool, {"x": "y"}, "fixer") == ("none", "")
 
@@ -223,7 +223,7 @@ def test_built_in_agents_that_only_read_write_nothing_for_a_free_main_thread(tmp
 
 
 def test_a_refused_dispatch_names_whom_the_role_may_dispatch(evaded: EvadedProject) -> None:
-    """Also for an agent that nobody declares."""
+    """A refused hand-off names the roles that the role may dispatch, even if the requested agent is not declared."""
     for target in ("stranger", "lead"):
         outcome, text = evaded.asks("Agent", {"subagent_type": target, "prompt": "x"}, None)
         if target == "stranger":
@@ -243,7 +243,10 @@ def _run_elsewhere(project: EvadedProject, command: str, path: str) -> subproces
 
 
 def test_the_hook_finds_its_interpreter_on_another_machine(tmp_path: Path) -> None:
-    """The settings are shared with a team. Without the interpreter of whoever activated, `orgkernel` is used; without that, calls are refused."""
+    """Shared settings work on a machine without the activating Python: the hook uses `orgkernel`.
+
+    Without `orgkernel` too, calls are refused.
+    """
     folder = os.path.dirname(sys.executable)
     for on_error, if_missing, code in (("refuse", "refuse", 2), ("pass", "refuse", 2), ("refuse", "pass", 0)):
         project = EvadedProject(

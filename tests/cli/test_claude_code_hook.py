@@ -123,7 +123,9 @@ def test_a_file_is_written(shared: AgentProject, path: str, answer: str, code: s
 
 
 def test_other_tools_and_manifests(shared: AgentProject) -> None:
-    """Every tool that writes is known, dependencies are told from versions, and for what is unknown a person is asked."""
+    """The hook recognizes every tool that writes, distinguishes dependencies from versions, and asks a person about
+    unknown tools.
+    """
     assert shared.writes("src/a/one.py", "Edit", old_string="1", new_string="2")[0] == "allow"
     notebook = {"notebook_path": str(shared.folder / "src/b/x.ipynb"), "new_source": ""}
     assert shared.asks("NotebookEdit", notebook)[0] == "deny"
@@ -203,7 +205,7 @@ def test_other_tools_and_manifests(shared: AgentProject) -> None:
     ],
 )
 def test_a_command_is_run(shared: AgentProject, command: str, answer: str) -> None:
-    """What it writes is held like a file; where that cannot be told, a person is asked."""
+    """Files that a command writes are decided like other writes; if they cannot be determined, a person is asked."""
     found = shared.asks("Bash", {"command": command})
     assert found[0] == answer, found
 

@@ -76,7 +76,7 @@ def test_contracts_are_recorded_and_listed(folder: Path) -> None:
 
 
 def test_a_contract_that_is_not_sound_is_not_recorded(folder: Path) -> None:
-    """Nor one that is none."""
+    """An invalid contract, or a document that is not a contract, is not recorded."""
     code, said = record(folder, "result", regressions=["The search finds nothing."])
     assert code == 2
     assert said.startswith("error: the contract is not valid: ORG656 ")
@@ -84,7 +84,7 @@ def test_a_contract_that_is_not_sound_is_not_recorded(folder: Path) -> None:
 
 
 def test_the_log_is_exported_and_a_changed_log_is_refused(folder: Path) -> None:
-    """With what an entry replaces; whoever writes into the database is found out."""
+    """The exported log shows which entry each one replaces, and a change of the database is detected."""
     first = run_here(
         "task", "log", "add", "Cards stay", "--decision", "Only tokens.", *ADD, "--format", "json", cwd=folder
     )

@@ -89,7 +89,7 @@ def test_a_role_and_its_agent_give_what_the_role_may_give(ask: Ask, by: str) -> 
     [("agent:butler", "role:errand_runner"), ("role:errand_runner", "agent:butler"), ("role:steward", "agent:butler")],
 )  # fmt: skip
 def test_a_gift_does_not_come_back_to_the_giver(ask: Ask, by: str, subject: str) -> None:
-    """What is given to a role is given to whoever fills it."""
+    """A subject cannot grant itself a permission through a role that it fills."""
     refused = ask("grant", "issue", subject, "tool:github", "--level", "read", "--by", by, code=2).stderr
     assert refused == f"error: `{by}` cannot give itself a permission\nhelp: another subject has to do it\n"
 

@@ -191,7 +191,7 @@ def test_files_above_the_current_folder_have_one_name_on_both_sides(repository: 
 
 
 def test_a_renamed_role(repository: Path) -> None:
-    """A role that only has another id is renamed, for whoever names it too."""
+    """A role with another id and the same content is reported as renamed, and references to it are not reported."""
     for path in (repository / "org").rglob("*.yaml"):
         path.write_text(path.read_text().replace("osint_specialist", "webint_specialist"))
     git(repository, "mv", "org/roles/osint_specialist.yaml", "org/roles/webint_specialist.yaml")
@@ -333,7 +333,7 @@ def test_a_path_that_is_new(repository: Path) -> None:
 
 
 def test_not_a_repository(tmp_path: Path) -> None:
-    """Outside of a repository there are no revisions, and that is said."""
+    """Outside of a git repository, a revision is an error that states the reason."""
     copy_template(tmp_path / "org", "blank")
     done = run("diff", "git:HEAD", "org", cwd=tmp_path, env={"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
     assert (done.returncode, done.stdout) == (2, "")
@@ -378,7 +378,7 @@ def test_an_organization_that_is_held_back(repository: Path) -> None:
 
 
 def test_a_role_that_cannot_be_read(repository: Path) -> None:
-    """A profile with a syntax error is not a removed role: only that it cannot be compared is said about it."""
+    """A profile with a syntax error is not a removed role: the only report is that the role cannot be compared."""
     (repository / CODEGEN).write_text("_schema: orgkernel:role_profile\nrole_id: codegen_specialist\nx: [\n")
     done = run("diff", "git:HEAD", "org", cwd=repository)
     assert done.returncode == 2
@@ -457,7 +457,9 @@ def test_exit_code(repository: Path, form: str) -> None:
     ],
 )
 def test_what_fails_a_comparison(repository: Path, old: str, new: str, widened: int, any: int) -> None:
-    """A gate for what gives somebody more, and one for every difference; without one, differences are only shown."""
+    """One gate fails if a subject gains access, and one fails for every difference; without a gate, differences are only
+    shown.
+    """
     path = repository / CODEGEN
     path.write_text(path.read_text().replace(old, new))
     asked = ("diff", "git:HEAD", "org")

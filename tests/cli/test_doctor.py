@@ -71,7 +71,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 def test_all_is_well_and_nothing_is_changed(shop: Path) -> None:
-    """With and without a store, whether somebody has it open or not."""
+    """`doctor` reports no problem and changes no file, with and without a store, and while a process has the store open."""
     for prepare in (lambda: None, lambda: add_key(shop)):
         prepare()
         before = look_of(shop.parent)
@@ -306,7 +306,7 @@ def test_it_cannot_look_without_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_store_that_is_only_read_cannot_be_written(shop: Path) -> None:
-    """Whatever is asked of it."""
+    """A store that was opened read-only refuses every write."""
     add_key(shop)
     location = parse_location(".orgkernel/state.db", str(shop))
     with (

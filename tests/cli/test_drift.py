@@ -52,7 +52,7 @@ def test_a_baseline_and_the_settings_hold_for_it(home: Path) -> None:
 
 
 def test_a_store_that_is_not_there_is_said(home: Path) -> None:
-    """Nobody wants to hear that nothing differs from a store of another name."""
+    """A missing store is an error, because an empty comparison would look like agreement."""
     done = run_here("check", "house", "--store", "stat.db", cwd=home)
     assert done.returncode == 2
     assert "there is no store" in done.stderr

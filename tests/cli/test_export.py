@@ -60,7 +60,7 @@ def test_the_same_documents_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_cedar_decides_from_the_files_alone(tmp_path: Path) -> None:
-    """The files are enough for somebody who has Cedar and nothing of ours."""
+    """Cedar can decide from the exported files without orgkernel."""
     run("export", "--to", "cedar", "--org", "software_dev", "-o", "out", cwd=tmp_path)
     schema, policies, entities = ((tmp_path / "out" / name).read_text(encoding="utf-8") for name in FILES)
 

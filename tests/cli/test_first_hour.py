@@ -93,7 +93,7 @@ def test_a_sentence_is_routed_by_its_domain(shop: Path) -> None:
 
 @pytest.mark.parametrize("name", ["Bash", "bash"])
 def test_a_tool_is_known_by_its_names_in_other_runtimes(shop: Path, name: str) -> None:
-    """A profile and a question with the name of Claude Code are told ours."""
+    """A profile or a question with a tool name of Claude Code gets a suggestion with orgkernel's name."""
     help = f"did you mean `code_execution_tool`, which another runtime calls `{name}`?"
     assert help in run("can", "role:dev", "use", f"tool:{name}", cwd=shop).stdout
     write_tree(shop, {"roles/ops.yaml": SHOP["roles/ops.yaml"].replace("code_execution_tool", name)})

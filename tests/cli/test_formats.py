@@ -142,7 +142,7 @@ def test_only_the_github_format_writes_a_step_summary(shop: Path, form: str) -> 
 
 
 def test_a_step_summary_that_cannot_be_written_does_not_change_the_outcome(shop: Path) -> None:
-    """The check has been done; the reader is told."""
+    """If the step summary cannot be written, the check reports a warning and exits as usual."""
     write_tree(shop, ERROR)
     done = run_here(
         "check", "--format", "github", cwd=shop, env={"GITHUB_STEP_SUMMARY": str(shop / "gone/summary.md")}

@@ -70,7 +70,7 @@ def test_a_circle_is_drawn_once_and_said(tmp_path: Path) -> None:
 
 
 def test_roles_without_a_profile_or_a_superior_are_drawn(shop: Path) -> None:
-    """Nobody is missing from the chart because something is missing in the documents."""
+    """The chart includes every role, even if its profile or its superior is missing in the documents."""
     write_tree(
         shop,
         {

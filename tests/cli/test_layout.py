@@ -145,7 +145,7 @@ def test_the_script_of_a_shell(tmp_path: Path, shell: str, monkeypatch: pytest.M
 
 
 def test_bash_completes_a_role(tmp_path: Path) -> None:
-    """Asked by a real bash that loaded the script."""
+    """The completion script completes an id in a real bash."""
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("bash is not installed")

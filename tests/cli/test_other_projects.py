@@ -98,7 +98,7 @@ def test_a_home_folder_with_a_repository_is_no_project(shop: Path) -> None:
     not hasattr(os, "getuid") or os.getuid() != 0, reason="only the administrator can give files away"
 )
 def test_what_another_user_puts_above_is_not_obeyed(shop: Path) -> None:
-    """As in `/tmp`, where everybody may write: neither settings nor a repository."""
+    """Settings and a repository of another user in a folder above, as in a shared `/tmp`, are ignored."""
     above = shop.parent
     (above / "orgkernel.toml").write_text('paths = ["."]\n', encoding="utf-8")
     (above / ".git").mkdir()

@@ -59,7 +59,7 @@ def said(answer: dict[str, Any]) -> list[tuple[str, str | None, str | None]]:
 
 
 def test_everybody_changed_their_own_files(project: Project) -> None:
-    """Each worker is told with its commits and files."""
+    """If each worker changed only its own files, the audit is clean and lists each worker's commits and files."""
     briefs = ("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["src/b"]))
     project.commit({"src/a/one.py": "1\n", "src/a/new.py": ""}, A)
     project.commit({"src/b/two.py": None, "src/b/deep/er.py": ""}, B)
@@ -72,7 +72,10 @@ def test_everybody_changed_their_own_files(project: Project) -> None:
 
 
 def test_files_of_others_and_of_nobody(project: Project) -> None:
-    """They differ for each worker; all together, only the file of nobody is foreign."""
+    """A file of another worker and an unowned file have different codes.
+
+    With `--union`, only the unowned file is a violation.
+    """
     one, other = project.brief(A, ["src/a/**"]), project.brief(B, ["src/b/**"])
     project.commit({"src/a/one.py": "1\n", "src/b/two.py": "2\n"}, A)
     project.commit({"src/b/more.py": "", "README.md": "changed\n"}, B)
@@ -97,7 +100,7 @@ def test_one_brief_is_that_of_all_commits(project: Project) -> None:
 
 @pytest.mark.parametrize("trailer", [None, C, f"{A}\nBrief: {B}"])
 def test_a_commit_of_nobody_known_is_not_passed(project: Project, trailer: str | None) -> None:
-    """Nobody says whose it is, it is that of a brief that was not given, or of two."""
+    """A commit that names no brief, two briefs, or a brief that was not given makes the outcome `cannot_tell`."""
     briefs = ("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["src/b/**"]))
     commit = project.commit({"src/a/one.py": "1\n"}, trailer)
     answer = project.audit(*briefs)
@@ -196,7 +199,10 @@ def test_the_branch_of_a_worker(project: Project) -> None:
 
 
 def test_a_branch_that_builds_on_another_one(project: Project) -> None:
-    """The commits stay those of the other. Where two branches end at one commit, it cannot be told whose it is."""
+    """Commits of a branch that another branch builds on belong to the first branch.
+
+    If two branches end at the same commit, it is not attributed.
+    """
     project.git("checkout", "-qb", "one")
     project.commit({"src/a/one.py": "1\n"})
     project.git("checkout", "-qb", "two")
@@ -211,7 +217,7 @@ def test_a_branch_that_builds_on_another_one(project: Project) -> None:
 
 
 def test_a_merge_changes_what_it_takes_from_nobody(project: Project) -> None:
-    """What is slipped into a merge, and what a merge drops of a side, is changed by whoever merged."""
+    """The author of a merge is responsible for content that is in neither parent, and for changes that the merge drops."""
     project.git("checkout", "-qb", "one")
     project.commit({"src/a/one.py": "1\n", "src/a/more.py": "more\n"}, A)
     project.git("checkout", "-q", "main")
@@ -244,7 +250,7 @@ def test_what_came_from_the_base_is_nobody_s(project: Project) -> None:
 
 
 def test_what_is_as_before_was_not_changed(project: Project) -> None:
-    """It is told apart, and is nobody's fault."""
+    """A file with its original content at the end is listed as restored, and is not a violation."""
     brief = project.brief(A, ["src/a/**"])
     project.commit({"README.md": "other\n"})
     project.commit({"README.md": "read me\n", "src/a/one.py": ""})
@@ -291,7 +297,7 @@ def test_hostile_names(project: Project) -> None:
     ("owned", "touched"), [("docs/guide.md", "docs/Guide.md"), ("docs/caf\u00e9.md", "docs/cafe\u0301.md")]
 )
 def test_names_that_are_nearly_equal(project: Project, owned: str, touched: str) -> None:
-    """They may be one file or two, so nobody owns the one by owning the other."""
+    """Paths that differ in letter case may be one file or two, so owning one does not mean owning the other."""
     one, other = project.brief(A, [owned]), project.brief(B, ["src/b/**", "docs/c*", "docs/G*"])
     project.commit({touched: "x\n"})
     alone = project.audit("--brief", one)
@@ -365,7 +371,7 @@ def test_no_other_history_stands_in_for_the_real_one(project: Project) -> None:
 
 
 def test_what_cannot_be_told(project: Project, tmp_path: Path) -> None:
-    """Unknown revisions, cut histories and missing briefs are said, with exit code 2."""
+    """Unknown revisions, shallow histories and missing briefs are reported with exit code 2."""
     brief = project.brief(A, ["src/a/**"])
     project.commit({"src/a/one.py": "1\n"})
     for base in ("nowhere", "--all", "", "HEAD:README.md", "^HEAD"):
@@ -422,7 +428,7 @@ def test_sacred_scopes_of_an_organization(governed: Project) -> None:
 
 
 def test_dependencies_and_migrations(governed: Project) -> None:
-    """With the organization, and where there is none."""
+    """Dependencies and migrations are protected with and without an organization."""
     governed.commit(
         {
             "package.json": '{"version": "2", "dependencies": {"a": "1"}, "scripts": {"test": "x"}}\n',
@@ -491,7 +497,7 @@ def test_an_organization_that_cannot_be_asked(governed: Project) -> None:
 
 
 def test_claims_say_who_owns_what(project: Project) -> None:
-    """All together: a claim names nobody's commits."""
+    """With `--claims`, changed files are compared with all claims together, because commits name no claim."""
     for holder, path in (("agent:a", "src/a/"), ("agent:b", "src/b/*.py")):
         assert run_here("claim", "add", "shop", holder, path, cwd=project.folder).returncode == 0
     project.git("commit", "--allow-empty", "-qm", "x")
@@ -520,7 +526,7 @@ def test_a_name_of_two_commits(project: Project) -> None:
 
 @pytest.mark.parametrize("name", ["..", ".git", ".GIT ", "git~1"])
 def test_trees_that_git_would_not_make(project: Project, name: str) -> None:
-    """Nobody owns what leads out of a folder, or into that of git."""
+    """No brief owns a path that leads out of its folder or into the folder of git."""
     blob = project.git("hash-object", "-w", "--stdin", input=b"x\n")
     tree = project.base + "^{tree}"
     for folder, mode in ((name, "100644"), ("a", "40000"), ("src", "40000")):
@@ -534,7 +540,9 @@ def test_trees_that_git_would_not_make(project: Project, name: str) -> None:
 
 
 def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_path: Path) -> None:
-    """Changed, uncommitted or deleted: it cannot be told what was sacred, unless the documents of the beginning are passed."""
+    """If the governance document was changed or deleted, committed or not, the sacred files are unknown, unless the
+    documents of the base are passed.
+    """
     brief = governed.brief(A, ["**"], audit_gates=[])
     governance = governed.folder / "acme/governance.yaml"
     text = governance.read_text(encoding="utf-8")
@@ -556,7 +564,10 @@ def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_pat
 
 
 def test_a_merge_of_several_branches_at_once(project: Project) -> None:
-    """What each branch brought is its worker's, and what is slipped in is nobody's."""
+    """Content of each branch belongs to the worker of the branch.
+
+    Content that only the merge adds belongs to no worker.
+    """
     workers = []
     for number, name in enumerate("abc"):
         project.git("checkout", "-qb", name, project.base)
@@ -573,7 +584,7 @@ def test_a_merge_of_several_branches_at_once(project: Project) -> None:
 
 
 def test_the_text_names_overlaps(project: Project) -> None:
-    """Although nobody has changed a file in both."""
+    """The text lists overlapping paths even if no file in the overlap has changed."""
     briefs = ("--brief", project.brief(A, ["src/**"]), "--brief", project.brief(B, ["src/b/*.py"]))
     project.commit({"src/a/one.py": "1\n"}, A)
     done = run_here("ownership", "audit", "--base", project.base, *briefs, cwd=project.folder)

@@ -109,7 +109,7 @@ def test_whoever_is_not_known_is_refused_with_the_way_out(hooked: Hooked) -> Non
 
 
 def test_claims(hooked: Hooked) -> None:
-    """Whoever holds claims needs no brief, and nobody commits what somebody else has claimed."""
+    """A holder of claims needs no brief, and files that another holder has claimed cannot be committed."""
     run_here("new", "acme", "--template", "household", cwd=hooked.folder)
     for holder, path in (("agent:clerk", "docs/"), ("agent:butler", "SRC/a/two.py")):
         done = run_here("claim", "add", "household", holder, path, cwd=hooked.folder)
@@ -136,7 +136,7 @@ def test_claims(hooked: Hooked) -> None:
 
 
 def test_a_merge(hooked: Hooked) -> None:
-    """What comes from the other side is not changed by whoever merges, except where the conflict was."""
+    """Changes from the other side of a merge are not attributed to its author, except in files with a conflict."""
     hooked.git("checkout", "-qb", "other")
     hooked.git("-c", "core.hooksPath=/dev/null", "rm", "-q", "src/a/one.py")
     for content, branch in (("3\n", "other"), ("4\n", "main")):
@@ -156,7 +156,7 @@ def test_a_merge(hooked: Hooked) -> None:
 
 
 def test_a_push(hooked: Hooked, tmp_path: Path) -> None:
-    """Only what is new on the other side is asked about, and what cannot be told is refused."""
+    """Only commits that are new on the remote are checked, and a push whose new commits are unknown is refused."""
     hooked.git("init", "-q", "--bare", str(tmp_path / "remote"))
     hooked.git("remote", "add", "origin", str(tmp_path / "remote"))
     unknown = hooked.tries("push", "origin", "main")
@@ -198,7 +198,7 @@ def test_hooks_that_were_there_run_first_and_come_back(hooked: Hooked) -> None:
 
 
 def test_a_hook_that_another_program_has_replaced(hooked: Hooked) -> None:
-    """It is left alone, and said."""
+    """A hook that another program has replaced is not changed, and the command reports it."""
     own = hooked.hooks / "pre-push"
     run_here("ownership", "install-hooks", "--uninstall", cwd=hooked.folder)
     own.write_text("#!/bin/sh\n")

@@ -87,7 +87,7 @@ def test_the_answer_is_json_for_programs(crew: Path) -> None:
 
 
 def test_progress_ends_an_emergency_whose_trigger_is_unknown(crew: Path) -> None:
-    """With the line of the trigger that nobody reports about."""
+    """Progress ends an emergency whose trigger is unknown, and the answer cites the line of the trigger."""
     done = run("role", "pace", "co", "--org", "software_dev", "--previous", "emergency", "--observation",
                '{"turns_without_progress": 0}', cwd=crew)  # fmt: skip
     assert done.stdout.startswith(
@@ -144,7 +144,7 @@ def test_a_role_without_a_plan_says_so(lean: Path) -> None:
     ],
 )
 def test_an_observation_that_says_nothing_is_refused(lean: Path, observation: str, said: str) -> None:
-    """Rather than counted as unknown, since whoever types it means something."""
+    """An observation that cannot be read is refused, not treated as unknown."""
     done = run("role", "pace", "dev", "--org", "lean", "--observation", observation, cwd=lean)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(said)

@@ -119,7 +119,7 @@ def test_a_full_disk_is_said_and_exit_2(tmp_path: Path) -> None:
 
 
 def test_a_bug_of_ours_is_exit_2_without_a_traceback(tmp_path: Path) -> None:
-    """The traceback is there for whoever asks for it, and not for anybody else."""
+    """An internal error exits with 2, and shows a traceback only with `ORGKERNEL_DEBUG=1`."""
     (tmp_path / "sitecustomize.py").write_text(
         "import orgkernel.rules.pages as p\ndef build_all_pages(): raise RuntimeError('boom\\x1b[31m')\np.build_all_pages = build_all_pages\n"
     )

@@ -148,7 +148,7 @@ def test_how_often_a_role_reports_is_its_doctrine(here: Path, ask: Run) -> None:
 
 
 def test_one_report_in_full(here: Path, ask: Run) -> None:
-    """Under the letters of its name; a misspelled role is told what it may mean."""
+    """A report is shown under the letters of SALUTE, without control characters; a misspelled role gets a suggestion."""
     body = salute("bugfix_specialist", at=time.time() - 100, task="mend\x1b[31m it")
     put(here, body)
     said = ask("salute", "show", "bugfix_specialist", "--reports", "reports").stdout
@@ -198,7 +198,7 @@ def test_collecting_says_what_became_of_each_file(here: Path, ask: Run) -> None:
 def test_a_collector_and_a_watcher_go_on(
     here: Path, ask: Run, started: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    """What a host writes is stored and printed a moment later, until somebody interrupts."""
+    """A report that a host writes is stored and printed a moment later, until the command is interrupted."""
     put(here, salute("co", at=time.time() - 50, task="before"))
     ask("salute", "collect", "reports")
     collector = started("salute", "collect", "reports", "--follow", "--every", "0.05")
