@@ -92,7 +92,7 @@ def test_the_page_shows_a_line(templates: Kernel, log: Lines) -> None:
 
 
 def test_off_by_default(templates: Kernel, log: Lines) -> None:
-    """Nothing is logged of a request that nobody asked to log."""
+    """Without the option, no request is logged."""
     client_of(templates).get("/v1/orgs")
     assert log() == []
 
@@ -215,7 +215,7 @@ def test_work_that_no_request_waits_for_names_none(templates: Kernel, log: Lines
 
 
 def test_no_secret_and_no_query_is_logged(templates: Kernel, file: StoreLocation, log: Lines) -> None:
-    """Not of a header, not of a path or an id into which somebody has put it, not of an exception."""
+    """The log contains no query, and no secret from a header, a path, an id or an exception."""
     secret = first_key(file)
     with local_client(templates, store=file) as client:
         client.get(f"/v1/orgs/{secret}?key={secret}", headers=bearer(secret))
@@ -252,7 +252,7 @@ def test_no_request_writes_a_line_of_its_own(
 
 
 def test_text_is_for_people(templates: Kernel, text: io.StringIO) -> None:
-    """The line says what was asked and answered, by whom and under which id."""
+    """A text line states the request, the status, the caller and the request id."""
     local_client(templates).get("/v1/orgs?limit=1", headers={"x-request-id": "mine"})
     line = text.getvalue()
     assert " INFO GET /v1/orgs 200, " in line
@@ -262,7 +262,7 @@ def test_text_is_for_people(templates: Kernel, text: io.StringIO) -> None:
 def test_the_log_of_a_failed_reload_names_no_request(
     templates: Kernel, log: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is nobody's request."""
+    """A failed reload belongs to no request, so its line has none."""
     app = create_app(templates)
     answers: Answers = app.state.answers
 

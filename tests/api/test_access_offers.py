@@ -29,7 +29,7 @@ def client(household: Kernel, file: StoreLocation) -> Any:
 
 
 def test_what_is_offered_can_be_posted_and_is_then_named(client: TestClient, file: StoreLocation) -> None:
-    """And nothing is permitted before somebody approves."""
+    """The offered request can be posted, and the next answer names its id. Nothing is allowed before the approval."""
     admin, key = first_key(file), new_key(file, ["read", "request"], agent="clerk")
     offered = evaluate(client, key, "web_search")
     offer = offered["context"]["access_request"]

@@ -31,7 +31,7 @@ def evaluate(client: TestClient, subject: str, secret: str) -> tuple[bool, tuple
 
 
 def test_who_asked_in_somebodys_name_does_not_answer(local: TestClient, store: StoreLocation) -> None:
-    """The same key asked and answers: somebody else has to, or nobody was asked at all."""
+    """The key that made a request for another subject cannot approve it; another key can."""
     both, other = (new_key(store, ["request", "approve"]) for _ in range(2))
     made = local.post("/v1/orgs/active/requests", json=WANTED, headers=bearer(both)).json()
     answer = f"/v1/orgs/active/requests/{made['request_id']}/approve"
@@ -99,7 +99,10 @@ def test_a_suspended_agent_changes_nothing_with_its_key(local: TestClient, store
 def test_a_counted_grant_is_used_up_by_its_holder_and_those_above_it(
     local: TestClient, store: StoreLocation, who: dict[str, str], may: bool
 ) -> None:
-    """Anybody else is told that it has to be asked for, also in a search, and the grant keeps its use."""
+    """Only the holder, its superiors, an owner or an operator consume a use.
+
+    Other callers get `GRANT_OF_ANOTHER`, in searches too.
+    """
     with _opened_or_made(store) as state:
         grant = state.grants.issue("agent:clerk", ["tool:jira"], issued_by="person:owner", uses=1).grant_id
     secret = new_key(store, ["report", "read"], **who)

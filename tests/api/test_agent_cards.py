@@ -121,7 +121,7 @@ def test_the_catalog_leads_to_the_cards(kernel: Kernel) -> None:
 
 
 def test_addresses_come_from_the_settings(kernel: Kernel) -> None:
-    """A client that names another host does not change what others are told."""
+    """A `Host` or forwarded header of a client does not change the addresses in cards."""
     with visiting(kernel) as client:
         asked = {"host": "evil.example", "x-forwarded-host": "evil.example"}
         for path in (WELL_KNOWN, CATALOG, CARD):
@@ -200,7 +200,7 @@ def test_without_the_setting_cards_need_what_the_manifest_needs(kernel: Kernel, 
 
 
 def test_public_cards_are_public_where_loopback_needs_a_key(kernel: Kernel, file: StoreLocation) -> None:
-    """`--require-key` is about the organization, and the cards are everybody's."""
+    """With `--require-key`, public cards still need no key, and extended cards do."""
     new_key(file, ["read"])
     with stored_client(kernel, file, cards=SETTINGS, needs_key=True) as client:
         assert client.get(CARD).status_code == 200
@@ -208,7 +208,7 @@ def test_public_cards_are_public_where_loopback_needs_a_key(kernel: Kernel, file
 
 
 def test_visitors_are_limited_by_address(kernel: Kernel) -> None:
-    """As everybody without a credential."""
+    """Readers of public cards are limited by address, like all callers without a credential."""
     with visiting(kernel, rate=1) as client:
         codes = [client.get(CARD).status_code for _ in range(20)]
     assert codes[0] == 200
@@ -219,7 +219,7 @@ def test_visitors_are_limited_by_address(kernel: Kernel) -> None:
 
 
 def test_without_settings_there_are_no_cards(templates: Kernel) -> None:
-    """A server that was told no address does not make one up."""
+    """A server without an address in its settings has no cards."""
     with client_of(templates) as client:
         for path in (*SHORT, EXTENDED, CATALOG, KEYS):
             problem(client.get(path), 404, "NO_CARDS")

@@ -74,7 +74,7 @@ def test_nobody_else_does(household: Kernel, file: StoreLocation, proxies: tuple
 def test_what_a_proxy_says_must_be_a_scheme_and_a_host(
     household: Kernel, file: StoreLocation, name: str, value: str
 ) -> None:
-    """Anything else counts as not said."""
+    """A forwarded value that is not a scheme or a host is ignored."""
     assert asked_behind(household, file, {name: value}, "10.0.0.7") == endpoints("http://inner:8000")
 
 

@@ -240,7 +240,7 @@ def test_a_batch_that_is_wrong_as_a_whole_is_a_bad_request(records: Server, wron
 
 
 def test_too_many_questions_say_how_many_there_may_be(records: Server) -> None:
-    """The standard has no pages of questions: whoever has more sends several requests."""
+    """A batch of more than 100 questions is refused, and the message states the limit."""
     body = {"subject": ALICE, "action": READ, "evaluations": [{"resource": RECORD_1}] * 101}
     found = ask(records, "evaluations", body, 400)
     assert "100" in found["errors"][0]["message"]
@@ -383,7 +383,9 @@ def test_todo_is_decided_as_the_scenario_says(todo: Server, name: str) -> None:
 
 
 def test_ownership_that_is_not_stated_opens_nothing(todo: Server) -> None:
-    """Without the property, with another type of value, or with an owner nobody knows, it is the action of all owners."""
+    """If the owner property is missing, has another type or names an unknown owner, the request is decided as one about
+    a resource of another owner.
+    """
     morty = {"type": "user", "id": USERS["morty"][0]}
     for properties in (
         {},
@@ -423,7 +425,7 @@ def test_searches_speak_of_todo_in_its_own_words(todo: Server) -> None:
 
 
 def test_a_call_of_mcp_is_asked_in_its_own_words(tmp_path: Path) -> None:
-    """The default mapping of `tools/call` in the draft COAZ-MCP. Methods that nobody has mapped are denied."""
+    """`tools/call` is evaluated by the default mapping of the draft COAZ-MCP. A method without a mapping is denied."""
     folder = copy_template(tmp_path / "home", "household")
     document = folder / "org.yaml"
     words = "authzen:\n  types:\n    subjects:\n      identity: {kind: agent}\n    actions:\n      tools/call:\n        - {action: use}\n"

@@ -38,7 +38,7 @@ def test_bills_are_listed_and_shown(ship: TestClient) -> None:
 
 
 def test_a_bill_runs_from_its_proposal_to_its_end(ship: TestClient) -> None:
-    """A runtime that does what it is told reaches the end, and the captain's word is the last."""
+    """A runtime that follows the answers completes the bill, with its steps in the expected order."""
     path = f"{BILLS}/general_quarters"
     filled = ship.post(f"{path}/fill", json={"without": ["tally"]}).json()
     assert [each["bill_role"] for each in filled["vacancies"]] == ["stores"]
@@ -72,7 +72,7 @@ def test_a_bill_runs_from_its_proposal_to_its_end(ship: TestClient) -> None:
 
 
 def test_what_does_not_fit_is_a_problem(ship: TestClient) -> None:
-    """An unknown bill, an instance of another one, and fields that nobody declares."""
+    """An unknown bill, an instance of another bill and undeclared fields are refused."""
     said = problem(ship.get(f"{BILLS}/general_quarter"), 404, "UNKNOWN_BILL")
     assert said["help"] == "did you mean `general_quarters`?"
     path = f"{BILLS}/general_quarters/next"

@@ -83,7 +83,10 @@ def test_the_digest_follows_every_order_and_nothing_else(folder: Path) -> None:
 
 
 def test_an_order_that_cannot_be_read_keeps_the_last_good_version(folder: Path) -> None:
-    """Nobody works without an order that was lost in an edit; a skill that was lost is one that nobody has."""
+    """If a file of orders cannot be read, the last valid version stays in force.
+
+    If a skill cannot be read, no role has it.
+    """
     kernel = Kernel.open(folder)
     (folder / "standing_orders/federation.md").write_bytes(b"\xff\xfe")
     kernel.reload()
@@ -180,7 +183,9 @@ def test_texts_of_the_commands(folder: Path) -> None:
 
 
 def test_the_key_of_an_agent_opens_its_own_skills_only(folder: Path, tmp_path: Path) -> None:
-    """Otherwise an agent would name somebody for whom the gates are open."""
+    """The key of an agent reads only the skills of that agent, because it could otherwise name an agent with more
+    skills.
+    """
     place = location_of(tmp_path / "state.db")
     key = new_key(place, ["read"], agent="bob")
     app = create_app(Kernel.open(folder), store=place)

@@ -29,7 +29,7 @@ def test_choice(accepted: str, coding: str) -> None:
 
 @given(st.text(alphabet="gzip*;q=01., \tx-é", max_size=80))
 def test_nothing_raises_and_gzip_is_asked_for(accepted: str) -> None:
-    """Whatever is sent, nobody gets gzip who did not say so."""
+    """No header value raises an error, and gzip is chosen only if the header accepts it."""
     if choose_coding(accepted) == GZIP:
         assert "gzip" in accepted or "*" in accepted
 

@@ -107,7 +107,7 @@ def test_nobody_writes_it_without_the_scope_or_about_itself(server: Server, path
 
 
 def test_work_adds_up_to_a_service_record(server: Server) -> None:
-    """Episodes are told newest first, in pages; the same one again is known."""
+    """Episodes are listed newest first, in pages, and a repeated episode is recognized."""
     server.post("/v1/orgs/active/agents", {"agents": [{"agent": "clerk", "role": "record_keeper"}]})
     for number in range(7):
         outcome = "failure" if number < 3 else "success"
@@ -155,7 +155,10 @@ def test_a_drifted_personality_raises_an_alarm(server: Server) -> None:
 
 
 def test_an_alert_changes_what_is_allowed(server: Server) -> None:
-    """Until somebody records one the answer is conditional; a caller cannot state another one."""
+    """Until an alert is recorded, the answer is conditional.
+
+    A caller cannot replace a recorded alert with another one.
+    """
 
     def ask(**context: str) -> str:
         question = {

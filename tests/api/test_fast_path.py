@@ -105,7 +105,9 @@ def ask(app: Any, body: bytes, content_type: bytes | None, query: bytes, pieces:
 @given(body=BODIES, content_type=TYPES, query=st.sampled_from([b"", b"", b"a=b"]), pieces=st.integers(1, 3))
 @settings(deadline=None, max_examples=120, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_both_ways_say_the_same(body: bytes, content_type: bytes | None, query: bytes, pieces: int) -> None:
-    """The same status, headers in the same order, and body, whatever is asked and in how many pieces it comes."""
+    """Both paths return the same status, the same headers in the same order and the same body, for any body in any
+    number of pieces.
+    """
     fast = ask(APP, body, content_type, query, pieces)
     usual = ask(USUAL, body, content_type, query, pieces)
     assert (fast[0]["status"], fast[0]["headers"]) == (usual[0]["status"], usual[0]["headers"])

@@ -111,7 +111,7 @@ def test_reports_of_another_server_come_too(server: Server) -> None:
 
 
 def test_only_some_roles_are_followed(server: Server) -> None:
-    """By role and organization; a name nobody knows is told at once."""
+    """A stream can be limited to a role and an organization; an unknown organization is refused at once."""
     with following(server, query="?role=co", org="software_dev") as events:
         report_now(server, "no")
         report_now(server, "not this", role="co", org="sigint_alpha")
@@ -121,7 +121,9 @@ def test_only_some_roles_are_followed(server: Server) -> None:
 
 
 def test_a_place_that_never_was_begins_anew(server: Server) -> None:
-    """The store is another one, or was restored: the client is told that what it knows is no beginning."""
+    """A client with a number from another store, or from before a restoration, gets a `reset` event and then new
+    reports.
+    """
     number = report_now(server, "before")
     with following(server, number + 1_000) as events:
         event = next(events)
@@ -165,7 +167,7 @@ def test_head_has_no_end_to_wait_for(server: Server) -> None:
 
 
 def test_a_server_that_ends_lets_its_followers_go(tmp_path: Path) -> None:
-    """At once and in order: whoever waits for the end of the server does not wait for them."""
+    """A server that is stopped ends its streams at once, so they do not delay its end."""
     with reporting(tmp_path) as server, following(server) as events:
         server.process.send_signal(signal.SIGTERM)
         assert list(events) == []
@@ -276,7 +278,7 @@ def test_a_slow_follower_is_dropped(impatient: Server) -> None:
 
 
 def test_there_is_room_for_so_many_followers(impatient: Server) -> None:
-    """Beyond them one is told to come back; who leaves makes room."""
+    """Above the limit of streams, a client gets 503; when a client leaves, another one is accepted."""
     with following(impatient), following(impatient):
         said = problem(impatient.get("/v1/orgs/*/salute/stream"), 503, "TOO_MANY_FOLLOWERS")
         assert "GET /v1/orgs/{org}/salute" in said["help"]

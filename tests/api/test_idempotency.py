@@ -84,7 +84,10 @@ def test_a_refusal_is_answered_again(ship: TestClient, file: StoreLocation) -> N
 
 
 def test_a_request_that_runs_is_not_run_beside_itself(ship: TestClient, file: StoreLocation) -> None:
-    """Of many repetitions at once exactly one makes the change; the others get its answer, or are told that it has none yet."""
+    """Of simultaneous repetitions, exactly one makes the change.
+
+    The others get its answer, or 409 while it is running.
+    """
     headers, gate = with_key(first_key(file), "race"), threading.Barrier(6)
 
     def send(_: int) -> int:
@@ -99,7 +102,7 @@ def test_a_request_that_runs_is_not_run_beside_itself(ship: TestClient, file: St
 
 
 def test_a_request_without_a_response_is_not_run_again(ship: TestClient, file: StoreLocation) -> None:
-    """A server that was killed in the middle leaves a key without a response, and nobody can tell what happened."""
+    """If a server was killed before it stored a response, the outcome is unknown, so a repetition is refused."""
     from orgkernel.operations.idempotency import digest_request
 
     secret = first_key(file)

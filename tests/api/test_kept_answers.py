@@ -127,7 +127,7 @@ def kernel() -> Kernel:
 
 @pytest.mark.parametrize("url", [*get_routes()])
 def test_kept_equals_new(kernel: Kernel, url: str) -> None:
-    """However it is asked, an answer from the cache has the status, the headers and the bytes of one that is not."""
+    """For every request, a cached answer has the status, the headers and the bytes of a new one."""
     keeping, forgetting = create_app(kernel, cards=CARDS), create_app(kernel, cards=CARDS)
     forgetting.state.answers.cache = ResponseCache(0)
     for _ in range(2):
@@ -143,7 +143,7 @@ def test_kept_equals_new(kernel: Kernel, url: str) -> None:
 
 
 def test_every_tagged_answer_is_kept(kernel: Kernel) -> None:
-    """All routes that can be asked with a condition are answered from the cache the second time."""
+    """Every route that supports conditional requests is answered from the cache the second time."""
     app = create_app(kernel, cards=CARDS)
     urls = [*get_routes()]
     tagged = [url for url in urls if header(ask(app, url), b"etag")]
@@ -155,7 +155,7 @@ def test_every_tagged_answer_is_kept(kernel: Kernel) -> None:
 
 
 def test_codings_do_not_mix(kernel: Kernel) -> None:
-    """A client gets what it can read, tagged as what it is, whoever asked before."""
+    """A client gets an encoding that it accepts, with the matching headers, regardless of earlier callers."""
     app = create_app(kernel)
     for _ in range(2):
         packed = ask(app, ROLE_URL, (b"accept-encoding", b"gzip"))
@@ -245,7 +245,7 @@ def test_reload_is_visible_at_once(tmp_path: Path) -> None:
 
 
 def test_failed_reading_is_said_of_kept_answers(kernel: Kernel) -> None:
-    """While nobody knows what is on disk no kept answer claims to be fresh, and afterwards none is said to be stale."""
+    """While the documents cannot be read, cached answers are marked as stale; afterwards, they are not."""
     app = create_app(kernel)
     fresh = ask(app, ROLE_URL)
     app.state.answers.reading_problem = "failed"
@@ -257,7 +257,7 @@ def test_failed_reading_is_said_of_kept_answers(kernel: Kernel) -> None:
 
 
 def test_cache_is_bounded_in_bytes(kernel: Kernel) -> None:
-    """It never holds more than it may, and the answer asked for last is the last to go."""
+    """The cache stays within its limit of bytes, and the most recently requested answer is dropped last."""
     # One moment: a shipped policy speaks of the time, so every minute would empty the cache.
     app = create_app(kernel.with_store(None, lambda: (1_000_000_800.0, 0)))
     cache = app.state.answers.cache = ResponseCache(120_000)

@@ -35,7 +35,7 @@ def fits(shape: str, said: Any) -> bool:
 
 
 def test_a_tool_is_taken_held_and_given_back(local: TestClient, store: StoreLocation) -> None:
-    """Its holder may use it, nobody else gets it, the token is what it is given back by, and all of it is in the audit."""
+    """Only the holder of a lock may use the tool and releases it with the token, and every step is in the audit log."""
     admin = bearer(first_key(store))
     assert outcome(local, "person:owner", "shell") == "deny"
     taken = local.post("/v1/orgs/active/locks", json=TAKEN, headers=admin)
@@ -71,7 +71,7 @@ def test_a_list_of_grants_says_what_they_lift(local: TestClient, store: StoreLoc
 def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(
     local: TestClient, store: StoreLocation
 ) -> None:
-    """The next one asks in vain; whoever breaks the lock needs the scope for it, and the old token is stale."""
+    """A held lock cannot be taken. Breaking it needs the key scope `lock`, and the old token is then invalid."""
     admin = bearer(first_key(store))
     breaking = bearer(new_key(store, ["lock"]))
     agent = bearer(new_key(store, ["report"], agent="clerk"))
@@ -101,7 +101,7 @@ def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(
 
 
 def test_who_may_not_have_a_tool_does_not_hold_it(local: TestClient, store: StoreLocation) -> None:
-    """Taking a lock is decided like a use, and the denial is in the audit; nobody takes in another's name."""
+    """Taking a lock is decided like a use and audited, and an agent cannot take a lock for another subject."""
     agent = bearer(new_key(store, ["report", "read"], agent="clerk"))
     admin = bearer(first_key(store))
     refused = problem(
@@ -163,7 +163,10 @@ def test_somebody_is_left_less_until_it_is_lifted(local: TestClient, store: Stor
 
 
 def test_an_agent_lifts_nothing_that_holds_itself(local: TestClient, store: StoreLocation) -> None:
-    """Nor what holds others, beyond what its roles may grant; it restricts those below it, and nobody else."""
+    """An agent cannot lift a restriction on itself, or one on others beyond what its roles may grant.
+
+    It can restrict only its subordinates.
+    """
     admin = bearer(first_key(store))
     agent = bearer(new_key(store, ["grant"], agent="butler"))
     for subject, code in (
@@ -205,7 +208,7 @@ def test_pages_of_restrictions_and_locks(local: TestClient, store: StoreLocation
 
 
 def test_the_audit_is_verified(local: TestClient, store: StoreLocation) -> None:
-    """Every row is looked at; nothing is told of where the store is."""
+    """The verification checks every row, and its answer does not contain the place of the store."""
     first_key(store)
     outcome(local, "person:owner", "github")
     found = local.get("/v1/audit/verification")

@@ -119,7 +119,7 @@ def test_requests_and_decisions_are_counted(watched: Watched) -> None:
 
 
 def test_no_label_is_a_word_of_a_request(watched: Watched) -> None:
-    """However many paths, methods, roles and tools are asked for, there are no more series for them."""
+    """Requests with many different paths, methods, roles and tools create no new series."""
 
     def ask(number: int) -> None:
         name = f"secretname{number}"
@@ -214,7 +214,7 @@ def expressions() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("where", ["alerts", "dashboard"])
 def test_every_metric_of_alerts_and_dashboard_exists(watched: Watched, where: str) -> None:
-    """A name that nobody measures would be an alert that never fires. Each label exists as well."""
+    """Every metric and label that an alert or the dashboard uses is measured."""
     watched.server.get("/nope", headers=watched.key)
     text = watched.server.get("/metrics", headers=watched.key).text
     sampled = {name for name, _ in values_of(text)}
@@ -259,7 +259,7 @@ def test_every_code_and_word_of_the_alerts_exists() -> None:
 
 
 def test_who_may_read_them(household: Kernel, file: StoreLocation) -> None:
-    """Whoever may read elsewhere: a caller on loopback, and from anywhere a key with the scope `read`."""
+    """A caller on loopback may read the metrics, and so may a key with the key scope `read` from any address."""
     reading, reporting = new_key(file, ["read"]), new_key(file, ["report"])
     with stored_client(household, file) as local:
         assert local.get("/metrics").status_code == 200

@@ -119,7 +119,7 @@ def test_fields_are_required_where_they_are_always_present() -> None:
 
 
 def test_operations_name_their_credentials() -> None:
-    """A question can be asked without a credential on loopback, a change needs one, and a probe needs none."""
+    """In the document, a question allows a call without a credential, a change requires one, and a probe has none."""
     credentials = [{"apiKey": []}, {"identityToken": []}]
     security = {(method, path): operation["security"] for method, path, operation in operations()}
     assert security["post", "/v1/orgs/{org}/dispatch"] == [*credentials, {}]
@@ -178,7 +178,7 @@ def test_each_body_has_an_example_of_its_own_that_fits() -> None:
 
 
 def test_page_loads_nothing(client: TestClient) -> None:
-    """The documentation page names every route and asks nothing of anybody."""
+    """The documentation page names every route and loads nothing from another place."""
     response = client.get("/docs")
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     loaded: list[str] = []

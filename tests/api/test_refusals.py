@@ -143,7 +143,7 @@ def test_query_too_long(client: TestClient) -> None:
     "path", ["/v1", "/v1/orgs/", "/v2/orgs", "/v1/orgs/a/b/c/d", "/docs/", "/../etc/passwd"]
 )
 def test_unknown_route(client: TestClient, path: str) -> None:
-    """A path nobody serves is a problem document like any other."""
+    """An unknown path is answered with a problem document."""
     problem(client.get(path), 404, "UNKNOWN_ROUTE")
 
 
@@ -236,6 +236,6 @@ def test_problem_codes_are_explained(client: TestClient, code: str) -> None:
 
 
 def test_unknown_problem_code(client: TestClient) -> None:
-    """A code nobody uses is 404 with a suggestion."""
+    """An unknown problem code is answered with 404 and a suggestion."""
     said = problem(client.get("/problems/unknown_rol"), 404, "UNKNOWN_PROBLEM")
     assert said["help"] == "did you mean `UNKNOWN_ROLE`?"

@@ -165,7 +165,7 @@ def test_every_change_and_every_failure_is_followed_by_a_reload(
 
 
 def test_log_has_a_line_for_each_organization(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Kept, updated and unchanged organizations are told apart, and nothing is said when nothing changed."""
+    """The log distinguishes stale, updated and unchanged organizations, and is empty if nothing changed."""
     caplog.set_level(logging.INFO, "orgkernel.server")
     reloader = Reloader(Answers(Kernel.open(folder)))
 
@@ -236,7 +236,7 @@ def test_what_appears_later_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_edit_between_two_watches_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that appears is watched from a new beginning. What was edited before that is not reported by anybody."""
+    """An edit before the watch of a new folder begins is read, although no event reports it."""
     agents = tmp_path / ".claude/agents"
     write_tree(agents, {"a.md": "---\nname: a\ndescription: Use it.\n---\n"})
     skill = ".claude/skills/look/SKILL.md"

@@ -125,7 +125,7 @@ def test_what_is_written_down_is_never_kept(tmp_path: Path) -> None:
 
 
 def test_answers_kept_are_bounded() -> None:
-    """The bytes of all of them stay within the bound, whatever is asked."""
+    """The cached answers together stay within the limit of bytes."""
     app = create_app(Kernel.open())
     cache = app.state.evaluator.cache = ResponseCache(20_000)
     client = client_of(app)

@@ -189,7 +189,7 @@ def test_dispatch_with_needs(client: TestClient, templates: Kernel) -> None:
 
 
 def test_dispatch_of_an_unknown_domain_passes_through(client: TestClient) -> None:
-    """A domain nobody knows is an answer, not an error."""
+    """An unknown domain gets the outcome `not_applicable`, not an error."""
     answer = client.post(DISPATCH, json={"domain": "bugfx"}).json()
     assert answer["outcome"] == "not_applicable"
     assert [reason["code"] for reason in answer["reasons"]] == ["DOMAIN_UNKNOWN"]

@@ -53,7 +53,7 @@ def test_a_report_is_on_the_board(server: Server) -> None:
 
 
 def test_the_same_report_again_changes_nothing(server: Server) -> None:
-    """Whoever did not hear the answer may ask again."""
+    """A caller that missed the response may send the report again."""
     body = salute("co", at=time.time())
     first = post(server, body).json()
     assert post(server, body).json() == {"outcome": "known", "number": first["number"]}

@@ -20,7 +20,10 @@ NOTHING = {"issuer": None, "client_id": None, "scope": None, "audience": None}
 
 
 def test_the_provider_of_the_page_is_public(tmp_path: Path) -> None:
-    """It is asked before there is a credential, from any address; it is the only other origin in the policy of the page."""
+    """The provider is public at every address, because a page reads it before it has a credential.
+
+    The policy of the page allows its origin and no other.
+    """
     issuer = Issuer(tmp_path)
     issuer.url = "https://login.example/realms/one"
     settings = read_settings({**issuer.settings, "issuer": issuer.url}, str(tmp_path))

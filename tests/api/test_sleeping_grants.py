@@ -85,7 +85,9 @@ def test_a_role_of_the_same_name_does_not_find_the_grants_of_the_former_one(
 
 
 def test_a_server_that_begins_without_the_role_notes_it(folder: Path, store: StoreLocation) -> None:
-    """What happened while nobody served is found at the start, as long as the role is missing then."""
+    """A server that starts while the role is missing suspends its grants, even if the role was removed while no server
+    ran.
+    """
     give(store)
     (folder / "org.yaml").write_text(WITHOUT, encoding="utf-8")
     with stored_client(Kernel.open(folder), store):

@@ -174,7 +174,10 @@ def test_the_server_has_a_name(told: Told) -> None:
 
 
 def test_what_is_left_is_sent_at_the_end(tmp_path: Path) -> None:
-    """And a collector that does not answer holds nobody up for long; the log says what is wrong."""
+    """Remaining spans are sent when the server ends.
+
+    A collector that does not answer delays the end only briefly, and the log reports the problem.
+    """
     copy_template(tmp_path / ORG, ORG)
     collector = Collector()
     with pytest.MonkeyPatch.context() as patch:

@@ -87,7 +87,7 @@ def test_versions_before_tls_1_2_are_refused(server: Secured) -> None:
 
 
 def test_plain_http_is_not_answered_and_not_logged(server: Secured) -> None:
-    """Nobody can fill the log with handshakes that fail."""
+    """Plain HTTP and failed handshakes get no answer and write no line to the log."""
     before = server.log.read_text()
     for said in (b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\x16\x03\x01" + b"\0" * 400, b""):
         with socket.create_connection(("127.0.0.1", server.port), 10) as plain:
@@ -192,7 +192,9 @@ def test_a_group_may_read_the_key(tmp_path: Path) -> None:
 
 
 def test_one_option_without_the_other_is_refused(tmp_path: Path) -> None:
-    """Nobody serves plain HTTP by forgetting a word."""
+    """A certificate without a key, or a key without a certificate, is refused, so the server never falls back to plain
+    HTTP.
+    """
     copy_template(tmp_path, "blank")
     for option in ("--tls-certificate", "--tls-key"):
         done = run_here("serve", option, "server.pem", cwd=tmp_path)

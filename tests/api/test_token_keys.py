@@ -106,7 +106,7 @@ def test_something_else_than_keys_is_an_error(provider: str) -> None:
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/keys", "file:///etc/hostname"])
 def test_nothing_but_https_is_fetched(url: str) -> None:
-    """Keys that anybody on the way could replace verify nothing."""
+    """Signing keys are fetched over https only, because they could be replaced in transit otherwise."""
     with pytest.raises(ValueError, match="not https"):
         fetch(url)
 

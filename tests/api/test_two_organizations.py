@@ -168,7 +168,7 @@ def test_an_agent_is_suspended_in_one_organization(client: TestClient) -> None:
 
 
 def test_an_owner_acts_in_the_organization_it_owns(client: TestClient, store: StoreLocation) -> None:
-    """Nowhere else, and not in all of them at once; nobody else makes keys that open every one."""
+    """An owner can make changes only in its own organization, and not in all organizations at once."""
     boss = bearer(new_key(store, ["admin"], person="boss", orgs=["shop", "yard"]))
     acts: list[tuple[str, dict[str, Any]]] = [
         ("grants", GIFT),

@@ -27,7 +27,7 @@ DISPATCH = f"/v1/orgs/{ORG}/dispatch"
     ],
 )
 def test_etag(client: TestClient, path: str) -> None:
-    """A client that has the answer is told so; the tag is strong and the same for the same answer."""
+    """A client that already has the answer gets 304; the tag is strong and equal for equal answers."""
     first = client.get(path)
     etag = first.headers["etag"]
     assert etag.startswith('"')

@@ -182,14 +182,14 @@ def test_off_loopback_everything_needs_a_key(
 def test_a_credential_that_is_none_is_refused_where_none_was_needed(
     file_only: TestClient, shown: str
 ) -> None:
-    """Whoever shows something wrong is told so, and not taken for anybody."""
+    """A malformed credential is refused even where no credential is needed."""
     problem(
         file_only.get("/v1/orgs", headers={"Authorization": shown.encode("latin-1")}), 401, "BAD_CREDENTIAL"
     )
 
 
 def test_two_credentials_are_none(local: TestClient, store: StoreLocation) -> None:
-    """Nobody has to guess which one counts."""
+    """A request with two credentials is refused, because it is unclear which one applies."""
     secret = first_key(store)
     headers = [("Authorization", f"Bearer {secret}"), ("Authorization", f"Bearer {secret}")]
     problem(local.get("/v1/orgs", headers=headers), 401, "BAD_CREDENTIAL")
@@ -248,7 +248,7 @@ def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: St
 
 
 def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store: StoreLocation) -> None:
-    """The requester comes from the key; somebody else says yes, and then it may."""
+    """The requester is the agent of the key, and the agent has access only after another subject approves."""
     agent = bearer(new_key(store, ["read", "request", "approve"], agent="clerk"))
     person = bearer(new_key(store, ["approve"]))
     asked = {"resources": ["tool:github"], "reason": "an issue"}
@@ -270,7 +270,7 @@ def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store
 
 
 def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, store: StoreLocation) -> None:
-    """A key that reports uses it up with the answer; whoever does not is told to ask, and leaves it."""
+    """An evaluation with a key of the scope `report` consumes the use. Other callers get `ask`, and the use remains."""
     admin = bearer(first_key(store))
     reader = bearer(new_key(store, ["read"]))
     grant = local.post("/v1/orgs/active/grants", json={**GRANT, "uses": 1}, headers=admin).json()["grant_id"]
@@ -293,7 +293,9 @@ def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, st
 def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
     local: TestClient, store: StoreLocation
 ) -> None:
-    """What hangs on a grant for a number of uses is found by whoever can use it up; others see it among `ask`."""
+    """A search lists what depends on a counted grant as allowed for callers that can consume the use, and as `ask` for
+    others.
+    """
     admin = bearer(first_key(store))
     local.post("/v1/orgs/active/grants", json={**GRANT, "uses": 1}, headers=admin)
     kind = {"type": USE["subject"]["type"]}
@@ -318,7 +320,7 @@ def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
 
 
 def test_every_decision_is_written_before_it_is_told(local: TestClient, store: StoreLocation) -> None:
-    """With the credential of whoever asked; the row an answer names is there."""
+    """The audit row that an answer names exists and contains the credential of the caller."""
     secret = first_key(store)
     rows = [
         local.post("/access/v1/evaluation", json=USE, headers=headers).json()["context"]["audit"]
@@ -409,7 +411,10 @@ def test_callers_without_a_key_may_not_ask_too_often(household: Kernel, store: S
 
 
 def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: StoreLocation) -> None:
-    """Restrictions count: what cannot be looked up is not decided, and where the store is is not told."""
+    """If the store cannot be read, the request is not decided, because restrictions are unknown.
+
+    The answer does not contain the place of the store.
+    """
     Path(file.path).write_bytes(b"not a database" * 1000)
     with stored_client(household, file) as client:
         response = client.post("/access/v1/evaluation", json=USE)
@@ -433,7 +438,9 @@ def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: S
 
 
 def test_the_envelope_of_a_sender_needs_no_store(file_only: TestClient, file: StoreLocation) -> None:
-    """The session and the tools of a channel identity, here and now; what means nothing is said."""
+    """The envelope contains the session and the tools of a sender under the stated circumstances, and lists unknown
+    fields as ignored.
+    """
     asked = {"subject": "sender:signal//owner-phone", "context": {"peer_kind": "group", "mood": "good"}}
     found = file_only.post("/v1/orgs/active/envelope", json=asked).json()
     assert found["ignored"] == ["mood"]
@@ -531,7 +538,9 @@ def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, file
 def test_a_token_of_a_person_has_the_rights_of_that_person(
     trusting: TestClient, file: StoreLocation, person: str, status: int
 ) -> None:
-    """The claim names somebody the directory declares; a token without it is that of an operator."""
+    """A token whose claim names a declared person has the rights of that person; a token without the claim belongs to an
+    operator.
+    """
     first_key(file)
     said = bearer(token(scope="orgkernel:rank", orgkernel_person=person, orgkernel_org=["household", "shop"]))
     answer = trusting.post(
