@@ -54,7 +54,10 @@ def compare_manifests(
     unread: frozenset[str] = frozenset(),
     only: frozenset[str] | None = None,
 ) -> Iterator[Change]:
-    """The changes between two manifests of one organization, without words; `only` names the roles to compare."""
+    """The changes between two manifests of one organization, without sentences.
+
+    `unread` are the roles that cannot be read on one side, so they are not compared. `only` limits the roles to compare.
+    """
     before = build_working_form(old.manifest, unread, only)
     after = build_working_form(new.manifest, unread, only)
     renamed = find_renames(before, after)

@@ -92,7 +92,7 @@ def test_the_corpus_exercises_every_code() -> None:
         for access in case.get("access", ())
         for code in access.get("because", ())
     }
-    assert {*ORDER.codes, *ORDER.besides} == expected & {*ORDER.codes, *ORDER.besides}
+    assert {*ORDER.codes, *ORDER.additional_reasons} == expected & {*ORDER.codes, *ORDER.additional_reasons}
 
 
 def test_an_error_of_ours_denies(organizations: dict[str, Organization]) -> None:

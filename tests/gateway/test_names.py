@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.errors import UsageError
-from orgkernel.mcp.gateway.names import build_exposed_name, build_prefix, map_tool_names, require_apart
+from orgkernel.mcp.gateway.names import (
+    build_exposed_name,
+    build_prefix,
+    map_tool_names,
+    require_distinct_names,
+)
 from tests.gateway.gateways import on_wire
 from tests.gateway.shop import LOOK, OWN_TOOLS, Box, Shop, large_shop
 from tests.support.in_process import run_here
@@ -40,8 +45,8 @@ def test_servers_that_would_be_called_the_same_are_refused(tmp_path: Path) -> No
     """Before anything is started: by a crafted name, by letter case, and by a name that two files have."""
     for first, second in (("my files", build_prefix("my files")), ("Box", "box"), ("box", "box")):
         with pytest.raises(UsageError, match="cannot be told apart"):
-            require_apart([first, second])
-    require_apart(["box", "crate", "my files", "orgkernel"])
+            require_distinct_names([first, second])
+    require_distinct_names(["box", "crate", "my files", "orgkernel"])
     shop = Shop(tmp_path)
     crafted = build_prefix("my files")
     shop.declare({"my files": shop.box.command, crafted: shop.crate.command})

@@ -63,7 +63,7 @@ def declared() -> set[str]:
         if "shell_commands" not in file.parts
         for code in codes_in(file)
     }
-    return made | {*ORDER.codes, *ORDER.besides, EVALUATION_ERROR}
+    return made | {*ORDER.codes, *ORDER.additional_reasons, EVALUATION_ERROR}
 
 
 def of_the_corpora() -> Iterator[str]:
@@ -209,7 +209,7 @@ def test_the_docs_tell_the_layers_in_their_order() -> None:
 def test_every_code_of_access_has_a_sentence_and_a_layer() -> None:
     """A code nobody can put into words could only be answered by a fault of ours."""
     assert all(callable(code.say) for code in ORDER.codes.values())
-    assert set(ORDER.layer_of) == {*ORDER.codes, *ORDER.besides}
+    assert set(ORDER.layer_of) == {*ORDER.codes, *ORDER.additional_reasons}
     assert set(ORDER.layer_of.values()) <= {layer.name for layer in ORDER.layers}
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from orgkernel.toolbox.upstream_tools import Upstream
 
 _TURN_SECONDS = 0.0005
-"""How long a thread runs while another one waits: a call must not wait for the thread that writes rows, which has time."""
+"""How long a thread may run while another one waits. It is short, so that calls do not wait for the thread that writes audit rows."""
 _server_options = with_options(
     click.option(
         "--mcp-config", "configs", multiple=True, metavar="FILE", envvar="ORGKERNEL_MCP_CONFIG",
@@ -195,7 +195,10 @@ def _list_accept_options(configs: Sequence[str], names: Sequence[str], lock_file
 def open_upstreams(
     configs: Sequence[str], names: Sequence[str]
 ) -> tuple[ServerSource, list[Upstream], dict[str, str]]:
-    """Some files, their servers, and why others cannot be used. Nothing is started. Raises `UsageError`."""
+    """The source of the files, the servers in them, and by name why other servers cannot be used.
+
+    Starts no server. Raises `UsageError` for missing files or variables.
+    """
     from orgkernel.toolbox.server_source import ServerSource
 
     if not configs:
@@ -244,7 +247,7 @@ def accept(
 
     Exits 0, 1 if something is left to accept or a server does not answer, 2 if it cannot run.
     """
-    from orgkernel.mcp.gateway.names import require_apart
+    from orgkernel.mcp.gateway.names import require_distinct_names
     from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.mcp.server import require_sdk
 
@@ -252,7 +255,7 @@ def accept(
     if everything and server is not None:
         raise UsageError("`--all` accepts everything", "leave SERVER or `--all` out")
     _, opened, _ = open_upstreams(configs, names)
-    require_apart(each.name for each in opened)
+    require_distinct_names(each.name for each in opened)
     upstreams = {each.name: each for each in opened}
     if server is not None and server not in upstreams:
         raise UsageError(f"there is no server {quote(server)}", did_you_mean(server, upstreams) or "")

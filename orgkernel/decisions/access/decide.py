@@ -131,7 +131,7 @@ def tell_beside(evaluation: Evaluation) -> tuple[Reason, ...]:
     """The additional reasons of a denial, such as a grant that has expired."""
     if not evaluation.failing:
         return ()
-    sentences = ((code, say(evaluation)) for code, say in evaluation.tables.order.besides.items())
+    sentences = ((code, say(evaluation)) for code, say in evaluation.tables.order.additional_reasons.items())
     return tuple(Reason(code, *sentence) for code, sentence in sentences if sentence is not None)
 
 

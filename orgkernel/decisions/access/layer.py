@@ -18,6 +18,9 @@ from orgkernel.decisions.reasons import Why
 
 WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
 Value = Literal["granted", "ceiling", "stopped"]
+"""The three values of an evaluation: the level that was given, the highest level that is allowed, and whether a layer denies or
+holds back the request whatever the levels are.
+"""
 Sentence = tuple[str, tuple[Why, ...]]
 """A text, and the lines that support it."""
 NEUTRAL = "no effect on this request"
@@ -83,7 +86,7 @@ def _explain_nothing(evaluation: Any) -> Sentence:
     return NEUTRAL, ()
 
 
-def _need_no_words(evaluation: Any, outcome: Outcome) -> Iterable[str]:
+def _list_no_circumstances(evaluation: Any, outcome: Outcome) -> Iterable[str]:
     return ()
 
 
@@ -123,14 +126,14 @@ class AccessLayer(msgspec.Struct, frozen=True, eq=False):
     """The trace text if the layer has no code to report."""
     explains: Mapping[Value, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
     """Explain a change of a value that did not decide the outcome, by value."""
-    circumstances: Callable[[Any, Outcome], Iterable[str]] = _need_no_words
+    circumstances: Callable[[Any, Outcome], Iterable[str]] = _list_no_circumstances
     """List the circumstances that could change the result, as `KEY:VALUE` words."""
     unstated: Callable[[Any], Iterable[UnstatedCircumstances]] = _find_nothing_unstated
     """Find unstated circumstances that this layer reads."""
     suppose: Callable[[Any, bool], None] = _suppose_nothing
     """Change an evaluation to the most favorable circumstances, or to the least favorable ones."""
-    besides: Mapping[str, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
-    """Codes that are added to the reasons of a denial without being among its failures."""
+    additional_reasons: Mapping[str, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
+    """Explain, by code, what is added to the reasons of a denial although it did not cause it, such as a grant that expired."""
     changes: Mapping[ChangeKind, Callable[[Any], Iterable[RemedyChange]]] = msgspec.field(
         default_factory=dict
     )
@@ -172,8 +175,10 @@ class LayerOrder:
             code.name: code.trace_layer or layer.name for layer in self.layers for code in layer.codes
         }
         """The layer that reports each code."""
-        self.besides = {code: say for layer in self.layers for code, say in layer.besides.items()}
-        self.layer_of |= {code: layer.name for layer in self.layers for code in layer.besides}
+        self.additional_reasons = {
+            code: say for layer in self.layers for code, say in layer.additional_reasons.items()
+        }
+        self.layer_of |= {code: layer.name for layer in self.layers for code in layer.additional_reasons}
         self.stopping = self.sum_bits(
             code
             for code in self.failures
@@ -183,7 +188,9 @@ class LayerOrder:
         self.unstated = self.sum_bits(code for code in self.failures if code.makes_conditional)
         self.waivable = {code.waiver: code.bit for code in self.failures if code.waiver is not None}
         """What a grant can waive, with the bit that this removes."""
-        self.depending = tuple(layer for layer in self.layers if layer.circumstances is not _need_no_words)
+        self.depending = tuple(
+            layer for layer in self.layers if layer.circumstances is not _list_no_circumstances
+        )
         """The layers whose result can depend on circumstances."""
         self.stating = tuple(layer for layer in self.layers if layer.unstated is not _find_nothing_unstated)
         """The layers that read circumstances that the caller has to state."""
@@ -236,18 +243,18 @@ class LayerOrder:
             for layer in self.layers
         )
         # Compiled once for each target. Layers that do not apply are dropped, so a decision runs only the remaining moves.
-        saying = [(layer, move) for layer, move in every if move is not None]
-        own = [(layer, move) for layer, move in saying if not layer.is_about_run]
+        applying = [(layer, move) for layer, move in every if move is not None]
+        own = [(layer, move) for layer, move in applying if not layer.is_about_run]
         return CompiledLayers(
             target.required,
             tuple(move for layer, move in own if not layer.needs_stored_rows),
             tuple(move for layer, move in own),
-            tuple(move for layer, move in saying if layer.is_about_run),
+            tuple(move for layer, move in applying if layer.is_about_run),
             tuple(
                 move
-                for layer, move in saying
+                for layer, move in applying
                 if layer.is_about_run and (target.hands_off or not layer.needs_run)
             ),
             every,
-            frozenset(layer.name for layer, _ in saying),
+            frozenset(layer.name for layer, _ in applying),
         )

@@ -15,7 +15,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.mcp.gateway.bindings import ToolBinding, bind, find_bindings, map_server_tools
 from orgkernel.mcp.gateway.caller_sessions import CallerSessions
 from orgkernel.mcp.gateway.list_changes import ListChanges
-from orgkernel.mcp.gateway.names import build_prefix, map_tool_names, require_apart
+from orgkernel.mcp.gateway.names import build_prefix, map_tool_names, require_distinct_names
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer, render_accept_command
@@ -63,7 +63,7 @@ class McpGateway:
 
         Raises `UsageError` for servers whose names cannot be distinguished.
         """
-        require_apart(each.name for each in upstreams)
+        require_distinct_names(each.name for each in upstreams)
         self.pins = pins
         self.changes = ListChanges()
         self.has_self_service = has_self_service
@@ -113,7 +113,7 @@ class McpGateway:
             self._compared = self.pins.refresh()
         try:
             upstreams, unusable = self._source.read()
-            require_apart(each.name for each in upstreams)
+            require_distinct_names(each.name for each in upstreams)
         except UsageError as error:
             self._say(f"the servers stay as they were: {error.message}")
             return

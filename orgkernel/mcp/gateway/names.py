@@ -2,7 +2,7 @@
 
 The name depends on nothing but the server and the tool, so no server can change the name of another server's tool or
 use the same name: no server part contains two underscores. If two servers would still have the same name, the
-gateway does not start (`require_apart`), and two tools of one server have no name at all (`map_tool_names`).
+gateway does not start (`require_distinct_names`), and two tools of one server have no name at all (`map_tool_names`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def map_tool_names(server: str, names: Iterable[str]) -> dict[str, str]:
     return {exposed: name for exposed, name in original_names.items() if exposed not in twice}
 
 
-def require_apart(servers: Iterable[str]) -> None:
+def require_distinct_names(servers: Iterable[str]) -> None:
     """Refuse servers of which two would be called the same. Raises `UsageError`."""
     seen: dict[str, str] = {}
     for server in servers:

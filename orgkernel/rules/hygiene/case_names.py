@@ -314,7 +314,7 @@ class DeclaredNames:
                 from orgkernel.decisions.access.decide import EVALUATION_ERROR
                 from orgkernel.decisions.access.layers import ORDER
 
-                return {*ORDER.codes, *ORDER.besides, EVALUATION_ERROR}
+                return {*ORDER.codes, *ORDER.additional_reasons, EVALUATION_ERROR}
             case "dispatch code":
                 return DISPATCH_CODES
         raise AssertionError(kind)

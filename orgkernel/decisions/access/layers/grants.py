@@ -410,7 +410,7 @@ GRANTS = AccessLayer(
     _compile,
     needs_stored_rows=True,
     unchanged=_explain_applied,
-    besides={GRANT_EXPIRED: _explain_expired_grant, GRANT_OUTDATED: _explain_outdated_grant},
+    additional_reasons={GRANT_EXPIRED: _explain_expired_grant, GRANT_OUTDATED: _explain_outdated_grant},
     explains={"granted": _explain_too_little, "ceiling": _explain_leaving},
     circumstances=_list_words,
     suppose=_suppose,
