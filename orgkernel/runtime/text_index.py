@@ -733,7 +733,7 @@ def _judge(
         if len(request.terms) > 1:
             enough = _ENOUGH_OF_DOUBTFUL_WORD if doubtful else ENOUGH_OF_ONE_WORD
         if doubtful and not request.explicit and request.language is None:
-            enough = 1.0  # "fair enough" is no request to whoever plans fairs
+            enough = 1.0  # "fair enough" is not a request to a role that plans fairs
     elif ranked and request.factor <= PERSONAL_FACTOR and all(map(_may_be_homonym, ranked[0].evidence)):
         enough = _ENOUGH_OF_DOUBTFUL_WORD
     if request.language in index.languages:

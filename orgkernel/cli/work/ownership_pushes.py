@@ -170,7 +170,7 @@ def _verify(
 def _leave_people_out(
     changed: ChangedFiles, kernel: Kernel, org: str, authors: dict[str, str]
 ) -> ChangedFiles:
-    """The changes of commits that are held to a brief. A commit without one names `no brief`, so it is of nobody."""
+    """The changes of commits that are held to a brief. A commit without one names `no brief`, so it belongs to no worker."""
     rules = kernel.commit_rules(org)
     commits = []
     for commit in changed.commits:

@@ -74,7 +74,7 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
         for agent_id, subject in subjects
         if subject is not None and is_at_work(subject, state)
     }
-    # Most organizations have no vacancy, and then nobody's rank and skills matter.
+    # Most organizations have no vacancy, and then no rank and no skill has to be compared.
     vacant = [
         role_id
         for role_id in view.roles

@@ -38,7 +38,7 @@ def build_undeclared_refusal(subject: str, server: str, name: str, step: Step) -
     text = (
         f"deny: {quote(subject)} `use` {quote(f'tool:{tool_id}')}\n"
         f"because no document declares {quote(name)} of server {quote(server)} [{step.code}]\n"
-        "what to do: whoever edits the documents declares it under `tools` of a tool catalog, with its `side_effects` or "
+        "what to do: an author of the documents declares it under `tools` of a tool catalog, with its `side_effects` or "
         f"`actions`, and gives it to a role: {quote_whole(declaration)}"
     )
     return build_error_result(text, outcome=step.outcome, code=step.code, audit=step.audit_id)

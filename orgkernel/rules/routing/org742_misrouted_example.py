@@ -86,7 +86,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             continue  # ORG316 reports it
         taker = takers.get(key)
         if taker is None or build_example_key(read_request(sentence.text, {}).whole) != key:
-            # A declared example decides about whoever asks it, unless it reads otherwise as a request: a greeting is cut
+            # A declared example decides if a user sends exactly this sentence, unless it reads otherwise as a request: a greeting is cut
             # off there. Only then the words of all roles matter, and weighing them takes longer than all other rules.
             if len(view.roles) > MAX_RANKED_ROLES:
                 continue
