@@ -99,9 +99,8 @@ def test_a_suspended_agent_changes_nothing_with_its_key(local: TestClient, store
 def test_a_counted_grant_is_used_up_by_its_holder_and_those_above_it(
     local: TestClient, store: StoreLocation, who: dict[str, str], may: bool
 ) -> None:
-    """Only the holder, its superiors, an owner or an operator consume a use.
-
-    Other callers get `GRANT_OF_ANOTHER`, in searches too.
+    """Only the holder, its superiors, an owner or an operator consume a use. Other callers get
+    `GRANT_OF_ANOTHER`, in searches too.
     """
     with _opened_or_made(store) as state:
         grant = state.grants.issue("agent:clerk", ["tool:jira"], issued_by="person:owner", uses=1).grant_id

@@ -83,9 +83,8 @@ def test_the_digest_follows_every_order_and_nothing_else(folder: Path) -> None:
 
 
 def test_an_order_that_cannot_be_read_keeps_the_last_good_version(folder: Path) -> None:
-    """If a file of orders cannot be read, the last valid version stays in force.
-
-    If a skill cannot be read, no role has it.
+    """If a file of orders cannot be read, the last valid version stays in force. If a skill cannot be read, no
+    role has it.
     """
     kernel = Kernel.open(folder)
     (folder / "standing_orders/federation.md").write_bytes(b"\xff\xfe")

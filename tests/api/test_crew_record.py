@@ -155,9 +155,8 @@ def test_a_drifted_personality_raises_an_alarm(server: Server) -> None:
 
 
 def test_an_alert_changes_what_is_allowed(server: Server) -> None:
-    """Until an alert is recorded, the answer is conditional.
-
-    A caller cannot replace a recorded alert with another one.
+    """Until an alert is recorded, the answer is conditional. A caller cannot replace a recorded alert with
+    another one.
     """
 
     def ask(**context: str) -> str:

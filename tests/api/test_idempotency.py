@@ -84,9 +84,8 @@ def test_a_refusal_is_answered_again(ship: TestClient, file: StoreLocation) -> N
 
 
 def test_a_request_that_runs_is_not_run_beside_itself(ship: TestClient, file: StoreLocation) -> None:
-    """Of simultaneous repetitions, exactly one makes the change.
-
-    The others get its answer, or 409 while it is running.
+    """Of simultaneous repetitions, exactly one makes the change. The others get its answer, or 409 while it is
+    running.
     """
     headers, gate = with_key(first_key(file), "race"), threading.Barrier(6)
 

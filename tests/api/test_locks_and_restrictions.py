@@ -163,9 +163,8 @@ def test_somebody_is_left_less_until_it_is_lifted(local: TestClient, store: Stor
 
 
 def test_an_agent_lifts_nothing_that_holds_itself(local: TestClient, store: StoreLocation) -> None:
-    """An agent cannot lift a restriction on itself, or one on others beyond what its roles may grant.
-
-    It can restrict only its subordinates.
+    """An agent cannot lift a restriction on itself, or one on others beyond what its roles may grant. It can
+    restrict only its subordinates.
     """
     admin = bearer(first_key(store))
     agent = bearer(new_key(store, ["grant"], agent="butler"))

@@ -20,9 +20,8 @@ NOTHING = {"issuer": None, "client_id": None, "scope": None, "audience": None}
 
 
 def test_the_provider_of_the_page_is_public(tmp_path: Path) -> None:
-    """The provider is public at every address, because a page reads it before it has a credential.
-
-    The policy of the page allows its origin and no other.
+    """The provider is public at every address, because a page reads it before it has a credential. The policy
+    of the page allows its origin and no other.
     """
     issuer = Issuer(tmp_path)
     issuer.url = "https://login.example/realms/one"

@@ -174,9 +174,8 @@ def test_the_server_has_a_name(told: Told) -> None:
 
 
 def test_what_is_left_is_sent_at_the_end(tmp_path: Path) -> None:
-    """Remaining spans are sent when the server ends.
-
-    A collector that does not answer delays the end only briefly, and the log reports the problem.
+    """Remaining spans are sent when the server ends. A collector that does not answer delays the end only
+    briefly, and the log reports the problem.
     """
     copy_template(tmp_path / ORG, ORG)
     collector = Collector()

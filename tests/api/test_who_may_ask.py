@@ -411,9 +411,8 @@ def test_callers_without_a_key_may_not_ask_too_often(household: Kernel, store: S
 
 
 def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: StoreLocation) -> None:
-    """If the store cannot be read, the request is not decided, because restrictions are unknown.
-
-    The answer does not contain the place of the store.
+    """If the store cannot be read, the request is not decided, because restrictions are unknown. The answer
+    does not contain the place of the store.
     """
     Path(file.path).write_bytes(b"not a database" * 1000)
     with stored_client(household, file) as client:

@@ -115,9 +115,8 @@ def test_full_shows_the_line_the_caret_the_help_and_the_rule(shop: Path) -> None
 
 
 def test_one_broken_file_does_not_hide_the_findings_of_the_others(shop: Path) -> None:
-    """A truncated file is one error, with the role that it takes out of service.
-
-    The other files are checked, and ids that the broken file could declare are not reported as missing.
+    """A truncated file is one error, with the role that it takes out of service. The other files are checked,
+    and ids that the broken file could declare are not reported as missing.
     """
     write_tree(shop, {"roles/ops.yaml": "_schema: orgkernel:role_profile\nrole_id: [ops\n"} | ERROR)
     done = run("check", "--format", "json", cwd=shop)

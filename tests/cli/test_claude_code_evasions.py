@@ -243,9 +243,8 @@ def _run_elsewhere(project: EvadedProject, command: str, path: str) -> subproces
 
 
 def test_the_hook_finds_its_interpreter_on_another_machine(tmp_path: Path) -> None:
-    """Shared settings work on a machine without the activating Python: the hook uses `orgkernel`.
-
-    Without `orgkernel` too, calls are refused.
+    """Shared settings work on a machine without the activating Python: the hook uses `orgkernel`. Without
+    `orgkernel` too, calls are refused.
     """
     folder = os.path.dirname(sys.executable)
     for on_error, if_missing, code in (("refuse", "refuse", 2), ("pass", "refuse", 2), ("refuse", "pass", 0)):

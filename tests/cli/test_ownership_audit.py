@@ -72,9 +72,8 @@ def test_everybody_changed_their_own_files(project: Project) -> None:
 
 
 def test_files_of_others_and_of_nobody(project: Project) -> None:
-    """A file of another worker and an unowned file have different codes.
-
-    With `--union`, only the unowned file is a violation.
+    """A file of another worker and an unowned file have different codes. With `--union`, only the unowned file
+    is a violation.
     """
     one, other = project.brief(A, ["src/a/**"]), project.brief(B, ["src/b/**"])
     project.commit({"src/a/one.py": "1\n", "src/b/two.py": "2\n"}, A)
@@ -199,9 +198,8 @@ def test_the_branch_of_a_worker(project: Project) -> None:
 
 
 def test_a_branch_that_builds_on_another_one(project: Project) -> None:
-    """Commits of a branch that another branch builds on belong to the first branch.
-
-    If two branches end at the same commit, it is not attributed.
+    """Commits of a branch that another branch builds on belong to the first branch. If two branches end at the
+    same commit, it is not attributed.
     """
     project.git("checkout", "-qb", "one")
     project.commit({"src/a/one.py": "1\n"})
@@ -564,9 +562,8 @@ def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_pat
 
 
 def test_a_merge_of_several_branches_at_once(project: Project) -> None:
-    """Content of each branch belongs to the worker of the branch.
-
-    Content that only the merge adds belongs to no worker.
+    """Content of each branch belongs to the worker of the branch. Content that only the merge adds belongs to
+    no worker.
     """
     workers = []
     for number, name in enumerate("abc"):

@@ -187,9 +187,8 @@ def test_a_key_is_printed_once(ask: Run, quick_folder: Path) -> None:
 
 
 def test_a_key_is_replaced_while_both_hold(ask: Run) -> None:
-    """The new key has the rights of the old one, which expires.
-
-    A key that expires soon is reported unless it has a successor.
+    """The new key has the rights of the old one, which expires. A key that expires soon is reported unless it
+    has a successor.
     """
     ask("key", "create", "ci", "--scope", "read", "--expires", "3d")
     (old,) = records(ask("key", "list", "--format", "json"))

@@ -139,9 +139,8 @@ def test_what_is_not_sound_is_never_planned() -> None:
     ],
 )
 def test_a_proposed_batch_may_own_globs(files: str, codes: list[str]) -> None:
-    """A brief in a proposed batch may own globs.
-
-    It is broad if its files may be anywhere, or if it is unknown where they are.
+    """A brief in a proposed batch may own globs. It is broad if its files may be anywhere, or if it is unknown
+    where they are.
     """
     found = check_batch([propose("one", (files,)), propose("other", ("docs/a.md",))])
     assert [each.code for each in found] == codes

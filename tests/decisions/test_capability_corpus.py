@@ -204,9 +204,8 @@ def shown(answer: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("surface", SURFACES)
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_case(organizations: dict[str, Organization], name: str, case: dict[str, Any], surface: str) -> None:
-    """Every surface gives the complete expected answer.
-
-    The command line reads a store, so it skips cases with stored records.
+    """Every surface gives the complete expected answer. The command line reads a store, so it skips cases with
+    stored records.
     """
     if surface == "cli" and "given" in case:
         return

@@ -204,9 +204,8 @@ def test_c4_a_skill_that_was_lost_since_is_missing(ship: Ship) -> None:
 
 
 def test_c5_whoever_is_commissioned_has_the_tools_of_the_role(ship: Ship) -> None:
-    """A commissioned agent has the tools that the decision allows at that moment.
-
-    For each other tool, the answer states the reason.
+    """A commissioned agent has the tools that the decision allows at that moment. For each other tool, the
+    answer states the reason.
     """
 
     def tools() -> tuple[tuple[str, ...], tuple[str, ...]]:
