@@ -80,7 +80,7 @@ def find_lapses(
     raises = list_raises(connection, agents, until)
     if all(each.expires_at is None for each in raises):
         return {}
-    ends = _list_ends(connection, {each.qualification for each in raises}, until)
+    ends = _list_ends(connection, raises, until)
     counts: dict[tuple[str, str, str, str], int] = {}
     for each in raises:
         key = each.org_id, each.agent_id, each.skill, each.qualification
@@ -114,7 +114,7 @@ def _has_ends(connection: Connection, agents: Collection[AgentOfOrg] | None) -> 
 
 
 def _is_of(columns: Any, agents: Collection[AgentOfOrg]) -> ColumnElement[bool]:
-    """Whether a row is of one of these agents, or of one with the same id and the same organization as two of them."""
+    """Whether a row is of one of these agents, or of the organization of one and with the id of another."""
     return and_(
         columns.org_id.in_(sorted({org_id for org_id, _ in agents})),
         columns.agent_id.in_(sorted({agent_id for _, agent_id in agents})),
@@ -122,14 +122,18 @@ def _is_of(columns: Any, agents: Collection[AgentOfOrg]) -> ColumnElement[bool]:
 
 
 def _list_ends(
-    connection: Connection, qualifications: Collection[str], until: float | None
+    connection: Connection, raises: Collection[SkillRaise], until: float | None
 ) -> dict[tuple[str, str, str], list[float]]:
     """The ends of the valid passed results, keyed by organization, agent and qualification; infinite without one."""
     table = qualification_results.c
+    qualifications = {each.qualification for each in raises}
+    agents = {(each.org_id, each.agent_id) for each in raises}
     query = select(
         table.org_id, table.agent_id, table.qualification, table.run, table.score, table.sample_size,
         table.digests, table.expires_at, _is_not_invalid(until).label("is_valid"),
     ).where(table.passed.is_(True), table.qualification.in_(sorted(qualifications)))  # fmt: skip
+    if len(agents) <= _NAMED_AGENTS:
+        query = query.where(_is_of(table, agents))
     if until is not None:
         query = query.where(table.at <= until)
     ends: dict[tuple[str, str, str], list[float]] = {}
