@@ -170,6 +170,8 @@ def may_begin(command: str, beginning: str) -> bool:
     (False, False)
     >>> may_begin("rmdir a", "rm"), may_begin("rm /etc/passwd", "rm /etc"), may_begin("ls | xargs wc", "rm")
     (True, True, False)
+    >>> may_begin("/usr/lib/git-core/git-push -f", "git push"), may_begin("git-log", "git push")
+    (True, False)
     """
     return may_begin_with(read_words(command), beginning)
 
@@ -183,6 +185,13 @@ def may_begin_with(commands: tuple[SimpleCommand, ...] | None, beginning: str) -
 
 
 def _may_begin_so(command: SimpleCommand, names: list[str]) -> bool:
+    # Programs such as git install a subcommand as a program of its own: `git-push`, `/usr/lib/git-core/git-push`.
+    return _begins_with_names(command, names) or (
+        len(names) > 1 and _begins_with_names(command, [f"{names[0]}-{names[1]}", *names[2:]])
+    )
+
+
+def _begins_with_names(command: SimpleCommand, names: list[str]) -> bool:
     program = command.find_plain_program() if _SETS_VARIABLES.isdisjoint(command.words) else None
     if program is not None and not _is_in(names[0], program, is_whole=len(names) > 1):
         return False
