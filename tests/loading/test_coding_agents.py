@@ -621,3 +621,28 @@ def test_a_sentence_in_a_tree_of_skills_fits_no_role(tmp_path: Path) -> None:
     )
     done = run_here("dispatch", "--text", "review this", cwd=tmp_path)
     assert (done.returncode, "not applicable" in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "field"), [(".claude/agents/{}.md", "mcpServers"), (".github/agents/{}.agent.md", "mcp-servers")]
+)
+def test_servers_of_one_name_in_several_agents(tmp_path: Path, file: str, field: str) -> None:
+    """Each agent has its own, beside one of the project. None of them is out of service."""
+    servers = {
+        "claude": f"{field}:\n  - db:\n      command: db-mcp\n",
+        "github": f"{field}:\n  db: {{command: db-mcp}}\n",
+    }
+    declared = servers["claude" if "claude" in file else "github"]
+    agents = {
+        file.format(
+            name
+        ): f"---\nname: {name}\ndescription: Does {name}. Use it for {name}.\n{declared}---\nDo {name}.\n"
+        for name in ("load", "store")
+    }
+    write_tree(tmp_path / "shop", {**agents, ".mcp.json": '{"mcpServers": {"db": {"command": "db-mcp"}}}'})
+    checked = run_here("check", "shop", "--format", "concise", cwd=tmp_path)
+    assert "ORG217" not in checked.stdout
+    assert "ORG725" not in checked.stdout
+    for name in ("load", "store"):
+        tools = run_here("manifest", name, "--path", "shop", cwd=tmp_path).stdout
+        assert "db" in tools

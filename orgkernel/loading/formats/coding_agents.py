@@ -25,7 +25,6 @@ from orgkernel.documents.records import (
     RoleProfile,
     StandingOrder,
     Suppression,
-    ToolCatalog,
 )
 from orgkernel.loading.documents import build_diagnostic
 from orgkernel.loading.files import Root, SourceText
@@ -37,6 +36,7 @@ from orgkernel.loading.formats.roles import UNDECLARED
 from orgkernel.loading.formats.servers import (
     build_named_tools,
     build_own_servers,
+    collect_tools,
     drop_declared_tools,
     drop_repeated_servers,
     filter_server_tools,
@@ -318,12 +318,7 @@ def complete_agents(
         for each in roles
         if STARTED in get_list_words(each)
     }
-    declared_servers = {
-        tool: record
-        for each in (*catalogs, *made)
-        if isinstance(each.record, ToolCatalog)
-        for tool, record in each.record.tools.items()
-    }
+    declared_servers = collect_tools((*catalogs, *made))
     for role in roles:
         kept = get_list_words(role)
         tools = dict(known)

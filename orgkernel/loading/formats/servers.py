@@ -112,6 +112,16 @@ def drop_repeated_servers(catalogs: Sequence[SourceDocument]) -> dict[int, Sourc
     return instead
 
 
+def collect_tools(documents: Iterable[SourceDocument]) -> dict[str, Tool]:
+    """The tools that documents declare, by their ids."""
+    return {
+        tool_id: tool
+        for each in documents
+        if isinstance(each.record, ToolCatalog)
+        for tool_id, tool in each.record.tools.items()
+    }
+
+
 def drop_declared_tools(document: SourceDocument, declared: dict[str, Tool]) -> SourceDocument:
     """The document without the tools that are `declared` identically. Its other tools are added to them."""
     record = document.record

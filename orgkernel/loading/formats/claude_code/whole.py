@@ -28,6 +28,8 @@ from orgkernel.loading.formats.servers import (
     PLUGIN_NAME,
     build_named_tools,
     build_own_servers,
+    collect_tools,
+    drop_declared_tools,
     drop_repeated_servers,
     filter_server_tools,
 )
@@ -67,12 +69,14 @@ def complete(root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile])
         made.append(build_named_tools(catalog, words))
         everything |= dict.fromkeys(words)
     instead = drop_repeated_servers(catalogs)
+    declared_tools = collect_tools((*catalogs, *made))
     harmless = find_harmless_tools(document for file in own for document in file.read.documents)
     for role in roles:
         known = everything
         if own_servers := raw[id(role)].get(FIELD):
             catalog = build_own_servers(role, FIELD, own_servers, _list_tool_names(raw[id(role)]))
-            made.append(catalog)
+            # Several agents may declare servers of one name.
+            made.append(drop_declared_tools(catalog, declared_tools))
             # Servers in the front matter of an agent exist for this agent alone.
             known = everything | dict.fromkeys(list_declared_tools(catalog))
         if _does_depend_on_others(raw[id(role)], known):

@@ -18,6 +18,8 @@ from orgkernel.loading.formats.organizations import build_organization, get_orga
 from orgkernel.loading.formats.servers import (
     build_named_tools,
     build_own_servers,
+    collect_tools,
+    drop_declared_tools,
     drop_repeated_servers,
     filter_server_tools,
 )
@@ -50,11 +52,12 @@ def complete(root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile])
             everything |= dict.fromkeys(words)
     agents, all_tools = _Agents(roles), _KnownTools(everything)
     instead = drop_repeated_servers(catalogs)
+    declared_tools = collect_tools((*catalogs, *made))
     for role in roles:
         known = all_tools
         if own_servers := get_list_words(role).get(SERVERS):
             catalog = build_own_servers(role, SERVERS, own_servers, _list_tools(role))
-            made.append(catalog)
+            made.append(drop_declared_tools(catalog, declared_tools))
             known = _KnownTools(everything | dict.fromkeys(list_declared_tools(catalog)))
         instead[id(role)] = _complete_role(role, known, agents)
     made.append(_build_organization(root, roles, agents))
