@@ -180,6 +180,31 @@ def test_an_agent_asks_and_reads(evaded: EvadedProject, command: str) -> None:
     assert evaded.asks("Bash", {"command": command}, "builder") == ("none", "")
 
 
+def test_the_interpreter_of_the_hook_is_not_replaced(evaded: EvadedProject) -> None:
+    """A program in its place would pass all calls. It runs other things as before."""
+    python, folder = sys.executable, os.path.dirname(sys.executable)
+    real, library = os.path.realpath(python), os.path.dirname(os.__file__)
+    for command in (
+        f"rm {python}", f"mv {python} x", f"ln -sf /bin/true {python}", f"cp /bin/true {python}", f"cp /bin/true '{real}'", f"chmod -x {python}",
+        f"echo x > {python}", f"echo x >| {python}", f"echo x | tee {python}", f"dd if=/bin/true of={python}", f"cp python {folder}/", f"cp python {folder}",
+        f"sed -i s/a/b/ {python}", f"find {folder} -delete", f"P={python}; rm $P", f"rm -rf {os.path.dirname(folder)}", f"truncate -s 0 {real}",
+        f"echo home=/x > {folder}/../pyvenv.cfg", f"sed -i s/a/b/ {library}/os.py", f"cd {folder} && rm -f {python}", f"sudo rm {python}",
+    ):  # fmt: skip
+        assert evaded.asks("Bash", {"command": command}, "builder")[0] == "deny", command
+    for path in (python, real, f"{folder}/../pyvenv.cfg", f"{library}/os.py"):
+        assert evaded.asks("Write", {"file_path": path, "content": ""}, "builder")[0] == "deny", path
+    for command in (
+        f"{python} -m pytest -q",
+        f"{python} x.py > out.txt",
+        f"{python} -m venv x",
+        f"ls -l {python}",
+        "rm x.py",
+        "rm -rf build",
+        "cp a.py b.py",
+    ):
+        assert evaded.asks("Bash", {"command": command}, "builder") == ("none", ""), command
+
+
 def test_a_role_with_the_right_acts_as_operator(evaded: EvadedProject) -> None:
     """The right is a tool for exactly that command; every other command, and every file, stays closed."""
     assert evaded.asks("Bash", {"command": "orgkernel grant issue role:x tool:y"}, "operator") == ("none", "")

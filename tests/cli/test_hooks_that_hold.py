@@ -217,13 +217,15 @@ def test_submodules_and_the_pre_commit_framework_are_named(tmp_path: Path) -> No
 
 
 def test_the_hook_of_an_agent_protects_what_decides(tmp_path: Path) -> None:
-    """Commands round the hooks, and edits of hooks, settings, the organization and the store; also without a brief."""
+    """Commands round the hooks, and edits of hooks, settings, the organization and the store. Without a brief, a person is asked about the edits."""
     project = Project(tmp_path / "project")
 
     def call(tool: str, **given: str) -> str:
         return decide_call(project.folder, tool, given)
 
     assert run_hook_script(project.folder, "Bash", {"command": "git commit --no-verify -m x"}) == "deny"
+    assert call("Write", file_path=str(project.folder / "orgkernel.toml"), content="x") == "ask"
+    assert call("Bash", command="rm .git/hooks/pre-commit") == "ask"
     brief = changed("brief", VALUES | {"spec.scope.files_owned": ["**"]})
     (project.folder / ".orgkernel").mkdir()
     (project.folder / ".orgkernel/brief.yaml").write_text(as_text(brief), encoding="utf-8")

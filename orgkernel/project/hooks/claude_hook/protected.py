@@ -8,6 +8,7 @@ for a role that may run any command this is a guard against accidents, and not a
 from __future__ import annotations
 
 import os
+import sys
 
 from orgkernel.project.hooks.claude_hook.activated import ActiveOrganization, NotUnderstood
 from orgkernel.project.hooks.claude_hook.operating import find_operator_command
@@ -32,6 +33,25 @@ _RUNNERS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh",
 """Programs that run what they read, or open what a part of a word names."""
 _HOOKS: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 """The hook itself, where it runs. An activation of another machine names another folder."""
+_LIBRARY: Final = os.path.dirname(os.path.realpath(os.__file__))
+_WRITERS: Final = frozenset(
+    {
+        *_MOVERS,
+        "tee",
+        "dd",
+        "truncate",
+        "sed",
+        "perl",
+        "find",
+        "patch",
+        "touch",
+        "tar",
+        "unzip",
+        "curl",
+        "wget",
+    }
+)
+"""Programs that can replace a program that they name. Others run it."""
 _DOCUMENTS: Final = (".yaml", ".yml", ".md", ".json")
 _PROGRAM: Final = "/bin/orgkernel"
 """What starts the hook where its own interpreter is missing."""
@@ -64,7 +84,9 @@ def find_protected(
     named = {each: given[each] for each in path_arguments if each in given} if path_arguments else given
     for key, text in _list_texts(named, "", 0):
         is_command = tool in COMMAND_TOOLS or key in _COMMAND_KEYS
-        if (is_command and guard.find_in_command(text)) or (not is_command and guard.is_protected(text)):
+        if (is_command and guard.find_in_command(text)) or (
+            not is_command and (guard.is_protected(text) or guard.is_interpreter(text))
+        ):
             return guard.named
     return ""
 
@@ -106,12 +128,17 @@ class _Guard:
             name: row["writing"] for row in active.data.get("programs", ()) for name in row["names"]
         }
         self._tops = {_fold(os.path.normpath(active.project)), _fold(os.path.realpath(active.project))}
-        listed = (*ALWAYS, _HOOKS, *active.data.get("protected", ()))
+        # Everybody names the interpreter of the hook to run something else, so it counts only where it could be replaced.
+        self._interpreters = {_fold(each) for each in _list_links(sys.executable)}
+        self._interpreter_folders = {os.path.dirname(each) for each in self._interpreters}
+        # Python reads `pyvenv.cfg` beside its program or one folder above; the file can name another library.
+        libraries = [_LIBRARY, *(os.path.join(each, "pyvenv.cfg") for each in _list_above(sys.executable))]
+        listed = (*ALWAYS, _HOOKS, *libraries[:3], *active.data.get("protected", ()))
         self._folders = {_fold(os.path.normpath(each)) for each in active.data.get("document_folders", ())}
         self._files = {_fold(os.path.normpath(os.path.expanduser(each))) for each in listed}
         inside = [each for each in self._files if not os.path.isabs(each)]
         self._above = {above for each in inside for above in _list_above(each)}
-        outside = (each for each in (*self._files, *self._tops) if os.path.isabs(each))
+        outside = (each for each in (*self._files, *self._interpreters, *self._tops) if os.path.isabs(each))
         self._above_all = {*self._tops, *(above for each in outside for above in _list_above(each))}
         self._commands = [tuple(each) for each in active.data.get("protected_commands", ())]
         self._variables = {"PWD": cwd, "CLAUDE_PROJECT_DIR": active.project, "HOME": os.path.expanduser("~")}
@@ -145,6 +172,31 @@ class _Guard:
                     return True
         return False
 
+    def is_interpreter(self, text: str) -> bool:
+        """Whether a text names the program that runs the hook. Another one in its place would answer all calls."""
+        if not text or len(text) > _LONGEST or "\0" in text or "\n" in text:
+            return False
+        whole = os.path.join(self._cwd, os.path.expanduser(text.removeprefix("file://")))
+        if self._interpreters.isdisjoint((_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole)))):
+            return False
+        self.named = text
+        return True
+
+    def _does_replace_interpreter(self, part: str, words: Sequence[str]) -> bool:
+        """Whether a simple command could write the program that runs the hook, or put another one beside it."""
+        targets = [each.split()[0] for each in part.split(">")[1:] if each.split()]
+        if any(os.path.basename(each) in _WRITERS for each in words):
+            targets += words
+            for word in words:
+                if "/" in word and len(word) <= _LONGEST:
+                    whole = os.path.join(self._cwd, os.path.expanduser(word))
+                    if not self._interpreter_folders.isdisjoint(
+                        (_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole)))
+                    ):
+                        self.named = word
+                        return True
+        return any(map(self.is_interpreter, targets))
+
     def _resolve(self, path: str, whole: str) -> str:
         """Where a path leads. For a plain name, only the name itself can be a link that is not resolved yet."""
         if "/" in path or path[:1] in (".", "~") or os.path.islink(whole):
@@ -174,7 +226,13 @@ class _Guard:
         if sum(map(command.count, " \t\n;|&{")) > _MOST_WORDS:
             # To look at each of them takes longer than hosts wait for the hook.
             raise NotUnderstood(f"the command has more than {_MOST_WORDS:,} words")
-        plain = command.replace("'", "").replace('"', "").replace("\\\n", " ").replace("\\", "")
+        plain = (
+            command.replace("'", "")
+            .replace('"', "")
+            .replace("\\\n", " ")
+            .replace("\\", "")
+            .replace(">|", ">")
+        )
         lower = plain.lower()
         may_operate = (
             "orgkernel" in lower or "config" in lower or any(each in plain for each, _ in self._commands)
@@ -202,6 +260,8 @@ class _Guard:
                 continue
             if own_words and (named := self._find_changing_command(own_words)):
                 self.named = named
+                return True
+            if self._does_replace_interpreter(part, words):
                 return True
             is_removed = not _REMOVERS.isdisjoint(os.path.basename(each) for each in words)
             for word in dict.fromkeys(words):
@@ -352,6 +412,16 @@ def _list_above(name: str) -> Iterator[str]:
     while above and above != name:
         yield above
         name, above = above, os.path.dirname(above)
+
+
+def _list_links(path: str) -> Iterator[str]:
+    """A path, and where each link leads that it begins with."""
+    for _ in range(_DEEPEST):
+        yield os.path.normpath(path)
+        yield os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        if not os.path.islink(path):
+            break
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
 
 
 def _fold(path: str) -> str:
