@@ -18,7 +18,7 @@ from orgkernel.mcp.gateway.list_changes import ListChanges
 from orgkernel.mcp.gateway.names import build_prefix, map_tool_names, require_distinct_names
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer
-from orgkernel.mcp.gateway.servers import Announce, ReviewedServer, render_accept_command
+from orgkernel.mcp.gateway.servers import Announce, ReviewedServer, explain_accepting
 from orgkernel.mcp.words import map_texts
 from orgkernel.toolbox.server_source import ServerSource
 from orgkernel.toolbox.upstream_tools import Upstream
@@ -171,9 +171,7 @@ class McpGateway:
         return any(map(self._may_use, self._waiting))
 
     def _explain_waiting(self, upstream: Upstream, *, shows_command: bool) -> str:
-        todo = "an operator finds the command that accepts it in the log of the gateway"
-        if shows_command:
-            todo = f"run {render_accept_command((upstream.name,), self._accept_options)}"
+        todo = explain_accepting((upstream.name,), self._accept_options if shows_command else None)
         return f"its declaration has changed since the gateway used it; {todo}"
 
     def _end(self, server: ReviewedServer) -> None:

@@ -38,9 +38,7 @@ class WithheldTool(NamedTuple):
     def sentence(self, server: str, accept_options: Sequence[str] | None = ()) -> str:
         """The problem and its remedy. `accept_options` name the servers and the lock file; None leaves the command out."""
         tool = f"tool {quote(self.name)} of server {quote(server)}"
-        todo = "an operator finds the command that accepts it in the log of the gateway"
-        if accept_options is not None:
-            todo = f"run {render_accept_command((server, self.name), accept_options)}"
+        todo = explain_accepting((server, self.name), accept_options)
         if self.state == "new":
             return f"{tool} is withheld: it has not been reviewed; {todo}"
         changed = f" (changed: {listing(self.fields)})" if self.fields else ""
@@ -269,7 +267,14 @@ class ReviewedServer:
         self._say(clean(text))
 
 
-def render_accept_command(names: Sequence[str], options: Sequence[str]) -> str:
+def explain_accepting(names: Sequence[str], options: Sequence[str] | None) -> str:
+    """How a server, or a tool of it, is accepted. Without `options`, the command is left out."""
+    if options is None:
+        return "an operator finds the command that accepts it in the log of the gateway"
+    return f"run {_render_command(names, options)}"
+
+
+def _render_command(names: Sequence[str], options: Sequence[str]) -> str:
     """A command to paste into a shell, for a server and perhaps one of its tools. The server chooses the name of the tool, so it is quoted as one word."""
     server, *tools = names
     words = [
