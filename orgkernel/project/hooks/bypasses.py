@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from orgkernel.project.hooks.claude_hook.operating import has_operator_option
+from orgkernel.project.hooks.operator_options import has_operator_option
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _GIT_VALUES: Final = (

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from orgkernel.project.hooks.operator_options import has_operator_option
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,16 +72,6 @@ def find_operator_command(
 def is_harmless(words: Sequence[str], data: dict[str, Any]) -> bool:
     """Whether a command of orgkernel changes nothing of an operator's."""
     return not _find_own_command(words, data, is_first=True)
-
-
-def has_operator_option(rest: Sequence[str], options: Iterable[str]) -> bool:
-    """Whether the words after `orgkernel` have one of some options, each written with its command, as in `check --fix`."""
-    written = {each.partition("=")[0] for each in rest}
-    for each in options:
-        *command, option = each.split()
-        if list(rest[: len(command)]) == command and option in written:
-            return True
-    return False
 
 
 def _find_own_command(rest: Sequence[str], data: dict[str, Any], *, is_first: bool) -> str:
