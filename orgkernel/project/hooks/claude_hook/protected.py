@@ -128,7 +128,7 @@ class _Guard:
             name: row["writing"] for row in active.data.get("programs", ()) for name in row["names"]
         }
         self._tops = {_fold(os.path.normpath(active.project)), _fold(os.path.realpath(active.project))}
-        # Everybody names the interpreter of the hook to run something else, so it counts only where it could be replaced.
+        # Commands name the interpreter of the hook to run other programs, so it counts only where it could be replaced.
         self._interpreters = {_fold(each) for each in _list_links(sys.executable)}
         self._interpreter_folders = {os.path.dirname(each) for each in self._interpreters}
         # Python reads `pyvenv.cfg` beside its program or one folder above; the file can name another library.
