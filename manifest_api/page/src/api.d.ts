@@ -996,11 +996,13 @@ export interface components {
             roles: components["schemas"]["Post"][];
             departments: components["schemas"]["Item"][];
             lifecycle: string;
+            lifecycle_why: components["schemas"]["Why"][];
             asset_tag: components["schemas"]["AssetTag"] | null;
             recall_tier: components["schemas"]["RecallItem"] | null;
             rank: components["schemas"]["RankItem"] | null;
             next_rank: components["schemas"]["NextRank"] | null;
             trust: number | null;
+            trust_why: components["schemas"]["Why"][];
             trust_distribution: components["schemas"]["Trust"];
             promotion: components["schemas"]["PromotionDecision"];
             qualifications: components["schemas"]["QualificationItem"][];
@@ -1601,7 +1603,7 @@ export interface components {
             falsifier?: string | null;
             supersedes?: string | null;
             answers?: string | null;
-            written_by?: ("intake" | "planner" | "worker") | null;
+            written_by?: string | null;
             agent?: string | null;
             session?: string | null;
             corrects_premise?: string | null;

@@ -79,6 +79,7 @@ export const COMMANDS: readonly (readonly [string, string])[] = [
   ["ownership audit", "Find files that a worker changed without owning them."],
   ["ownership install-hooks", "Install hooks that refuse files the worker does not own."],
   ["ownership hook", "Run the check of an installed hook."],
+  ["ownership verify-push", "Decide in CI or on a server whether a push is allowed."],
   ["command check", "Find destructive operations in COMMAND."],
   ["command explain", "Show how COMMAND is read, program by program."],
   ["serve", "Serve the page and the HTTP API."],
