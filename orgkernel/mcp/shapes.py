@@ -101,7 +101,7 @@ class ReportArguments(Arguments, frozen=True, kw_only=True):
 DocumentValue = Annotated[
     dict[str, Any] | str, msgspec.Meta(description="an object, or a string with YAML or JSON")
 ]
-SubtaskIds = Annotated[tuple[Name, ...], msgspec.Meta(max_length=500)]
+SubtaskNames = Annotated[tuple[Name, ...], msgspec.Meta(max_length=500)]
 
 
 class HandOffArguments(Arguments, frozen=True, kw_only=True):
@@ -117,8 +117,8 @@ class MayStartArguments(Arguments, frozen=True, kw_only=True):
     """A plan of subtasks, and what is known about them."""
 
     plan: DocumentValue
-    done: SubtaskIds = ()
-    running: SubtaskIds = ()
+    done: SubtaskNames = ()
+    running: SubtaskNames = ()
 
 
 class ContractArguments(Arguments, frozen=True, kw_only=True):

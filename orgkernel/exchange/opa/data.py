@@ -173,7 +173,7 @@ def _has_parts(policy: Policy) -> bool:
 
 
 def _build_undeclared_words(policy: Policy) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """The words of a policy that names that nobody declares can match, by the kind of resource."""
+    """The words of a policy that undeclared names can match, by the kind of resource."""
     permissions = policy.permissions
     everything = [STAR] if policy.is_everything else None
     named = everything or policy.named_tools

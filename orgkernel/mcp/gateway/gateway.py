@@ -105,7 +105,7 @@ class McpGateway:
         """Read the files of the servers again if they have changed. Files that cannot be read leave the last servers.
 
         A server that is declared in another way, or no longer, is ended; calls of it that run fail. A changed declaration of a reviewed
-        server is not used before an operator accepts it, because whoever can write the file would otherwise choose a command that runs here.
+        server is not used before an operator accepts it, because a caller that can write the file would otherwise choose a command that runs here.
         """
         if self._source is None or not (self._source.has_changed() or self._has_accepted()):
             return
