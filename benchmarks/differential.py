@@ -34,7 +34,8 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
 
 CASES_PER_WORLD = 100
-LEAST_SHARE = 0.05
+LEAST_SHARE = 0.04
+"""The least share of cases that a layer must decide. They share the cases, so each new layer leaves the others fewer."""
 # Where nobody permits there is no policy to name; what is not declared is no entity, and Cedar knows nothing about it.
 _UNSAID = {"NOT_BOUND_TO_ROLE", "NO_POLICY_MATCH"}
 _UNDECLARED = {"UNKNOWN_PRINCIPAL", "TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_UNKNOWN", "ACTION_UNKNOWN"}

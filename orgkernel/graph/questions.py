@@ -156,7 +156,8 @@ class OrgView(ABC):
     def list_superiors_in_service(self, role_id: str) -> tuple[str, ...]:
         """The superiors up to the top that are not out of service, nearest first."""
         withheld = self.records.withheld
-        return tuple(each for each in self.list_superiors_above(role_id) if each not in withheld)
+        targets = (edge.target for edge in self.list_chain_above(role_id))
+        return tuple(each for each in targets if each not in withheld)
 
     def list_subordinates(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from direct subordinates."""

@@ -125,7 +125,7 @@ def test_the_script_passes_only_what_the_audit_passes(
     passes = (
         path.isascii()
         and any(re.fullmatch(each, path) for each in scope["owned"])
-        and not any(re.fullmatch(each, path.lower()) for each in scope["held"])
+        and not any(re.fullmatch(each, path.lower()) for each in scope["not_owned"])
     )
     if passes:
         brief = held_to(owned, "one").brief
