@@ -1,4 +1,4 @@
-"""Compiles `ontology/secret_files.yaml` into the module from which `orgkernel.runtime.secret_files` reads names.
+"""Compiles `ontology/files/secret_files.yaml` into the module from which `orgkernel.runtime.secret_files` reads names.
 
 A module needs no library to be read, which a hook that starts anew for each call cannot wait for.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from orgkernel.loading.yaml_reader import parse_yaml
 
-DOCUMENT = "ontology/secret_files.yaml"
+DOCUMENT = "ontology/files/secret_files.yaml"
 TARGET = "orgkernel/runtime/secret_file_names.py"
 _REPOSITORY = Path(__file__).parents[1]
 

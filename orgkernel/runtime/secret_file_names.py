@@ -1,4 +1,4 @@
-"""The names of secret files and their kinds. Generated from `ontology/secret_files.yaml` by `python -m tools.regenerate`."""
+"""The names of secret files and their kinds. Generated from `ontology/files/secret_files.yaml` by `python -m tools.regenerate`."""
 
 NAMES = (
     (".env", "environment file"),

@@ -2,7 +2,7 @@
 
 Agents do not read them. A governance document adds files, and names the roles that may read some of them, with the
 `readers` of a sacred scope. The path decides, in any letter case: no file is opened. The names are data
-(`ontology/secret_files.yaml`).
+(`ontology/files/secret_files.yaml`).
 
 Standard library only, and without regular expressions: this module also runs inside hosts, before most calls.
 """

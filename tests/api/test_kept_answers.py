@@ -41,7 +41,7 @@ CHANGING = (
 )  # fmt: skip
 # Answered without a store as well, but never tagged: what a store has, how the server is, and what never changes.
 UNTAGGED = {
-    *(f"/v1/orgs/{ORG}/{each}" for each in ("claims", "contracts", "handoffs", "limits")),
+    *(f"/v1/orgs/{ORG}/{each}" for each in ("claims", "contracts", "handoffs", "limits", "ownership/audits")),
     "/livez", "/readyz", "/version", "/problems/UNKNOWN_ROLE", "/v1/sign-in",
 }  # fmt: skip
 # Routes whose parameters need values of their own.

@@ -42,6 +42,7 @@ class MemoryServer:
         self.name = name
         self.folder = folder
         self.may_ask = self.has_sessions = False
+        self.declaration = name.encode()
         self.status = _Status()
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.listed: tuple[dict[str, Any], ...] = tuple(

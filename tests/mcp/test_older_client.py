@@ -37,20 +37,20 @@ def test_on_standard_input_and_output(tmp_path: Path) -> None:
         sys.executable, "-c", program, str(REPOSITORY), "mcp", "--org", "software_dev", "--role", "research_xo",
         "--path", str(TEMPLATES), "--store", str(tmp_path / "state.db"),
     )  # fmt: skip
-    _require(told, "research_xo")
+    _require(told, "research_xo", 8)
 
 
 def test_over_http(tmp_path: Path) -> None:
-    """The same with a key."""
+    """The same with a key, and the four questions of governance, which this organization declares."""
     first_key(location_of(tmp_path / "state.db"))
     key = new_key(location_of(tmp_path / "state.db"), ("read", "request", "report"), agent="clerk")
     with running(tmp_path, TEMPLATES / "household", store=tmp_path / "state.db") as server:
-        _require(told_to_older(f"{server.url}/mcp", key), None)
+        _require(told_to_older(f"{server.url}/mcp", key), None, 12)
 
 
-def _require(told: Any, role: str | None) -> None:
+def _require(told: Any, role: str | None, tools: int) -> None:
     assert told["version"] == "2025-11-25"
-    assert len(told["tools"]) == 8
+    assert len(told["tools"]) == tools
     assert told["answer"]["outcome"] == "deny"
     assert told["text"].startswith("deny: ")
     assert told["refused"][0]
