@@ -37,6 +37,9 @@ agents:
 """
 
 
+JUNE = 1_780_272_000.0  # 2026-06-01T00:00:00Z
+
+
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
     """Omega, with two planners and a worker."""
@@ -49,7 +52,8 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    """A time after those that the contracts state."""
+    return Clock(JUNE)
 
 
 @pytest.fixture
