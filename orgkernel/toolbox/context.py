@@ -204,7 +204,7 @@ def _build_available_tool(
     for row, open_ones in rows:
         if row.outcome == "ask":
             asks += row.actions
-        elif row.outcome in ("allow", "deny"):
+        elif row.outcome in ("allow", "conditional", "deny"):
             allowed += open_ones
             if row.outcome == "deny" and row.code in LEFT_OPEN:
                 levels += [tool.required_levels[action] for action in open_ones if action != LOCK]
