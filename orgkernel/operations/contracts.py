@@ -47,7 +47,8 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
 
     It is compared with its brief, a correction with its original, a log entry with the one it supersedes, a result with the
     open blockers of its session, a close with the results of its workers, and each with the hand-off that it belongs to. The
-    audit log records refused reports, and every contract that is refused because of its hand-off.
+    audit log records refused reports, also those in the name of another agent, and every contract that is refused because of its
+    hand-off.
     A clean report that needs an ownership audit and has none is stored as `failed`, with the finding as its reason.
     Raises `Refused` (`CONTRACT_UNSOUND`, `CONTRACT_UNBOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
     """
@@ -59,7 +60,7 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
             raise Refused(_say_unsound(error_summary), "correct it and check it again", UNSOUND)
         return _store(context, contract, org, checked.read)
     except Refused as refused:
-        is_report = refused.code == UNSOUND and isinstance(contract, SessionReport)
+        is_report = refused.code in (UNSOUND, OTHER_REPORTER) and isinstance(contract, SessionReport)
         if contract is not None and (is_report or refused.code == UNBOUND):
             _note_refused(context, contract, choose_contract_organization(context, org), refused.message)
         raise
