@@ -65,7 +65,7 @@ def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, 
 
     refusal = run_guarded(agent, "tool_execute_before", work)
     if refusal is None:
-        refusal = _refuse_after_error(agent, tool_name)
+        refusal = _refuse_after_error(agent, tool_name, is_judged)
     if refusal is None and not is_judged and agent is not None and is_pinned():
         refusal = _refuse_without_organization(agent, tool_name)
     return refusal
@@ -238,17 +238,14 @@ def _list_shown_tools(memory: AgentMemory) -> frozenset[str]:
     return frozenset(served for text in memory.tool_texts or () for served in text.tools)
 
 
-def _refuse_after_error(agent: Any, tool: str) -> str | None:
-    """Refuse a call while the organization cannot be read, if `on_error` is `refuse`."""
+def _refuse_after_error(agent: Any, tool: str, is_judged: bool) -> str | None:
+    """Refuse a call that was not judged, or that comes after an error, if `on_error` is `refuse`."""
     try:
         memory = agent.data.get(KEY)
         active, _ = find_active(look=False)
-        if (
-            active is None
-            or not isinstance(memory, AgentMemory)
-            or memory.trouble is None
-            or tool in gate.ALWAYS
-        ):
+        trouble = memory.trouble if isinstance(memory, AgentMemory) else None
+        # An error before the memory of the agent was read leaves no trouble there.
+        if active is None or (trouble is None and is_judged) or tool in gate.ALWAYS:
             return None
         if active.settings.on_error != "refuse" or active.settings.enforcement != "enforce":
             return None
@@ -256,14 +253,15 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
             role_and_memory = find_role_in_force(active, memory)
             if role_and_memory is not None and gate.is_essential(role_and_memory[0], tool):
                 return None
-        memory.refused = (
+        refusal = (
             f"`{tool}` is refused: the organization cannot be read, and `on_error` is `refuse` "
-            f"({memory.trouble}). Try again, or answer with `response` and say so."
+            f"({trouble or 'its extension failed'}). Try again, or answer with `response` and say so."
         )
         with contextlib.suppress(Exception):
+            memory.refused = refusal
             text = f"Refused `{tool}`: the organization cannot be read"
-            saying.say_once(agent, memory, text, content=memory.trouble, kind="warning")
-        return memory.refused
+            saying.say_once(agent, memory, text, content=trouble or "", kind="warning")
+        return refusal
     except Exception:  # the first error was already reported
         return None
 

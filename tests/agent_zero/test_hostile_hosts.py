@@ -497,3 +497,17 @@ def test_an_error_that_quotes_a_secret_is_told_without_it(started, monkeypatch):
     usual = started.root / "usual"
     usual.touch()
     assert path.stat().st_mode == usual.stat().st_mode
+
+
+def test_an_error_before_the_memory_of_the_agent_is_read_refuses(root, generation):
+    """With `on_error: refuse`, a call that nothing judged does not run, although no error is in the memory of the agent."""
+    activate(root, on_error="refuse")
+    with running(root, generation, fresh=True) as host:
+        from usr.organizations.lib.orgkernel_agent_zero import guarding
+
+        for name in ("find_active", "get_memory"):
+            host.ran = []
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(guarding, name, lambda *_, **__: 1 / 0)
+                assert host.say(host.open_chat(), BUG, [call("browser_agent"), answer()]) == "done"
+            assert [tool for _, tool in host.ran] == ["response"], name
