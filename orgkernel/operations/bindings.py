@@ -49,7 +49,7 @@ def find_writer(context: Context, org_id: str) -> SubjectNames | None:
 
     Raises `Refused` (`UNKNOWN_NAME`, `AGENT_INACTIVE`).
     """
-    member = find_member(context.kernel, context.actor)
+    member = find_member(context.kernel, context.actor, org_id)
     if member is None or member.is_owner_of(org_id):
         return None
     return _list_names(context, org_id, member.subject)

@@ -83,7 +83,7 @@ def record_handoff(
     Raises `Refused` (`HANDOFF_REFUSED`, `HANDOFF_INCOMPLETE`) and `Conflict` (`CLAIM_CONFLICT`, `HANDOFF_DUPLICATE`).
     """
     org_id = choose_contract_organization(context, org)
-    find_member(context.kernel, context.actor)  # raises if it is undeclared or not at work
+    find_member(context.kernel, context.actor, org_id)  # raises if it is undeclared or not at work
     sender = choose_subject(context, order.sender, "sender", org_id)
     for what, name in (("the session", order.session), ("the session", order.from_session)):
         if name is not None:

@@ -280,9 +280,9 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
 
     An undeclared name cannot be requested, because the request could not be approved.
     """
-    find_member(context.kernel, context.actor)
     draft, tool_input = _bind_input(draft)
     org_id = choose_organization(context, draft.org_id)
+    find_member(context.kernel, context.actor, org_id)
     requester = choose_subject(context, draft.requester, "requester", org_id)
     wanted = _build_wanted_grant(context, org_id, requester, draft)
     if context.kernel is not None:

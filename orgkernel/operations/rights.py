@@ -74,8 +74,8 @@ class ActingSubject(msgspec.Struct, frozen=True):
         return Right(self.subject, "owner", f"{self.subject} is the owner")
 
 
-def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
-    """The subject an actor acts as; None for an operator.
+def find_member(kernel: Kernel | None, actor: Actor, org_id: str | None = None) -> ActingSubject | None:
+    """The subject an actor acts as, in the organization `org_id` if it is given; None for an operator.
 
     Raises `Refused`: `UNKNOWN_NAME` if no organization that the credential is good for declares it, `AGENT_INACTIVE` if it is not
     at work.
@@ -102,7 +102,10 @@ def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
     known = tuple(
         (view, identity) for view, identity in named if not _find_inactive_lifecycle(kernel, view, identity)
     )
-    if not known:
+    # At work elsewhere does not count: an agent changes nothing where it is suspended.
+    here = [(view, identity) for view, identity in named if view.org_id == org_id]
+    if not known or (here and here[0] not in known):
+        named = here or named
         lifecycle = next(_find_inactive_lifecycle(kernel, view, identity) for view, identity in named)
         raise Refused(
             f"{quote(subject)} is {lifecycle}",

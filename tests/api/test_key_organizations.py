@@ -216,3 +216,13 @@ def test_a_successor_has_the_organizations_of_the_key(store: StoreLocation) -> N
     with opened(store) as state:
         (old,) = state.keys.list()
         assert state.keys.rotate(old.key_id, actor="test", overlap=60)[0].org_ids == ("shop",)
+
+
+def test_an_agent_asks_for_nothing_where_it_is_suspended(client: TestClient, store: StoreLocation) -> None:
+    """Its key still works in the other organization, where it is at work."""
+    ann = bearer(new_key(store, SCOPES, agent="ann", orgs=["shop", "yard"]))
+    with opened(store) as state:
+        state.agents.add("ann", org_id="shop", actor="test", lifecycle="suspended")
+    wanted = {"resources": ["tool:laser"]}
+    problem(client.post("/v1/orgs/shop/requests", json=wanted, headers=ann), 403, "AGENT_INACTIVE")
+    assert client.post("/v1/orgs/yard/requests", json=wanted, headers=ann).status_code == 201
