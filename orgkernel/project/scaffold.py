@@ -341,5 +341,16 @@ def build_schemas() -> dict[str, dict[str, Any]]:
 
 
 def render_schema(schema: dict[str, Any]) -> str:
-    """The text of a schema, as checked in."""
-    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+    """The text of a schema, as checked in: a line for each definition, because programs read them and all of them ship."""
+
+    def render(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    definitions = ",\n".join(
+        f"{json.dumps(name)}:{render(each)}" for name, each in schema.get("$defs", {}).items()
+    )
+    parts = (
+        f"{json.dumps(name)}:" + (f"{{\n{definitions}\n}}" if name == "$defs" else render(value))
+        for name, value in schema.items()
+    )
+    return "{\n" + ",\n".join(parts) + "\n}\n"
