@@ -105,7 +105,9 @@ def guarded_documents() -> dict[str, Any]:
             "hierarchy": {"boss": {"subordinates": ["worker"]}},
             "departments": {"attic": {}},
         },
-        "roles/boss.json": _role("boss", "Above.", chain_of_command={"can_delegate": True}),
+        "roles/boss.json": _role(
+            "boss", "Above.", role_type="commander", chain_of_command={"can_delegate": True}
+        ),
         "roles/worker.json": _role(
             "worker",
             "Below.",
@@ -119,9 +121,10 @@ def guarded_documents() -> dict[str, Any]:
 
 
 def view_of(folder: Path, documents: dict[str, Any]) -> OrgView:
-    """The only organization of these documents; it has no errors that would make it another one."""
+    """The only organization of these documents; all of its roles are in service."""
     write_tree(folder, {name: json.dumps(document) for name, document in documents.items()})
     (organization,) = read(folder).organizations.values()
+    assert not organization.records.withheld
     return organization.index
 
 
