@@ -14,7 +14,7 @@ import pytest
 from tests.support.contracts import as_text, changed
 from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
-from tests.support.trees import copy_template
+from tests.support.trees import change_line, copy_template
 
 A, B, C = (f"6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c000{number}" for number in (1, 2, 3))
 EXIT = {"clean": 0, "violations": 1, "cannot_tell": 2}
@@ -404,7 +404,7 @@ def governed(tmp_path: Path) -> Project:
 
 
 def test_sacred_scopes_of_an_organization(governed: Project) -> None:
-    """Owning a file does not unlock it, and some are never unlocked."""
+    """Owning a file does not unlock it, authentication needs both its field and its gate, and some files are never unlocked."""
     governed.commit(
         {
             "src/billing/card.py": "changed\n",
@@ -420,9 +420,18 @@ def test_sacred_scopes_of_an_organization(governed: Project) -> None:
         ("SACRED_SCOPE_LOCKED", "src/billing/card.py"),
     ]
     assert {each["why"][0]["file"] for each in answer["findings"]} == {"acme/governance.yaml"}
-    scope = {"spec.scope.allow_billing": True, "audit_gates": ["secaudit"]}
-    held = governed.audit("--brief", governed.brief(A, ["**"], **scope))
-    assert said(held) == [("SACRED_SCOPE", "web/.env", str(governed.beside / "1.yaml"))]
+    allowed = {"spec.scope.allow_billing": True, "spec.scope.allow_authentication": True}
+    for half in (
+        {"spec.scope.allow_billing": True, "audit_gates": ["secaudit"]},
+        {**allowed, "audit_gates": []},
+    ):
+        brief = governed.brief(A, ["**"], **half)
+        assert said(governed.audit("--brief", brief)) == [
+            ("SACRED_SCOPE_LOCKED", "src/AUTH/login.py", brief),
+            ("SACRED_SCOPE", "web/.env", brief),
+        ]
+    brief = governed.brief(A, ["**"], **allowed, audit_gates=["secaudit"])
+    assert said(governed.audit("--brief", brief)) == [("SACRED_SCOPE", "web/.env", brief)]
 
 
 def test_dependencies_and_migrations(governed: Project) -> None:
@@ -543,12 +552,10 @@ def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_pat
     """
     brief = governed.brief(A, ["**"], audit_gates=[])
     governance = governed.folder / "acme/governance.yaml"
-    text = governance.read_text(encoding="utf-8")
     governed.git("worktree", "add", "-q", str(tmp_path / "before"))
     governed.commit({"src/auth/login.py": "x\n"})
     assert said(governed.audit("--brief", brief)) == [("SACRED_SCOPE_LOCKED", "src/auth/login.py", brief)]
-    weaker = text.replace('["**/auth/**"]', '["**/other/**"]')
-    governance.write_text(weaker, encoding="utf-8")
+    change_line(governance, '      - "**/auth/**"', '      - "**/other/**"')
     assert said(governed.audit("--brief", brief)) == [("SACRED_SET_UNAVAILABLE", None, None)]
     governed.commit()
     assert said(governed.audit("--brief", brief)) == [("SACRED_SET_UNAVAILABLE", None, None)]
