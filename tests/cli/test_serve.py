@@ -58,7 +58,7 @@ def test_a_broken_organization_is_named_and_the_rest_is_served(tmp_path: Path) -
     copy_template(tmp_path / "good", "blank")
     write_tree(
         tmp_path / "bad",
-        SHOP | {"roles/co.yaml": "_schema: orgkernel:role_profile\nrole_id: co\nrole_type: x\n"},
+        SHOP | {"org.yaml": SHOP["org.yaml"].replace("org_name: Corner Shop", "org_name: []")},
     )
     with serving(tmp_path) as (_, said):
         assert re.search(r"^not served: shop has \d+ finding", said, re.MULTILINE)
