@@ -242,10 +242,9 @@ def _tell_manifest(manifest: AgentManifest, tell: Tell) -> None:
         )
     tell("manifest", f"{len(held)} skills in all", ())
     for tool in manifest.tools:
-        if tool.allowed_actions:
-            tell(
-                "manifest", f"tool {tool.id}: {tool.letters}, {', '.join(tool.allowed_actions)}", tool.why[:1]
-            )
+        if actions := (*tool.allowed_actions, *tool.conditional_actions):
+            depends = f"; depends on {tool.conditional}" if tool.conditional else ""
+            tell("manifest", f"tool {tool.id}: {tool.letters}, {', '.join(actions)}{depends}", tool.why[:1])
     tell("manifest", f"episodes: {service.total_episodes}, successful: {service.successes}", ())
     for each in manifest.recent_activity:
         tell("manifest", f"{each.kind} {each.name}: {each.successes} of {each.successes + each.failures}", ())

@@ -110,9 +110,12 @@ def test_5_exercise_trust_and_episode_are_recorded(outcome: ScenarioOutcome) -> 
 def test_6_one_manifest_shows_role_skills_tools_and_activity(outcome: ScenarioOutcome) -> None:
     """Everything is in the answer to one question, each item with its lines."""
     manifest = outcome.after
-    tools = {each.id: each.allowed_actions for each in manifest.tools}
-    assert tools["linkedin_post_api"] == ("list", "publish")
-    assert tools["linkedin_campaign_api"] == ("use",)
+    # Every call with content has to keep to its limit, so the post is conditional.
+    tools = {each.id: (each.allowed_actions, each.conditional_actions) for each in manifest.tools}
+    assert tools["linkedin_post_api"] == ((), ("list", "publish"))
+    assert tools["linkedin_campaign_api"] == (("use",), ())
+    posting = next(each for each in manifest.tools if each.id == "linkedin_post_api")
+    assert posting.conditional == "input:`content` is longer than 3000 characters"
     assert [each.name for each in manifest.cognitive_skills][:1] == ["linkedin-post"]
     assert {(each.kind, each.name) for each in manifest.recent_activity} == {
         ("intent", "create_linkedin_post"), ("cognitive_skill", "linkedin-post"), ("tool", "audience_insights"),
