@@ -22,6 +22,7 @@ from orgkernel.errors import UsageError
 from orgkernel.project.hooks.owned_files import write_owned_files
 from orgkernel.project.hooks.quick_answers import OWNED_FILES, read_current
 from orgkernel.project.hooks.write_decision import decide_write, pack_rules, render_answer, unpack_rules
+from orgkernel.shell.check import check_writes
 from tests.cli.test_claude_code_hook import AgentProject
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY
@@ -48,7 +49,7 @@ CHANGING = [
     "ls # '\nrm src/b/two.py #'", "cat <<E\n\tE\ncat <<'X'\nE\nrm a\nX\n", 'cat <<E\n$(echo "a)" ; rm a)\nE\n', 'echo "5$"; rm a; echo "b"', "echo \"$'$(rm a)'\"",
     "ls >&1x", "cat a 2>&1x", "ls >&12x", "export GIT_PAGER='rm a' && git log", "export PATH=/x", "declare -x GIT_EXTERNAL_DIFF=x && git diff", "test -v 'a[$(rm a)]'", "let 'a[$(rm a)]=1'", "printf -v 'a[$(rm a)]' x",
     "enable -f ./x ls", "hash -p ./x ls", "complete -C 'rm a' ls", "compgen -C 'rm a'", "bind -x '\"a\": rm a'", "op run -- rm a", "aws-vault exec x -- rm a", "kitty rm a",
-    "gnome-terminal -- rm a", "jc rm a", "bat --pager='rm a' a", "less +!rm a", "man -C a ls", "tar xf a.tgz", "tar tf a --to-command='rm a'", "tar -I 'rm a' -tf a",
+    "gnome-terminal -- rm a", "jc rm a", "bat --pager='rm a' a", "less +!rm a", "man -C a ls", "tar xf a.tgz", "tar -C src -xzf x.tgz", "tar tf a --to-command='rm a'", "tar -I 'rm a' -tf a",
     "echo '!rm a' | dc", "echo '.shell rm a' | sqlite3 a", "psql -f a", "mysql < a", "git ls-remote 'ext::rm a'", "git ls-remote --upload-pack='rm a' .", "pytest --junitxml=src/b/two.py",
     "coverage html -d src/b", "shuf -o src/b/two.py a", "xlsx2csv a src/b/two.py", "jsonnet -m src/b a", "ag --pager='rm a' x", "go list -exec ./x", "at now < a", "perf script -s a",
     "unheard-of", "git unheard-of", "npm install x", "black src/b", "cp a b", "git -c core.pager=x log", "setenforce 0", "python -c 'x'", "ls > /dev/nullx",
@@ -73,11 +74,17 @@ EDITS = [
 
 
 def read_corpora() -> Iterator[str]:
-    """The commands of every corpus, of every label. What `/tmp/*` stands for changes while a test runs."""
+    """The commands of every corpus, of every label, except those whose answers depend on what lies in `/tmp`."""
     for path in sorted(CORPUS.glob("*.yaml")):
-        yield from (
-            each for each in _list_commands(read_yaml_file(path)) if "/tmp" not in each or "*" not in each
-        )
+        yield from (each for each in _list_commands(read_yaml_file(path)) if not _looks_into_tmp(each))
+
+
+def _looks_into_tmp(command: str) -> bool:
+    """Whether the answer depends on the names in `/tmp`, which other processes change between the two answers.
+
+    `/tmp/*` stands for them, and a secret file among them is a reason to deny a program that reads the whole folder.
+    """
+    return "/tmp" in command and ("*" in command or "/tmp" in check_writes(command)[0].opened_trees)
 
 
 def _list_commands(value: Any) -> Iterator[str]:
