@@ -121,7 +121,7 @@ def fail_unaudited(
     """The fields of a report to store with other values: a clean report is `failed` if it needs a clean audit and has none."""
     brief_id = report.brief if handoff is None or handoff.brief is None else handoff.brief
     stored = None if brief_id is None else rows.find(brief_id, "brief")
-    brief = None if stored is None else msgspec.convert(stored.body, prepared(Brief))
+    brief = None if stored is None else decode_brief(stored)
     audits = () if stored is None else rows.list_about(AUDIT_KIND, stored.record_id)
     mode = "stated" if context.kernel is None else context.kernel.contract_terms(org_id).ownership_audits
     owns_files = brief is not None and bool(brief.files_owned)
@@ -152,6 +152,11 @@ def get_stored_brief(context: Context, org_id: str, brief_id: str) -> Brief:
         raise UnknownRecord(
             f"there is no brief {quote(brief_id)}", "`orgkernel task list --kind brief` lists all"
         )
+    return decode_brief(record)
+
+
+def decode_brief(record: ContractRecord) -> Brief:
+    """The brief of a row of this kind."""
     return msgspec.convert(record.body, prepared(Brief))
 
 

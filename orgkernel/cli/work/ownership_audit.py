@@ -193,6 +193,16 @@ def find_sacred_files(
     return kernel.sacred_files(org, folder, changed)
 
 
+def render_findings(ownership_audit: OwnershipAudit, *, shows_commits: bool = False) -> Iterator[str]:
+    """The lines about the findings of an audit."""
+    for finding in ownership_audit.findings:
+        yield f"  {finding.code}: {finding.text}"
+        yield from list_places(finding.why)
+        if shows_commits and finding.commits:
+            yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
+        yield f"      {finding.help}"
+
+
 def _render_lines(ownership_audit: OwnershipAudit, is_union: bool) -> Iterator[str]:
     files, workers = (
         format_count(len(ownership_audit.files), "changed file"),
@@ -201,12 +211,7 @@ def _render_lines(ownership_audit: OwnershipAudit, is_union: bool) -> Iterator[s
     commits = format_count(sum(each.commits for each in ownership_audit.workers), "commit")
     done = f"{workers} together" if is_union else f"{commits} of {workers}"
     yield f"{ownership_audit.outcome.replace('_', ' ')}: {files}, {done}"
-    for finding in ownership_audit.findings:
-        yield f"  {finding.code}: {finding.text}"
-        yield from list_places(finding.why)
-        if finding.commits:
-            yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
-        yield f"      {finding.help}"
+    yield from render_findings(ownership_audit, shows_commits=True)
     for each in ownership_audit.overlaps[:LISTED]:
         mine, theirs = f"{quote(each.path)} of {each.worker}", f"{quote(each.other_path)} of {each.other}"
         yield f"  overlap: {mine}, and {theirs}"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import click
 from msgspec.structs import replace
 
-from orgkernel.cli.output import join_lines, list_places
-from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
+from orgkernel.cli.output import join_lines
+from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed, render_findings
 from orgkernel.cli.work.ownership_workers import WAY_OUT, find_workers_here, list_named_briefs
 from orgkernel.cli.work.ownership_writes import answer_tool_call
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
@@ -105,7 +105,7 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         ctx.exit(1)
     for each in refused:
         click.echo(f"orgkernel: {name}: this is not allowed", err=True)
-        click.echo(join_lines(_render_findings(each)), err=True, nl=False)
+        click.echo(join_lines(render_findings(each)), err=True, nl=False)
     ctx.exit(1 if refused else 0)
 
 
@@ -199,13 +199,6 @@ def _list_refused_audits(
         changed, workers, sacred=find_sacred_files(kernel, ACTIVE, folder, rules), root=folder
     )
     return [] if answer.outcome == "clean" else [answer]
-
-
-def _render_findings(ownership_audit: OwnershipAudit) -> Iterator[str]:
-    for finding in ownership_audit.findings:
-        yield f"  {finding.code}: {finding.text}"
-        yield from list_places(finding.why)
-        yield f"      {finding.help}"
 
 
 def _render_secrets(secrets: Iterable[AddedSecret]) -> Iterator[str]:

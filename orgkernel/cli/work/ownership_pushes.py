@@ -10,18 +10,18 @@ import click
 from msgspec.structs import replace
 
 from orgkernel.cli.opening import add_path_options, cache_option, format_option, org_option, with_options
-from orgkernel.cli.output import echo_indented, format_count, join_lines, list_places
+from orgkernel.cli.output import echo_indented, format_count, join_lines
 from orgkernel.cli.stores import open_operation, store_option
-from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed
+from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed, render_findings
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles
-from orgkernel.decisions.ownership.held import is_agent
+from orgkernel.decisions.ownership.held import is_held
 from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.operations.context import OPERATOR
 from orgkernel.operations.contracts import choose_contract_organization
-from orgkernel.operations.ownership_audits import get_stored_brief
+from orgkernel.operations.ownership_audits import decode_brief
 from orgkernel.project.git.process import keep_hook_variables, read_git
 from orgkernel.project.git.range import find_changed_rules, list_authors, read_range
 
@@ -154,14 +154,9 @@ def _verify(
     names = dict.fromkeys(each for commit in changed.commits for each in commit.briefs if each != _UNNAMED)
     with open_operation(OPERATOR, store, kernel) as context:
         org_id = choose_contract_organization(context, org)
-        stored = {
-            each.record_id.lower(): each.record_id for each in context.store.contracts.list(org_id, "brief")
-        }
-        workers = [
-            AuditedWorker(stored[each], get_stored_brief(context, org_id, stored[each]))
-            for each in names
-            if each in stored
-        ]
+        stored = {each.record_id.lower(): each for each in context.store.contracts.list(org_id, "brief")}
+    briefs = [stored[each] for each in names if each in stored]
+    workers = [AuditedWorker(each.record_id, decode_brief(each)) for each in briefs]
     rules = find_changed_rules(git_range, kernel.sacred_documents(org))
     sacred = find_sacred_files(kernel, org, git_range.folder, rules)
     return audit_changes(changed, workers, sacred=sacred, root=git_range.folder)
@@ -172,27 +167,19 @@ def _leave_people_out(
 ) -> ChangedFiles:
     """The changes of commits that are held to a brief. A commit without one names `no brief`, so it belongs to no worker."""
     rules = kernel.commit_rules(org)
-    commits = []
-    for commit in changed.commits:
-        is_free = (
-            not commit.briefs
-            and rules is not None
-            and rules.held == "agents"
-            and not is_agent(rules, authors.get(commit.id, ""))
-        )
-        if not is_free:
-            commits.append(commit if commit.briefs else replace(commit, briefs=(_UNNAMED,)))
+    commits = tuple(
+        each if each.briefs else replace(each, briefs=(_UNNAMED,))
+        for each in changed.commits
+        if each.briefs or is_held(rules, {}, [authors.get(each.id, "")])
+    )
     held = {path for each in commits for path in each.paths}
     files = tuple(each for each in changed.files if held.intersection(each.touched))
-    return ChangedFiles(files=files, commits=tuple(commits))
+    return ChangedFiles(files=files, commits=commits)
 
 
 def _render_lines(audits: Sequence[OwnershipAudit]) -> Iterator[str]:
     for each in audits:
         yield f"{each.outcome.replace('_', ' ')}: {len(each.files)} changed files that are checked against briefs"
-        for finding in each.findings:
-            yield f"  {finding.code}: {finding.text}"
-            yield from list_places(finding.why)
-            yield f"      {finding.help}"
+        yield from render_findings(each)
     if not audits:
         yield "clean: nothing new was pushed"

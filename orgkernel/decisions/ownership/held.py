@@ -6,7 +6,6 @@ server is the one that counts.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
@@ -19,10 +18,9 @@ if TYPE_CHECKING:
 @cache
 def list_agent_variables() -> tuple[str, ...]:
     """Variables that coding agents set for the programs that they start (`ontology/hosts/agent_variables.yaml`)."""
-    from orgkernel.loading.shipped import get_shipped_folder
-    from orgkernel.loading.shipped_tables import read_shipped_table
+    from orgkernel.loading.shipped_tables import read_ontology_table
 
-    table = read_shipped_table(os.path.join(get_shipped_folder("ontology"), "hosts", "agent_variables.yaml"))
+    table = read_ontology_table("hosts", "agent_variables.yaml")
     return tuple(name for names in table["variables"].values() for name in names)
 
 

@@ -13,10 +13,10 @@ from orgkernel.decisions.ownership.changes import format_path
 from orgkernel.decisions.ownership.dependency_blocks import did_dependencies_change, has_dependency_block
 from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, is_package_manifest
 from orgkernel.decisions.ownership.paths import Key
-from orgkernel.decisions.reasons import Why, cite_place
+from orgkernel.decisions.ownership.secret_reads import cite_scope, find_secret_file
+from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import fold, may_names_be_inside, read_path
-from orgkernel.runtime.secret_files import find_secret_kind
 
 if TYPE_CHECKING:
     from orgkernel.documents.records import Brief, SacredScope
@@ -95,7 +95,7 @@ class SacredFiles:
         for scope_id, scope in self._scopes.items():
             for path in map(_expand_home, scope.paths):
                 if not any(_can_be_compared(path, root) for root in self._roots):
-                    yield path, self._cite_scope(scope_id)
+                    yield path, cite_scope(self._document, scope_id)
 
     def find(self, file: TouchedFile, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
         """The reasons why workers with these briefs may not change a file. Without a brief, there is no key."""
@@ -120,23 +120,14 @@ class SacredFiles:
 
         A declared scope with `readers` decides before the kinds of files that are always secret.
         """
-        scopes = [
-            (scope_id, scope)
-            for scope_id, scope in self._scopes.items()
-            if scope.readers is not None and self._does_hold(scope, path)
-        ]
-        for scope_id, scope in scopes:
-            if not set(scope.readers or ()) & set(roles):
-                text = f"is in sacred scope {quote(scope_id)}, {describe_readers(scope)}"
-                return SacredTouch(SACRED_READ, text, _READ_BY_A_PERSON, self._cite_scope(scope_id))
-        kind = None if scopes else find_secret_kind(path)
-        return (
-            None
-            if kind is None
-            else SacredTouch(
-                SACRED_READ, f"is {'an' if kind[0] in 'aeiou' else 'a'} {kind}", _READ_BY_A_PERSON
-            )
-        )
+        secret = find_secret_file(path, self._scopes, roles, lambda scope: self._does_hold(scope, path))
+        if secret is None:
+            return None
+        if secret.scope_id is None:
+            text = f"is {'an' if secret.kind[0] in 'aeiou' else 'a'} {secret.kind}"
+            return SacredTouch(SACRED_READ, text, _READ_BY_A_PERSON)
+        text = f"is in sacred scope {quote(secret.scope_id)}, {_describe_readers(secret.readers)}"
+        return SacredTouch(SACRED_READ, text, _READ_BY_A_PERSON, cite_scope(self._document, secret.scope_id))
 
     def list_withheld(self, brief: Brief) -> list[str]:
         """The declared paths that a brief does not unlock."""
@@ -171,7 +162,10 @@ class SacredFiles:
         else:
             text, help = clause, _BY_A_PERSON
         return SacredTouch(
-            "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE", text, help, self._cite_scope(scope_id)
+            "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE",
+            text,
+            help,
+            cite_scope(self._document, scope_id),
         )
 
     def _does_hold(self, scope: SacredScope, path: str) -> bool:
@@ -182,13 +176,6 @@ class SacredFiles:
             for glob in _expand_depth(_expand_home(written))
             for root in self._roots
             if _can_be_compared(glob, root)
-        )
-
-    def _cite_scope(self, scope_id: str) -> tuple[Why, ...]:
-        if self._document is None:
-            return ()
-        return (
-            cite_place(f"sacred scope {scope_id}", self._document.place("sacred_scopes", scope_id, key=True)),
         )
 
 
@@ -203,9 +190,7 @@ def is_unlocked(scope: SacredScope, brief: Brief) -> bool:
     return bool(keys) and all(keys)
 
 
-def describe_readers(scope: SacredScope) -> str:
-    """The end of a sentence about who may read the files of a scope."""
-    roles = scope.readers or ()
+def _describe_readers(roles: Sequence[str]) -> str:
     return f"which only {listing(roles)} may read" if roles else "which no agent may read"
 
 

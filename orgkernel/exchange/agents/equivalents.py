@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
@@ -11,15 +10,14 @@ from typing import Any
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.copilot.words import get_tool_name
-from orgkernel.loading.shipped import get_shipped_folder
-from orgkernel.loading.shipped_tables import read_shipped_table
+from orgkernel.loading.shipped_tables import read_ontology_table
 
 _TABLE = ("hosts", "equivalents.yaml")
 _KNOWN = "known"
 
 
 def _read_table() -> Mapping[str, Any]:
-    table: Mapping[str, Any] = read_shipped_table(os.path.join(get_shipped_folder("ontology"), *_TABLE))
+    table: Mapping[str, Any] = read_ontology_table(*_TABLE)
     return table
 
 

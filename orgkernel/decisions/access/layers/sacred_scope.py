@@ -7,17 +7,17 @@ the roles that may read some. Only stated paths and commands are compared. No gr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.resource import LEVEL, LOCK
-from orgkernel.decisions.reasons import Why, cite_place
+from orgkernel.decisions.ownership.secret_reads import cite_scope, find_secret_file
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import SacredScope
 from orgkernel.graph.governance import read_governance
 from orgkernel.runtime.commands import list_stated_commands
 from orgkernel.runtime.paths import may_touch
-from orgkernel.runtime.secret_files import find_secret_kind
 
 _READ = LEVEL["read"]
 
@@ -36,21 +36,22 @@ def _check(evaluation: Evaluation) -> None:
 
 def _find_refused(evaluation: Evaluation) -> Iterator[Sentence]:
     """The end of a sentence about each secret file that the request would read."""
+    governance = read_governance(evaluation.view.records.governance)
+    scopes = {} if governance is None else governance.sacred_scopes
     for path in dict.fromkeys(_list_paths(evaluation)):
-        scopes = [
-            (scope_id, scope)
-            for scope_id, scope in _get_scopes(evaluation).items()
-            if scope.readers is not None
-            and any(may_touch(path, glob, evaluation.tables.root) for glob in scope.paths)
-        ]
-        refusing = [each for each in scopes if not set(each[1].readers or ()) & set(evaluation.roles)]
-        for scope_id, scope in refusing[:1]:
-            readers = f"only {listing(scope.readers or ())}" if scope.readers else "no agent"
-            text = f"{quote(path)}, which is in sacred scope {quote(scope_id)}: {readers} may read it"
-            yield text, _cite_scope(evaluation, scope_id)
-        kind = None if scopes else find_secret_kind(path)
-        if kind is not None:
-            yield f"{quote(path)}: no agent may read the kind of file {quote(kind)}", ()
+        secret = find_secret_file(path, scopes, evaluation.roles, partial(_does_hold, evaluation, path))
+        if secret is None:
+            continue
+        if secret.scope_id is None:
+            yield f"{quote(path)}: no agent may read the kind of file {quote(secret.kind)}", ()
+            continue
+        readers = f"only {listing(secret.readers)}" if secret.readers else "no agent"
+        text = f"{quote(path)}, which is in sacred scope {quote(secret.scope_id)}: {readers} may read it"
+        yield text, cite_scope(evaluation.view.records.governance, secret.scope_id)
+
+
+def _does_hold(evaluation: Evaluation, path: str, scope: SacredScope) -> bool:
+    return any(may_touch(path, glob, evaluation.tables.root) for glob in scope.paths)
 
 
 def _list_paths(evaluation: Evaluation) -> Iterator[str]:
@@ -59,25 +60,12 @@ def _list_paths(evaluation: Evaluation) -> Iterator[str]:
     resource, given = evaluation.resource, evaluation.request.context.input
     if given is None or not resource.command_arguments:
         return
-    from orgkernel.shell.check import (
-        find_writes,
-    )  # most requests state no command, and the catalog takes long to import
+    # Most requests state no command, and the catalog takes long to import.
+    from orgkernel.shell.check import find_writes
 
     for command in list_stated_commands(resource.command_arguments, given, resource.command_lists):
         if isinstance(command, str):
             yield from find_writes(command, None, evaluation.tables.command_programs).opened
-
-
-def _get_scopes(evaluation: Evaluation) -> dict[str, SacredScope]:
-    governance = read_governance(evaluation.view.records.governance)
-    return {} if governance is None else dict(governance.sacred_scopes)
-
-
-def _cite_scope(evaluation: Evaluation, scope_id: str) -> tuple[Why, ...]:
-    document = evaluation.view.records.governance
-    if document is None:
-        return ()
-    return (cite_place(f"sacred scope {scope_id}", document.place("sacred_scopes", scope_id, key=True)),)
 
 
 def _explain(evaluation: Evaluation) -> Sentence:

@@ -4,13 +4,11 @@ and their date.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from orgkernel.loading.shipped import get_shipped_folder
-from orgkernel.loading.shipped_tables import read_shipped_table
+from orgkernel.loading.shipped_tables import read_ontology_table
 
 _TABLE = ("hosts", "claude_code.yaml")
 
@@ -18,5 +16,5 @@ _TABLE = ("hosts", "claude_code.yaml")
 @cache
 def read_host_table() -> Mapping[str, Any]:
     """The facts by name, as the file explains them."""
-    table: Mapping[str, Any] = read_shipped_table(os.path.join(get_shipped_folder("ontology"), *_TABLE))
+    table: Mapping[str, Any] = read_ontology_table(*_TABLE)
     return table

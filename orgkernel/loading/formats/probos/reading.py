@@ -49,8 +49,7 @@ from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
 from orgkernel.loading.formats.probos.layout import ORDERS, PROFILES
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import MAX_PROBLEMS, DocumentProblem, describe
-from orgkernel.loading.shipped import get_shipped_folder
-from orgkernel.loading.shipped_tables import read_shipped_table
+from orgkernel.loading.shipped_tables import read_ontology_table
 from orgkernel.loading.sources import BrokenDocument, FileResult, SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
 
@@ -351,7 +350,7 @@ def _read_skills(reading: _Reading, value: FieldReader) -> Iterator[SourceDocume
 
     The skills themselves are in the program code of ProbOS. The shared catalog has those of the whole crew.
     """
-    catalog = _read_ontology("skills.yaml")
+    catalog = read_ontology_table("skills.yaml")
     shared = catalog["skills"]
     universal = [skill for skill, entry in shared.items() if entry.get("category") == UNIVERSAL]
     skills = {skill: convert(shared[skill], Skill) for skill in universal}
@@ -456,13 +455,9 @@ def _read_paths(reading: _Reading, value: FieldReader) -> Iterator[SourceDocumen
         yield reading.build("rank_ladder", record, (at, {"promotions": (at, (at, marks))}))
 
 
-def _read_ontology(name: str) -> Any:
-    return read_shipped_table(os.path.join(get_shipped_folder("ontology"), name))
-
-
 def get_shared_ladder() -> RankLadder:
     """The ranks of the shared catalog, without its promotions: those of ProbOS are in its own file."""
-    table = _read_ontology("ranks.yaml")
+    table = read_ontology_table("ranks.yaml")
     fields = {key: table[key] for key in ("ranks", "matrices")}
     return convert(fields, RankLadder, strict=False)
 
