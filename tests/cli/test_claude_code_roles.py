@@ -827,7 +827,7 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
         "orgkernel.project.hooks.claude_hook.deciding", "orgkernel.project.hooks.engine",
         "orgkernel.project.hooks.engine.digests", "orgkernel.project.hooks.engine.glob_matcher",
         "orgkernel.project.hooks.engine.json_reader", "orgkernel.project.hooks.claude_hook.prefixes",
-        "orgkernel.project.hooks.claude_hook.operating", "orgkernel.project.hooks.operator_options", "orgkernel.project.hooks.claude_hook.protected", "orgkernel.runtime", "orgkernel.runtime.lazy_patterns",
+        "orgkernel.project.hooks.claude_hook.operating", "orgkernel.project.hooks.command_options", "orgkernel.project.hooks.claude_hook.protected", "orgkernel.runtime", "orgkernel.runtime.lazy_patterns",
         "orgkernel.runtime.paths", "orgkernel.project.hooks.claude_hook.secret_reads", "orgkernel.runtime.secret_files",
         "orgkernel.runtime.secret_file_names",
     }  # fmt: skip

@@ -25,7 +25,7 @@ BRIEF = "6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c0001"
 VALUES = {"id": BRIEF, "parent": None, "spec.scope.files_owned": ["src/**"], "spec.scope.destructive": [], "audit_gates": []}  # fmt: skip
 ROUND_THE_HOOKS = (
     "git commit --no-verify -m x", "git commit -nm x", "git commit -anm x", "git -C sub commit --no-ver -m x", "git push --no-verify",
-    "git merge --no-verify other", "git -c core.hooksPath=/dev/null commit -m x", "git config core.hooksPath /dev/null",
+    "git merge --no-verify other", "git --attr-source HEAD commit -n -m x", "git -c core.hooksPath=/dev/null commit -m x", "git config core.hooksPath /dev/null",
     "git config --unset core.hookspath", "git commit-tree HEAD^{tree}", "git update-ref HEAD abc", "HUSKY=0 git commit -m x",
     "export HUSKY=0; git commit -m x", "SKIP=orgkernel git commit -m x", "GIT_CONFIG_COUNT=1 git commit -m x", "sh -c 'git commit -n -m x'",
     "orgkernel ownership install-hooks --uninstall", "orgkernel grant issue agent:a tool:b", "orgkernel key create x", "orgkernel store restore a",

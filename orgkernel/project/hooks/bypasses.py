@@ -9,18 +9,9 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from orgkernel.project.hooks.operator_options import has_operator_option
+from orgkernel.project.hooks.command_options import GIT_VALUE_OPTIONS, has_operator_option
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_GIT_VALUES: Final = (
-    "-C",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--exec-path",
-    "--config-env",
-    "--super-prefix",
-)
 _HOOKED: Final = ("commit", "push", "merge", "am", "rebase", "cherry-pick", "revert", "pull")
 _COMMIT_VALUES: Final = "mFcCtuS"
 """Letters of options of `git commit` that take the rest of the word as a value."""
@@ -89,7 +80,7 @@ def _find_in_git(words: list[str]) -> Iterator[str]:
             text = value if option in ("-c", "--config-env") else option
             if _SETTINGS.search(text):
                 yield f"`git {option}` changes which hooks run"
-        number += 2 if option in (*_GIT_VALUES, "-c") else 1
+        number += 2 if option in GIT_VALUE_OPTIONS else 1
     if number >= len(words):
         return
     verb, rest = words[number], words[number + 1 :]

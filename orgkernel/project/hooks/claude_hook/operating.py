@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.project.hooks.operator_options import has_operator_option
+from orgkernel.project.hooks.command_options import GIT_VALUE_OPTIONS, has_operator_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _OWN: Final = "orgkernel"
 _HELP: Final = frozenset({"--help", "-h"})
 _MODULE_WORDS: Final = frozenset({"import", "from", "__import__", "import_module", "run_module", "-m"})
-_GIT_VALUES: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix", "--attr-source"})  # fmt: skip
 _CONFIG_VALUES: Final = frozenset({"-f", "--file", "--blob", "--type", "--default", "--url", "--value"})
 _CONFIG_READING: Final = frozenset(
     {"--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "--list", "-l"}
@@ -107,7 +106,7 @@ def _does_write_config(rest: Sequence[str]) -> bool:
     """Whether `git` with these words is `git config` that writes."""
     words = list(rest)
     while words and words[0].startswith("-"):
-        del words[: 2 if words[0] in _GIT_VALUES else 1]  # `--git-dir=.git` is one word
+        del words[: 2 if words[0] in GIT_VALUE_OPTIONS else 1]  # `--git-dir=.git` is one word
     if not words or words[0] != "config":
         return False
     operands: list[str] = []

@@ -1,4 +1,4 @@
-"""Options that make a command of orgkernel a command of an operator, such as `--record`. For the hooks of both kinds.
+"""What the hooks of both kinds know about options of orgkernel and of git.
 
 Only built-in modules: the hook of an agent starts with every call.
 """
@@ -8,6 +8,12 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Final
+
+GIT_VALUE_OPTIONS: Final = frozenset(
+    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix", "--attr-source"}
+)  # fmt: skip
+"""Options before the command of git whose value is the next word."""
 
 
 def has_operator_option(rest: Sequence[str], options: Iterable[str]) -> bool:
