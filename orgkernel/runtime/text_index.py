@@ -287,7 +287,7 @@ def build_index(
         {first: tuple(entries) for first, entries in names.items()},
         {key: places[role_id] for key, role_id in map_examples(roles, domain_examples).items()},
         {
-            place: tuple(frozenset(_extract_content(text)) for text in role.not_examples)
+            place: tuple(frozenset(extract_content(text)) for text in role.not_examples)
             for place, role in enumerate(roles)
             if role.not_examples
         },
@@ -312,7 +312,7 @@ def map_examples(
             if kind == "example":
                 takers.setdefault(_build_key(text), role.role_id)
     unlike = {
-        role.role_id: [frozenset(_extract_content(text)) for text in role.not_examples] for role in roles
+        role.role_id: [frozenset(extract_content(text)) for text in role.not_examples] for role in roles
     }
     for declared in domain_examples:
         key = _build_key(declared.text)
@@ -371,20 +371,16 @@ def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
 @lru_cache(maxsize=16_384)
 def extract_content(text: str) -> tuple[str, ...]:
     """The stems of the words of a role's text that carry meaning, in order."""
-    return tuple(_extract_content(text))
-
-
-def _extract_content(text: str) -> list[str]:
     text = join_words(clean(text.replace("_", " "), 20_000))
     foreign = find_language(text) is not None
-    return [
+    return tuple(
         token.stem
         for token in find_tokens(text)
         if token.text.replace("'", "") not in STOP_WORDS
         and not token.text.isdigit()
         and (len(token.text) > 1 or not token.text.isascii())
         and not (foreign and token.text in FOREIGN_STOP)
-    ]
+    )
 
 
 def _build_key(text: str) -> str:

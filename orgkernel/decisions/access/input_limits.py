@@ -39,11 +39,10 @@ _OTHERS: Final = frozenset(
     }
 )
 """Keywords that limit values in ways that a few words cannot state."""
-_BELOW: Final = (
-    "properties", "patternProperties", "items", "prefixItems", "additionalProperties", "allOf", "anyOf", "oneOf",
-    "$defs", "definitions",
-)  # fmt: skip
+_BELOW: Final = ("items", "prefixItems", "additionalProperties", "allOf", "anyOf", "oneOf")
 """Keywords that contain schemas of parts of a value."""
+_BELOW_BY_NAME: Final = ("properties", "patternProperties", "$defs", "definitions")
+"""Keywords that contain such schemas by name."""
 
 
 def list_input_limits(schema: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -86,13 +85,8 @@ def _has_limit(schema: Any) -> bool:
     # A reference out of a schema is never fetched, so it refuses every call.
     if not str(schema.get("$ref", "#")).startswith("#"):
         return True
-    for keyword in _BELOW:
+    parts = [schema.get(keyword) for keyword in _BELOW]
+    for keyword in _BELOW_BY_NAME:
         below = schema.get(keyword)
-        named = keyword in {"properties", "patternProperties", "$defs", "definitions"}
-        if (
-            any(map(_has_limit, below.values()))
-            if named and isinstance(below, Mapping)
-            else _has_limit(below)
-        ):
-            return True
-    return False
+        parts += below.values() if isinstance(below, Mapping) else [below]
+    return any(map(_has_limit, parts))
