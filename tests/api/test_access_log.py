@@ -170,7 +170,7 @@ def test_an_error_of_uvicorn_names_the_request(templates: Kernel, log: Lines) ->
             raise RuntimeError("broken off")
 
     app = create_app(templates)
-    app.once = Half()  # type: ignore[attr-defined]
+    app.once = Half()
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(build_config(app))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -206,7 +206,7 @@ def test_work_that_no_request_waits_for_names_none(templates: Kernel, log: Lines
             await send({"type": "http.response.body", "body": b""})
 
     app = create_app(templates)
-    app.once = Tasks()  # type: ignore[attr-defined]
+    app.once = Tasks()
     TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)).get("/v1/orgs")
     logger.info("outside")
     assert [(each["message"], "request" in each) for each in log()] == [

@@ -320,8 +320,8 @@ def test_functions_of_a_toolbox_are_not_imported(shop: Path) -> None:
     """Importing them would run them."""
     (shop / "tools.py").write_text("raise SystemExit(9)\n")
     settings('[toolbox.x]\npython = "tools:x"\n')(shop)
-    asked = CheckupOptions(str(shop), {"HOME": str(shop)}, ("roles",))
-    found = {each.check: each for each in check_everything(asked)}
+    options = CheckupOptions(str(shop), {"HOME": str(shop)}, ("roles",))
+    found = {each.check: each for each in check_everything(options)}
     assert found["toolbox"].message == "1 tool in the settings; 1 function not imported"
 
 

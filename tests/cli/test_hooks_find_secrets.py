@@ -69,9 +69,9 @@ def test_secrets_are_not_written_by_a_tool(tmp_path: Path) -> None:
             env={"CLAUDE_PROJECT_DIR": str(hooked.folder)}, capture_output=True, check=True,
         ).stdout  # fmt: skip
 
-    asked = [(tool, ["-P", str(script)]) for tool in calls] + [("Write", full)]
+    starts = [(tool, ["-P", str(script)]) for tool in calls] + [("Write", full)]
     assert [ask(harmless, program) for program in (full, ["-P", str(script)])] == ["", ""]
-    for tool, program in asked:
+    for tool, program in starts:
         answer = ask({"tool_name": tool, "tool_input": calls[tool]}, program)
         decision = json.loads(answer)["hookSpecificOutput"]
         assert decision["permissionDecision"] == "deny", tool

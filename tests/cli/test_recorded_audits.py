@@ -195,19 +195,19 @@ def test_two_thousand_files_are_audited_over_http_in_pages(shop: Shop) -> None:
             done = client.post(f"/v1/orgs/omega/{path}", content=body, headers=headers)
             return done.status_code, done.json()
 
-        status, told = post("worker_1", "ownership/audits", pages[0])
-        assert (status, told["code"]) == (409, "CONTRACT_UNBOUND")
+        status, answer = post("worker_1", "ownership/audits", pages[0])
+        assert (status, answer["code"]) == (409, "CONTRACT_UNBOUND")
         outcomes = [post("planner_1", "ownership/audits", page)[1]["outcome"] for page in pages[:-1]]
         assert set(outcomes) == {"incomplete"}
         report = json.dumps({"contract": shop.build_report(head, sorted(files)[:500])})
-        status, told = post("worker_1", "contracts", report)
-        assert (status, told["body"]["status"]) == (201, "failed")
-        assert f"has no page {len(pages)} of {len(pages)}" in told["body"]["refusal_reason"]
-        status, told = post("planner_1", "ownership/audits", pages[-1])
-        assert (status, told["outcome"]) == (201, "clean")
+        status, answer = post("worker_1", "contracts", report)
+        assert (status, answer["body"]["status"]) == (201, "failed")
+        assert f"has no page {len(pages)} of {len(pages)}" in answer["body"]["refusal_reason"]
+        status, answer = post("planner_1", "ownership/audits", pages[-1])
+        assert (status, answer["outcome"]) == (201, "clean")
         correction = correct(shop.build_report(head, sorted(files)[:500]))
-        status, told = post("worker_1", "contracts", json.dumps({"contract": correction}))
-        assert (status, told["body"]["status"]) == (201, "done_clean")
+        status, answer = post("worker_1", "contracts", json.dumps({"contract": correction}))
+        assert (status, answer["body"]["status"]) == (201, "done_clean")
         # A worker cannot store an audit as a contract.
         forged = {"_schema": "orgkernel:ownership_audit", "audit": "a", "brief": WORK}
         assert post("worker_1", "contracts", json.dumps({"contract": forged}))[0] >= 400

@@ -99,9 +99,9 @@ def test_the_access_decision_refuses_reads(documents: Path) -> None:
                 "subject": {"type": "role", "id": role}, "action": {"name": "read" if tool == "reader" else "run"},
                 "resource": {"type": "tool", "id": tool}, "context": {"input": given},
             }  # fmt: skip
-            told = client.post("/access/v1/evaluation", json=body).json()
-            assert "decision" in told, told
-            return told["decision"], json.dumps(told)
+            answer = client.post("/access/v1/evaluation", json=body).json()
+            assert "decision" in answer, answer
+            return answer["decision"], json.dumps(answer)
 
         for given in ({"path": ".env"}, {"path": "web/.ENV.local"}, {"path": "ledger/2026.csv"}):
             decision, text = ask("worker", "reader", given)

@@ -54,11 +54,11 @@ def test_a_write_to_a_server_elsewhere_asks_for_an_approval(tmp_path: Path) -> N
     with on_wire(shop) as wire:
         listed = {each["name"]: each for each in wire.ask("tools/list")["result"]["tools"]}
         assert listed["box__send"]["_meta"] == {"orgkernel/access": "ask"}
-        asked = wire.text("box__send", path="desk/a.txt")
-        assert asked.startswith("ask: ")
-        assert "links in the paths of this call cannot be followed" in asked
-        assert "roles/clerk.yaml:" in asked
-        approve(shop, request_in(asked))
+        answer = wire.text("box__send", path="desk/a.txt")
+        assert answer.startswith("ask: ")
+        assert "links in the paths of this call cannot be followed" in answer
+        assert "roles/clerk.yaml:" in answer
+        approve(shop, request_in(answer))
         assert wire.text("box__send", path="desk/a.txt") == "send done"
         assert wire.text("box__send", path="desk/a.txt").startswith("ask: ")
         assert wire.text("box__send", path="safe/a.txt").startswith("deny: ")

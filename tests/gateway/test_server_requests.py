@@ -55,15 +55,17 @@ def test_a_client_with_a_handshake_is_asked_on_its_connection(tmp_path: Path) ->
     shop = asking_shop(tmp_path)
     with on_wire(shop, elicitation={}, sampling={}) as wire:
         number = wire.send("tools/call", name="box__look", arguments={})
-        asked = wire.read()
-        assert (asked["method"], asked["params"]["message"]) == ("elicitation/create", "How many?")
-        wire.write({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"n": 3}}})
+        request = wire.read()
+        assert (request["method"], request["params"]["message"]) == ("elicitation/create", "How many?")
+        wire.write(
+            {"jsonrpc": "2.0", "id": request["id"], "result": {"action": "accept", "content": {"n": 3}}}
+        )
         text = wire.answer(number)["result"]["content"][0]["text"]
         assert json.loads(text) == {"action": "accept", "content": {"n": 3}}
         assert "`role:clerk` has no right to `tool:box_asks_model`" in wire.text("box__send")
         number = wire.send("tools/call", name="modern__test_input_required_result_elicitation", arguments={})
-        asked = wire.read()
-        wire.write({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": {"name": "Ann"}}})  # fmt: skip
+        request = wire.read()
+        wire.write({"jsonrpc": "2.0", "id": request["id"], "result": {"action": "accept", "content": {"name": "Ann"}}})  # fmt: skip
         assert wire.answer(number)["result"]["content"][0]["text"] == "Hello, Ann!"
     listed = run_here("audit", "query", "--store", str(shop.store), cwd=tmp_path).stdout
     assert "tool:box_asks_user" in listed

@@ -76,8 +76,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def wire(project: Project) -> Iterator[Wire]:
     """The gateway of a clerk."""
-    with on_wire(project) as found:
-        yield found
+    with on_wire(project) as wire:
+        yield wire
 
 
 def changes_in(text: str) -> list[str]:
@@ -139,9 +139,9 @@ def test_every_change_of_a_refusal_allows_the_call(project: Project, wire: Wire)
     again = re.search(r"ask `(\S+)` again", answer)
     assert again is not None
     assert again[1] in wire.tools()
-    told = wire.text(again[1], resource="tool:mcp__box__wipe_c", action="use")
-    assert "make the call, which uses one up" in told
-    assert "approval" not in told
+    answer = wire.text(again[1], resource="tool:mcp__box__wipe_c", action="use")
+    assert "make the call, which uses one up" in answer
+    assert "approval" not in answer
     assert succeeds(wire, "box__wipe_c")
     instead = re.search("who can do it instead: .*`role:(lead)`", wire.text("box__wipe_d"))
     assert instead is not None
@@ -193,9 +193,9 @@ def test_an_undeclared_tool_is_called_after_it_is_declared(project: Project, wir
         assert "request_access" not in refused
         declaration = re.search("gives it to a role: `(.*)`", refused)
         assert declaration is not None, refused
-        found = json.loads(declaration[1])
-        project.edit("tools.yaml", CATALOG + f"  {json.dumps(found)[1:-1]}\n")
-        given = f"    - {{tool: {next(iter(found))}, level: read}}\n"
+        declared = json.loads(declaration[1])
+        project.edit("tools.yaml", CATALOG + f"  {json.dumps(declared)[1:-1]}\n")
+        given = f"    - {{tool: {next(iter(declared))}, level: read}}\n"
         project.edit(
             "roles/clerk.yaml", CLERK.replace("    - {tool: mcp__crate", f"{given}    - {{tool: mcp__crate")
         )

@@ -37,7 +37,7 @@ def test_the_files_are_one_organization(tender: Path) -> None:
     assert role.description == "Lay a buoy and note its position. Mend the chain of a buoy."
     assert role.capabilities.intents == ("lay_buoy", "mend_chain")
     assert role.does_not_have == ("a chart plotter of its own",)
-    skills = [(each.skill, each.min_proficiency, each.optional) for each in role.capabilities.skills]  # type: ignore[union-attr]
+    skills = [(each.skill, each.min_proficiency, each.optional) for each in role.capabilities.skills]
     assert skills == [("communication", 2, False), ("rope_work", 4, False), ("navigation", 2, True)]
     place = post.document.place("capabilities", "skills", 1)
     assert (place.file.endswith(f"{ONTOLOGY}/skills.yaml"), place.line) == (True, 12)
