@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 # Answers must not depend on an extra that the environment for development has, and its users may not.
 os.environ["ORGKERNEL_MEANING"] = "off"
 _numbers = itertools.count()
+ENGINES = ("sqlite", "postgresql")
 FEWEST = 10  # examples of a search in `make test`, unless it asks for fewer
 database.create_engine = create_engine
 # Two seconds are for callers who wait. A test that is not about a store that hangs waits until a busy machine answers; those
@@ -67,6 +69,7 @@ def pytest_collection_modifyitems(config, items):
     """The tests that search, for a few examples in `make test`; in `make nightly` only they run, for many and other ones,
     and what is left to it.
     """
+    _take_turns(items)
     searching = []
     has_browser = find_browser() is not None
     for item in items:
@@ -81,6 +84,24 @@ def pytest_collection_modifyitems(config, items):
     if DEPTH > 1:
         config.hook.pytest_deselected(items=[item for item in items if item not in searching])
         items[:] = searching
+
+
+def _take_turns(items: list[pytest.Item]) -> None:
+    """Tests of the API and of faults run over one of the two engines in `make test` and over the other in `make nightly`.
+
+    Which of them is a matter of the name, so both engines get half of the tests. What stores promise is asked of both anyway
+    (`tests/state`).
+    """
+    for item in items:
+        engine = _find_engine(item)
+        if engine is not None and engine != ENGINES[zlib.crc32(item.originalname.encode()) % 2]:
+            item.add_marker(pytest.mark.nightly)
+
+
+def _find_engine(item: pytest.Item) -> str | None:
+    if not item.nodeid.startswith(("tests/api/", "tests/faults/")) or not hasattr(item, "callspec"):
+        return None
+    return next((each for each in item.callspec.params.values() if each in ENGINES), None)
 
 
 def _search_deeply(test: Any) -> None:

@@ -124,6 +124,7 @@ def test_rows_have_names_of_their_own() -> None:
     assert {*rows_for(1_000)} > {*rows_for(100_000)} > set()
 
 
+@pytest.mark.nightly
 def test_command_prints_a_table_and_gates(tmp_path: Path) -> None:
     """One command measures, writes its results, and fails when an earlier ratio was far better."""
     command = [sys.executable, "-m", "benchmarks", "--sizes", "40", "--turns", "1"]

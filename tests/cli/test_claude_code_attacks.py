@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.test_claude_code_roles import HookedProject, find_script, read_answer
+from tests.support.sampling import sample_every
 
 MILD = """\
 _schema: orgkernel:tool_catalog
@@ -234,7 +235,7 @@ def test_a_damaged_activation_refuses(tmp_path: Path, content: bytes | None) -> 
 
 @pytest.mark.parametrize(
     "command",
-    [
+    sample_every([
         "{" * 500_000,
         "{a,b}" * 200_000,
         "rm " + "{a,b,c}" * 580,
@@ -242,13 +243,19 @@ def test_a_damaged_activation_refuses(tmp_path: Path, content: bytes | None) -> 
         "rm " + "./" * 500_000,
         "echo a | sh; " * 50_000,
         ";".join(f"a{number}" for number in range(90_000)),
-    ],
-)
+    ], 3),
+)  # fmt: skip
 def test_a_long_command_is_answered_soon(attacked: AttackedProject, command: str) -> None:
-    """A hook that takes too long is passed over by its host."""
-    start = time.monotonic()
+    """A hook that takes too long is passed over by its host. It is the processor time that counts: the machine may be busy."""
+    before = count_child_seconds()
     attacked.asks("Bash", {"command": command}, "builder")
-    assert time.monotonic() - start < 20
+    assert count_child_seconds() - before < 20
+
+
+def count_child_seconds() -> float:
+    """The seconds of processor time of the processes that ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from orgkernel.project.hooks.write_decision import decide_write, pack_rules, ren
 from orgkernel.shell.check import check_writes
 from tests.cli.test_claude_code_hook import AgentProject
 from tests.support.in_process import run_here
+from tests.support.sampling import sample_every
 from tests.support.trees import REPOSITORY
 from tests.support.yaml_text import read_yaml_file
 
@@ -188,7 +189,7 @@ def _list_unreadable(calls: list[dict[str, Any]]) -> set[str]:
     return {each["tool_name"] for each in calls if each["tool_input"]["file_path"] in paths}
 
 
-@pytest.mark.parametrize("command", ORDINARY)
+@pytest.mark.parametrize("command", sample_every(ORDINARY, 4))
 def test_the_script_answers_like_the_full_program(ruled: AgentProject, command: str) -> None:
     """As processes: with the light start and without it, the same comes out."""
     given = json.dumps(build_command(ruled, command)).encode()

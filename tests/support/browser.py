@@ -109,6 +109,14 @@ class Page:
         assert "exceptionDetails" not in done, done["exceptionDetails"]
         return done["result"].get("value")
 
+    def choose(self, field: str, value: str) -> None:
+        """Choose in a field, given as an expression. Value and event are one step: between two steps a page that draws itself again
+        puts its own value back.
+        """
+        self.run(
+            f"(box => {{ box.value = {json.dumps(value)}; box.dispatchEvent(new Event('change', {{bubbles: true}})); }})({field})"
+        )
+
     def wait(self, condition: str) -> None:
         """Wait until an expression is true."""
         ends = time.monotonic() + PATIENCE

