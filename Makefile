@@ -57,7 +57,7 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/
 	$(BIN)/pytest -n 4 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
-# itself says, of which `make test` takes a quarter; the edges of the API all instead of every fourth one; what is marked
+# itself says, of which `make test` takes a sixth; the edges of the API all instead of every eighth one; what is marked
 # `nightly`, because it repeats what a test of `make test` shows: the conformance suites of both eras, the built pages of the
 # documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker, Claude Code's command line and the readers
 # of Codex, Copilot, OpenCode and Gemini CLI and the loaders of frameworks run here and not in `make test`, because they bring two gigabytes of packages.

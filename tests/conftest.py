@@ -41,7 +41,7 @@ settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 os.environ["ORGKERNEL_MEANING"] = "off"
 _numbers = itertools.count()
 ENGINES = ("sqlite", "postgresql")
-FEWEST = 10  # examples of a search in `make test`, unless it asks for fewer
+FEWEST = 6  # examples of a search in `make test`, unless it asks for fewer
 database.create_engine = create_engine
 # Two seconds are for callers who wait. A test that is not about a store that hangs waits until a busy machine answers; those
 # that are start a server of their own.
@@ -110,7 +110,7 @@ def _search_deeply(test: Any) -> None:
         return
     given = test._hypothesis_internal_use_settings
     number = given.max_examples
-    few = HANDFUL if IS_QUICK else max(FEWEST, number // 4)
+    few = HANDFUL if IS_QUICK else max(FEWEST, number // 6)
     test._hypothesis_internal_use_settings = settings(
         given,
         max_examples=min(number, few) if DEPTH == 1 else DEPTH * number,

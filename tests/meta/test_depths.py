@@ -42,7 +42,7 @@ QUICK = "not nightly and (not deep or hypothesis)"
     ("depth", "options", "tests", "examples"),
     [
         ("0", ["-m", QUICK], REPRESENTATIVES | {"test_law"}, 4),
-        ("1", [], REPRESENTATIVES | SEARCHES, 10),
+        ("1", [], REPRESENTATIVES | SEARCHES, 6),
         ("2", ["-m", ""], OTHERS | SEARCHES, 80),
     ],
     ids=["quick", "test", "nightly"],
