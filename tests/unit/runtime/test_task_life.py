@@ -47,7 +47,7 @@ def play(conversation, index, counts):
             task = task._replace(texts=(*task.texts, text)[-4:], last=now, state=state)
 
 
-@pytest.mark.parametrize("name", ["tuned", "held_out", "later", "blind", "fresh", "final"])
+@pytest.mark.parametrize("name", ["tuned", "held_out", "later", "blind", "fresh", "final", "unseen"])
 def test_follow_ups_keep_their_role_and_changes_of_task_are_seen(indexes, name):
     """At least nine of ten follow-ups keep the role, at most three of a hundred jump, nine of ten changes are seen."""
     counts: Counter[tuple[str, str]] = Counter()
