@@ -82,7 +82,7 @@ def build_agent_manifest(
     procedures = tuple(parts.list_procedures_of_agent(view, at_work))
     promotion = decide_promotion(view, state, agent_id, context.now)
     identity = state.identities.get(agent_id)
-    levels = compute_current_levels(view.records, state.skills.get(agent_id, ()), context.now)
+    levels = compute_current_levels(view.records, state, agent_id, context.now)
     return v1.AgentManifest(
         agent_id=agent_id,
         did=None if identity is None else identity.did,

@@ -229,21 +229,22 @@ def _find_by_index(
         yield crew.find_agents_in_roles(view.list_sources_to(EdgeKind.BELONGS_TO, agent_filter.department))
     if agent_filter.skill is None and agent_filter.min_level is not None:
         levels = (
-            (agent_id, compute_current_levels(view.records, records, now).values())
-            for agent_id, records in state.skills.items()
+            (agent_id, compute_current_levels(view.records, state, agent_id, now).values())
+            for agent_id in state.skills
         )
         yield frozenset(
             agent_id for agent_id, held in levels if max(held, default=0) >= agent_filter.min_level
         )
     if agent_filter.skill is not None:
         lowest = agent_filter.min_level or ANY_LEVEL
-        declared = view.records.skills.get(agent_filter.skill)
+        is_declared = agent_filter.skill in view.records.skills
         yield frozenset(
             record.agent_id
             for record in crew.find_skill_records(state, agent_filter.skill)
-            if declared is not None
+            if is_declared
             and not record.suspended
-            and compute_current_level(record, declared.record.decay_rate_days, now) >= lowest
+            and compute_current_level(view.records, record, state.results.get(record.agent_id, ()), now)
+            >= lowest
         )
 
 

@@ -32,7 +32,7 @@ from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
 from orgkernel.state.report_order import group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record, group_rows
-from orgkernel.state.skill_lapses import add_lapses
+from orgkernel.state.skill_raises import add_raising_tests
 from orgkernel.state.tables import (
     audit,
     file_claims,
@@ -177,7 +177,7 @@ def _read_skills(connection: Connection, org_id: str, at: float) -> Iterator[Ski
             # An invalid or expired result takes a level back; it is neither practice nor a new level.
             decays_from=known.decays_from if row.activity == "lowered" else row.at,
         )
-    yield from add_lapses(connection, (records_by_key[key] for key in sorted(records_by_key)), at)
+    yield from add_raising_tests(connection, (records_by_key[key] for key in sorted(records_by_key)), at)
 
 
 def _find_claimed_ids(connection: Connection, org_id: str, at: float) -> Iterator[FileClaim]:

@@ -16,8 +16,9 @@ from orgkernel.decisions.evidence.skill_levels import (
     HIGHEST,
     LOWEST,
     SkillTerms,
-    compute_current_level,
+    compute_level,
     compute_practiced_level,
+    count_lapsed,
 )
 from orgkernel.decisions.evidence.state_records import AuditEntry, SkillActivity, SkillAssessment
 from orgkernel.decisions.evidence.state_view import SKILL_SOURCES, SkillRecord, SkillSource
@@ -26,7 +27,7 @@ from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
 from orgkernel.state.clock_gap import FAR_SECONDS, measure_gap
 from orgkernel.state.rows import StoreContext, decode_record, encode_row, require_id, require_word
-from orgkernel.state.skill_lapses import add_lapses, list_raises
+from orgkernel.state.skill_raises import add_raising_tests, list_raises, read_results
 from orgkernel.state.tables import skill_assessments, skill_records
 from orgkernel.state.writer import Transaction
 
@@ -64,7 +65,7 @@ class Skills:
             if (held := find_skill(transaction, org_id, agent_id, terms.skill)) is not None:
                 raise Conflict(
                     f"the agent {quote(agent_id)} already has the skill {quote(terms.skill)}, at level "
-                    f"{compute_current_level(held, terms.decay_days, transaction.now)}",
+                    f"{_compute_current_level(transaction, held, terms)}",
                     f"`orgkernel agent assess {agent_id} {terms.skill} LEVEL` changes its level",
                     SKILL_HELD,
                 )
@@ -105,7 +106,7 @@ class Skills:
 
         def change(transaction: Transaction) -> SkillRecord:
             held = require_skill(transaction, org_id, agent_id, terms.skill)
-            if level > compute_current_level(held, terms.decay_days, transaction.now):
+            if level > _compute_current_level(transaction, held, terms):
                 goal = f"reach level {level} of {quote(terms.skill)}"
                 _require_prerequisites(transaction, org_id, agent_id, terms, goal)
             return _set(
@@ -124,7 +125,6 @@ class Skills:
         def change(transaction: Transaction) -> SkillRecord:
             held = require_skill(transaction, org_id, agent_id, terms.skill)
             _require_in_use(held)
-            held = _lower_lapsed(transaction, held, terms, actor)
             # Suspending freezes the level. A clock that is ahead must not freeze one that is too low.
             believed = transaction.now - _measure_doubt(transaction, terms)
             return _set(
@@ -161,7 +161,7 @@ class Skills:
         query = query.order_by(skill_records.c.agent_id, skill_records.c.skill, skill_records.c.org_id)
         with self._context.reading() as connection:
             records = [decode_record(SkillRecord, row) for row in connection.execute(query)]
-            return add_lapses(connection, records)
+            return add_raising_tests(connection, records)
 
     def history(
         self, org_id: str, agent_id: str, *, after: int = 0, limit: int | None = None
@@ -182,7 +182,11 @@ def find_skill(transaction: Transaction, org_id: str, agent_id: str, skill: str)
     row = transaction.connection.execute(
         select(skill_records).where(*_is_skill(org_id, agent_id, skill))
     ).first()
-    return None if row is None else add_lapses(transaction.connection, [decode_record(SkillRecord, row)])[0]
+    return (
+        None
+        if row is None
+        else add_raising_tests(transaction.connection, [decode_record(SkillRecord, row)])[0]
+    )
 
 
 def require_skill(transaction: Transaction, org_id: str, agent_id: str, skill: str) -> SkillRecord:
@@ -227,7 +231,7 @@ def build_new_skill(
 def encode_skill(record: SkillRecord) -> dict[str, Any]:
     """A record of a skill as the values of its columns."""
     row = encode_row(record)
-    del row["lapses_at"]
+    del row["raised_by"]
     return row
 
 
@@ -256,7 +260,6 @@ def exercise_skill(
     """
     held = require_skill(transaction, org_id, agent_id, terms.skill)
     _require_in_use(held)
-    held = _lower_lapsed(transaction, held, terms, actor)
     level, since = _settle_decay(transaction, held, terms)
     return _set(
         transaction, held, "exercised", actor, note, proficiency=level,
@@ -284,7 +287,7 @@ def raise_skill(
     if held is None or held.suspended:
         return None
     level, since = _settle_decay(transaction, held, terms)
-    current = compute_current_level(held, terms.decay_days, transaction.now)
+    current = _compute_current_level(transaction, held, terms)
     if current >= min(highest, HIGHEST) or any(
         _explain_lacking(transaction, org_id, agent_id, prerequisite, lowest)
         for prerequisite, lowest in terms.prerequisites
@@ -299,27 +302,31 @@ def raise_skill(
 def lower_lapsed(
     transaction: Transaction, org_id: str, agent_id: str, terms: SkillTerms, *, actor: str
 ) -> None:
-    """Take back the levels of a skill whose results have expired. While the clock is in doubt, they stay open."""
+    """Take back the levels of a skill whose results are no longer valid. While the clock is in doubt, they stay open.
+
+    Without a new result this is not needed, and would be wrong: what made a result invalid, such as a changed file, can be undone.
+    """
     held = find_skill(transaction, org_id, agent_id, terms.skill)
-    if held is not None:
-        _lower_lapsed(transaction, held, terms, actor)
-
-
-def _lower_lapsed(transaction: Transaction, held: SkillRecord, terms: SkillTerms, actor: str) -> SkillRecord:
-    lapsed = sum(each <= transaction.now for each in held.lapses_at)
-    if not lapsed or _measure_doubt(transaction, terms):
-        return held
-    expired = [
+    if held is None or not held.raised_by or _measure_doubt(transaction, terms):
+        return
+    results = read_results(transaction.connection, org_id, agent_id)
+    valid = {each.result_id for each in results if terms.is_valid(each, transaction.now)}
+    raises = [
         each
-        for each in list_raises(transaction.connection, {(held.org_id, held.agent_id)})
-        if each.skill == held.skill and each.expires_at is not None and each.expires_at <= transaction.now
+        for each in list_raises(transaction.connection, {(org_id, agent_id)})
+        if each.skill == terms.skill and each.result_id not in valid
     ]
-    for each in expired[:lapsed]:
-        held = _set(
-            transaction, held, "lowered", actor, f"result {each.result_id} of {each.qualification} has expired",
-            result_id=each.result_id, proficiency=max(LOWEST, held.proficiency - 1),
-        )  # fmt: skip
-    return held
+    for qualification in dict.fromkeys(held.raised_by):
+        of_test = msgspec.structs.replace(
+            held, raised_by=tuple(each for each in held.raised_by if each == qualification)
+        )
+        lapsed = count_lapsed(of_test, results, terms.is_valid, transaction.now)
+        for each in [each for each in raises if each.qualification == qualification][:lapsed]:
+            held = _set(
+                transaction, held, "lowered", actor,
+                f"result {each.result_id} of {each.qualification} is no longer valid",
+                result_id=each.result_id, proficiency=max(LOWEST, held.proficiency - 1),
+            )  # fmt: skip
 
 
 def lower_skills(
@@ -359,6 +366,14 @@ def _settle_decay(transaction: Transaction, held: SkillRecord, terms: SkillTerms
     return compute_practiced_level(held, terms.decay_days, transaction.now), transaction.now
 
 
+def _compute_current_level(transaction: Transaction, held: SkillRecord, terms: SkillTerms) -> int:
+    lapsed = 0
+    if held.raised_by:
+        results = read_results(transaction.connection, held.org_id, held.agent_id)
+        lapsed = count_lapsed(held, results, terms.is_valid, transaction.now)
+    return compute_level(held, terms.decay_days, lapsed, transaction.now)
+
+
 def _measure_doubt(transaction: Transaction, terms: SkillTerms) -> float:
     """The seconds by which the clock may be ahead, if it could cost a level. Zero if it is believed."""
     gap = measure_gap(transaction.connection, transaction.now)
@@ -382,7 +397,7 @@ def _set(
         .values(**values, version=transaction.touch())
     )
     _note(transaction, new, activity, actor, note, result_id)
-    return add_lapses(transaction.connection, [new])[0]
+    return add_raising_tests(transaction.connection, [new])[0]
 
 
 def _note(
@@ -439,7 +454,7 @@ def _explain_lacking(
         return f"does not have {quote(prerequisite.skill)}"
     if held.suspended:
         return f"has {quote(prerequisite.skill)} suspended"
-    level = compute_current_level(held, prerequisite.decay_days, transaction.now)
+    level = _compute_current_level(transaction, held, prerequisite)
     return None if level >= lowest else f"has {quote(prerequisite.skill)} at level {level}"
 
 

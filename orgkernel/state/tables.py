@@ -190,6 +190,12 @@ skill_assessments = Table(
     Column("note", _WORDS, nullable=False),
     Column("result_id", Integer),
     Index("ix_skill_assessments_agent_skill", "org_id", "agent_id", "skill"),
+    Index(
+        "ix_skill_assessments_result_id",
+        "result_id",
+        sqlite_where=text("result_id IS NOT NULL"),
+        postgresql_where=text("result_id IS NOT NULL"),
+    ),
 )
 """The history of the levels of each agent: rows are only ever added."""
 

@@ -38,7 +38,7 @@ from orgkernel.state.known_claims import patch_claims, read_changed_claims
 from orgkernel.state.report_order import ReportingUnit, group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record
 from orgkernel.state.schema_version import NEWEST, require_newest
-from orgkernel.state.skill_lapses import find_lapses
+from orgkernel.state.skill_raises import map_raising_tests
 from orgkernel.state.tables import (
     agents,
     grants,
@@ -285,7 +285,7 @@ def _refresh(cached: _CachedViews, connection: Connection, version: int) -> _Cac
     granted = _list_changed(connection, grants, since)
     tested = _list_changed(connection, qualification_results, since)
     practiced = _list_changed(connection, skill_records, since)
-    skills = _patch_lapses(_patch_skills(known.skills, practiced), connection, (*tested, *practiced))
+    skills = _patch_raises(_patch_skills(known.skills, practiced), connection, practiced)
     reports = {**known.reports, **map_by_unit(_read_reported_since(connection, since))}
     latest, raised = group_reports_by_subject(reports, None)
     view = StateView(
@@ -362,28 +362,26 @@ def _patch_skills(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrg
     return patched
 
 
-def _patch_lapses(
+def _patch_raises(
     old: SkillsByOrganization, connection: Connection, changed: Iterable[Any]
 ) -> SkillsByOrganization:
-    """The skills with the times at which their levels lapse. Only agents with changed rows are computed again."""
+    """The skills with the qualifications that raised them. Only agents with changed skills are read again."""
     agents = {(row.org_id, row.agent_id) for row in changed}
-    lapses = find_lapses(connection, agents) if agents else {}
+    raised = map_raising_tests(connection, agents) if agents else {}
     patched = dict(old)
     for org_id in {org_id for org_id, _ in agents if org_id in old}:
         agents_now = dict(old[org_id])
         for agent_id in (agent_id for org, agent_id in agents if org == org_id and agent_id in agents_now):
             agents_now[agent_id] = tuple(
-                _set_lapses(each, lapses.get((org_id, agent_id, each.skill), ()))
+                _set_raising_tests(each, raised.get((org_id, agent_id, each.skill), ()))
                 for each in agents_now[agent_id]
             )
         patched[org_id] = MappingProxyType(agents_now)
     return patched
 
 
-def _set_lapses(record: SkillRecord, lapses_at: tuple[float, ...]) -> SkillRecord:
-    if record.lapses_at == lapses_at:
-        return record
-    return msgspec.structs.replace(record, lapses_at=lapses_at)
+def _set_raising_tests(record: SkillRecord, raised_by: tuple[str, ...]) -> SkillRecord:
+    return record if record.raised_by == raised_by else msgspec.structs.replace(record, raised_by=raised_by)
 
 
 def _is_given(row: Any) -> bool:

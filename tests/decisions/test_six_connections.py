@@ -12,9 +12,12 @@ from textwrap import dedent
 
 import pytest
 
+from orgkernel import AgentFilter
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.evidence.skill_levels import get_skill_terms
 from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.errors import Conflict, Refused
+from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.agents import invalidate_result, promote_agent, record_result
 from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, commission_agents
@@ -134,6 +137,53 @@ def test_c2_passing_a_test_raises_the_skill_by_one_step(ship: Ship) -> None:
     assert ship.level("helm") == 3
     again = ship.commissioned()
     assert (again.outcome, again.new_skills) == ("already", ())
+
+
+_TEST = "helm_test: {threshold: 0.6, raises: [helm], unlocks: [warp], prerequisites: [theory], digests: {model: m1}}"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        _TEST.replace("m1", "m2"),
+        _TEST.replace("threshold: 0.6", "threshold: 0.95"),
+        _TEST.replace("threshold: 0.6", "threshold: 0.6, min_sample_size: 5"),
+        _TEST.replace("threshold: 0.6", "threshold: 0.6, expires_after_days: 1"),
+        "another_test: {raises: [helm]}",
+    ],
+    ids=["digest", "threshold", "sample", "shorter", "gone"],
+)
+def test_c2_a_level_rests_on_the_results_that_are_valid_now(ship: Ship, changed: str, tmp_path: Path) -> None:
+    """A change of the documents ends a result without an end and the level that it gave, until the change is taken back."""
+    ship.commissioned()
+    assess_skill(ship.acting(), "ann", "maps", 7)
+    ship.passed("theory", 0.9)
+    ship.passed("helm_test", 0.9)
+    assert ship.level("helm") == 2
+    as_declared = ship.kernel
+    helm = "helm: {prerequisites: [maps], decay_rate_days: 100}"
+    docking = "docking: {prerequisites: [{skill: helm, min_proficiency: 2}]}"
+    text = dedent(FILES["org.yaml"]).replace(_TEST, changed).replace(helm, f"{helm}, {docking}")
+    text = text.replace("qualifications: [helm_test]", "qualifications: []")
+    assert changed in text
+    assert docking in text
+    tree = write_tree(tmp_path, {"org.yaml": text})
+    ship.kernel = Kernel.open(tree).with_store(ship.store, lambda: (ship.clock.now, 0))
+    pass_days(ship.store, ship.clock, 2)
+    assert ship.level("helm") == 1
+    assert ship.kernel.agents("ship", AgentFilter(skill="helm", min_level=2)).count == 0
+    with pytest.raises(Conflict, match="has `helm` at level 1, and level 2 is required"):
+        acquire_skill(ship.acting(), "ann", "docking")
+    ship.store.skills.exercise(
+        "ann", get_skill_terms(_records(ship.kernel), "helm"), org_id="ship", actor="a"
+    )
+    assert ship.level("helm") == 1
+    ship.kernel = as_declared
+    assert ship.level("helm") == 2
+
+
+def _records(kernel: Kernel) -> OrgRecords:
+    return kernel.organization("ship").snapshot.records
 
 
 def test_c3_passing_a_test_unlocks_the_tools_it_names(ship: Ship) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.evidence.limit_usage import Charge
-from orgkernel.decisions.evidence.skill_levels import SkillTerms, compute_current_level
+from orgkernel.decisions.evidence.skill_levels import SkillTerms, compute_level, count_lapsed
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import Refused
 from orgkernel.operations import upkeep
@@ -20,12 +20,12 @@ from orgkernel.runtime.utc import as_utc
 from orgkernel.state.contracts import WantedContract
 from orgkernel.state.handoffs import WantedHandoff
 from orgkernel.state.store import Store
-from tests.state.opening import Clock, opened, sqlite_at
+from tests.state.opening import Clock, is_unexpired_pass, opened, sqlite_at
 from tests.support.memory_folder import find_memory_folder
 
 HOUR, DAY = 3_600.0, 86_400.0
 NOW = 1_763_899_200.0
-TERMS = SkillTerms("helm", 2)
+TERMS = SkillTerms("helm", 2, is_valid=is_unexpired_pass)
 SKILLED = "worf"
 LOOKS = (0.75, 1.75, 5.75, 26.75, 51.75, 7 * 24 + 0.75, 33 * 24 + 0.75)
 """Hours after the jump at which the state is compared: after the clock was believed again, and never when a term just ends."""
@@ -186,12 +186,16 @@ class World:
         binds = [f"restriction {each.resources}" for each in store.restrictions.list(active_only=True)]
         binds += [f"lock {each.tool_id}" for each in store.locks.list()]
         binds += [f"claim {each.paths}" for each in store.claims.list()]
-        skills = view.skills.get(SKILLED, ())
+        results = view.results.get(SKILLED, ())
+        levels = (
+            compute_level(each, TERMS.decay_days, count_lapsed(each, results, TERMS.is_valid, now), now)
+            for each in view.skills.get(SKILLED, ())
+        )
         reports = view.reports.get("role:helm", ())
         watch = view.status.get("watch")
         return Facts(
             frozenset(gives), frozenset(binds),
-            max((compute_current_level(each, TERMS.decay_days, now) for each in skills), default=0),
+            max(levels, default=0),
             reports[0].tier if reports else "", "" if watch is None else watch.value,
             len(list(upkeep.read_audit(store, AuditFilter(kind="decision")))),
             store.limits.read_usage("shop", [_DAILY])[0].used,

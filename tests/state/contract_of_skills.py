@@ -6,17 +6,17 @@ from itertools import count
 
 import pytest
 
-from orgkernel.decisions.evidence.skill_levels import DAY, SkillTerms, compute_current_level
+from orgkernel.decisions.evidence.skill_levels import DAY, SkillTerms, compute_level, count_lapsed
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.agents import count_outcome
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
-from tests.state.opening import Clock, opened
+from tests.state.opening import Clock, is_unexpired_pass, opened
 
-MAPS = SkillTerms("maps", 14)
-HELM = SkillTerms("helm", 14, ((MAPS, 3),))
+MAPS = SkillTerms("maps", 14, is_valid=is_unexpired_pass)
+HELM = SkillTerms("helm", 14, ((MAPS, 3),), is_unexpired_pass)
 SHA = "3f" * 32
 
 
@@ -62,7 +62,7 @@ class Skills:
         acquire(store, MAPS, 5)
         pass_days(store, clock, 29)
         (held,) = store.skills.list("shop", "worf")
-        assert [compute_current_level(held, 14, clock.now) for _ in range(6)] == [3] * 6
+        assert [compute_level(held, 14, 0, clock.now) for _ in range(6)] == [3] * 6
         store.skills.exercise("worf", MAPS, org_id="shop", actor="a")
         store.skills.exercise("worf", MAPS, org_id="shop", actor="a")
         (held,) = store.skills.list("shop", "worf")
@@ -83,7 +83,7 @@ class Skills:
         with pytest.raises(Conflict):
             store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
         held = store.skills.resume("worf", "maps", org_id="shop", actor="a")
-        assert compute_current_level(held, 14, clock.now + 13 * DAY) == 4
+        assert compute_level(held, 14, 0, clock.now + 13 * DAY) == 4
         with pytest.raises(Conflict, match="is not suspended"):
             store.skills.resume("worf", "maps", org_id="shop", actor="a")
 
@@ -184,8 +184,11 @@ class Evidence:
         assert activities(store)[-4:] == [("raised", 5), ("lowered", 4), ("lowered", 3), ("assessed", 6)]
 
     def test_an_expired_result_lifts_no_skill(self, store: Store, clock: Clock) -> None:
-        """Its level lapses at its end, stays while a later result of the test is valid, and is given again by the next one."""
-        terms = SkillTerms("maps", 1_000)
+        """Its level lapses at its end, stays while a later result of the test is valid, and is given again by the next one.
+
+        Practice takes no level back for good: what made a result invalid can be undone. A new result does.
+        """
+        terms = SkillTerms("maps", 1_000, is_valid=is_unexpired_pass)
         start = clock.now
         acquire(store, terms, 2)
 
@@ -199,7 +202,12 @@ class Evidence:
             (held,) = store.skills.list("shop", "worf")
             assert store.read_view("shop").skills["worf"] == (held,)
             assert store.read_past("shop", clock.now).skills["worf"] == (held,)
-            return [compute_current_level(held, 1_000, start + each * DAY) for each in days]
+            results = store.results.list("worf")
+            times = [start + each * DAY for each in days]
+            return [
+                compute_level(held, 1_000, count_lapsed(held, results, is_unexpired_pass, at), at)
+                for at in times
+            ]
 
         record("one", 10)
         assert list_levels(0, 9, 10, 0) == [3, 3, 2, 3]
@@ -207,10 +215,11 @@ class Evidence:
         record("three", 30)
         assert list_levels(0, 10, 20, 30) == [4, 4, 3, 2]
         pass_days(store, clock, 25)
-        assert store.skills.exercise("worf", terms, org_id="shop", actor="a").proficiency == 3
+        assert store.skills.exercise("worf", terms, org_id="shop", actor="a").proficiency == 4
+        assert list_levels(25) == [3]
         record("four", 90)
         assert list_levels(25, 30, 89, 90) == [4, 3, 3, 2]
-        assert activities(store)[-3:] == [("lowered", 3), ("exercised", 3), ("raised", 4)]
+        assert activities(store)[-3:] == [("exercised", 4), ("lowered", 3), ("raised", 4)]
         store.results.invalidate(1, org_id="shop", actor="a", reason="leaked")
         assert list_levels(25, 30, 90) == [4, 3, 2]
         store.skills.assess("worf", terms, 4, org_id="shop", actor="a")
@@ -225,7 +234,10 @@ class Evidence:
                 expires_at=clock.now + days * DAY, raises=[(MAPS, 4)],
             )  # fmt: skip
         (held,) = store.read_view("shop").skills["worf"]
-        assert (held.proficiency, held.lapses_at) == (3, (clock.now + DAY,))
+        assert (held.proficiency, held.raised_by) == (3, ("test",))
+        results = store.results.list("worf")
+        ends = [count_lapsed(held, results, is_unexpired_pass, clock.now + days * DAY) for days in (0, 1, 8)]
+        assert ends == [0, 1, 1]
 
     def test_a_result_raises_no_skill_without_its_prerequisite(self, store: Store) -> None:
         """A prerequisite holds for every way to a level: learning, assessing and passing a test."""

@@ -7,6 +7,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
+from orgkernel.decisions.evidence.state_view import QualificationResult
 from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.store import Store
 
@@ -19,6 +20,12 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def is_unexpired_pass(result: QualificationResult, now: float) -> bool:
+    """Whether a result is valid under a declaration that requires nothing but a pass and its stored end."""
+    is_over = result.expires_at is not None and result.expires_at <= now
+    return result.passed and result.invalidated_at is None and not is_over
 
 
 class Tokens:

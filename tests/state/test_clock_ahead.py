@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orgkernel.decisions.evidence.skill_levels import SkillTerms, compute_current_level
+from orgkernel.decisions.evidence.skill_levels import SkillTerms, compute_level
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import Refused
 from orgkernel.operations.permits import note_found_expired
@@ -20,11 +20,11 @@ from orgkernel.operations.upkeep import (
 )
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.store import Store
-from tests.state.opening import Clock, opened, sqlite_at
+from tests.state.opening import Clock, is_unexpired_pass, opened, sqlite_at
 
 DAY = 86_400.0
 NOW = 1_763_899_200.0
-HELM = SkillTerms("helm", 14)
+HELM = SkillTerms("helm", 14, is_valid=is_unexpired_pass)
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_a_term_of_a_clock_that_was_ahead_begins_when_it_is_seen(store: Store, c
     assert [each.expires_at <= clock.now for each in store.keys.list()] == [True]
     view = store.read_view("shop")
     assert view.results["worf"][0].expires_at <= clock.now
-    assert compute_current_level(view.skills["worf"][0], 14, clock.now + 14 * DAY) == 4
+    assert compute_level(view.skills["worf"][0], 14, 0, clock.now + 14 * DAY) == 4
     kinds = {
         row.entry.kind for row in read_audit(store, AuditFilter()) if row.entry.activity == "term_from_now"
     }
@@ -178,9 +178,9 @@ def test_a_clock_that_is_ahead_lowers_no_skill_for_good(store: Store, clock: Clo
     store.skills.suspend("troi", HELM, org_id="shop", actor="a")
     clock.now -= days * DAY
     view = store.read_view("shop")
-    levels = {agent: compute_current_level(view.skills[agent][0], 14, clock.now) for agent in view.skills}
+    levels = {agent: compute_level(view.skills[agent][0], 14, 0, clock.now) for agent in view.skills}
     assert levels == {"worf": 5, "data": 6, "troi": 5}
-    assert compute_current_level(view.skills["worf"][0], 14, clock.now + 14 * DAY) == 4
+    assert compute_level(view.skills["worf"][0], 14, 0, clock.now + 14 * DAY) == 4
 
 
 def test_a_report_of_a_clock_that_is_ahead_deletes_no_other(store: Store, clock: Clock) -> None:

@@ -169,6 +169,33 @@ def test_what_was_stored_before_skills_rests_on_nothing_and_has_counted_nothing(
         assert view.skills == {}
 
 
+def test_a_level_that_an_old_result_gave_rests_on_it(place) -> None:
+    """Before version 0013 a raise did not name its result: it is the one of the same agent, test and time."""
+    history = (
+        "INSERT INTO skill_assessments (org_id, agent_id, skill, at, activity, proficiency, source, actor, note) "
+        "VALUES ('shop', 'worf', 'maps', {}, '{}', {}, 'qualification', 'a', '{}')"
+    )
+    make_old(
+        place,
+        "0012",
+        "INSERT INTO qualification_results (agent_id, qualification, score, passed, at, org_id, version) "
+        "VALUES ('worf', 'theory', 1, TRUE, 5, 'shop', 1), ('worf', 'drill', 1, TRUE, 7, 'shop', 1)",
+        "INSERT INTO skill_records (org_id, agent_id, skill, proficiency, acquired_at, exercises, source, suspended, "
+        "decays_from, version) VALUES ('shop', 'worf', 'maps', 3, 1, 0, 'qualification', FALSE, 7, 1)",
+        history.format(1, "acquired", 1, ""),
+        history.format(5, "raised", 2, "passed theory"),
+        history.format(7, "raised", 3, "passed drill"),
+        history.format(9, "raised", 3, "passed drill"),
+    )
+    upgrade_store(place)
+    with opened(place) as store:
+        (held,) = store.read_view("shop").skills["worf"]
+        assert held.raised_by == ("theory", "drill")
+        store.results.invalidate(2, org_id="shop", actor="a", reason="leaked")
+        (held,) = store.read_view("shop").skills["worf"]
+        assert (held.proficiency, held.raised_by) == (2, ("theory",))
+
+
 def test_what_was_stored_before_snapshots_is_for_every_version_of_the_documents(place) -> None:
     """Grants go on giving and requests can be answered, and both can be for one version afterwards."""
     make_old(place, "0009", _GRANT.format("g-1", "'shop'"), _REQUEST.format("r-1", "'shop'"))

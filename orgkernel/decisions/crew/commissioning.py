@@ -76,7 +76,7 @@ def decide_commission(
         )
     fills = next(edge for edge in view.list_roles_filled_by(agent_id) if edge.target == role_id)
     held = state.skills.get(agent_id, ())
-    plan = plan_commission(view, (role_id,), compute_current_levels(view.records, held, now))
+    plan = plan_commission(view, (role_id,), compute_current_levels(view.records, state, agent_id, now))
     given = plan.skills
     lacking = [
         f"skill {quote(skill)} presupposes {quote(needed)}, which the agent does not have at its level"

@@ -176,7 +176,7 @@ def _check_requirements(
     if promotion is None:
         return
     role_skills = find_skills_of_roles(view, (edge.target for edge in view.list_roles_filled_by(agent_id)))
-    levels = compute_current_levels(view.records, state.skills.get(agent_id, ()), now)
+    levels = compute_current_levels(view.records, state, agent_id, now)
     for number, requirement in enumerate(promotion.record.requirements):
         why = cite_place(f"promotion to {rank.id} requires it", promotion.place("requirements", number))
         yield _check_skills(requirement, view, role_skills, levels, why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -17,8 +17,14 @@ from orgkernel.decisions.evidence.skill_levels import (
     compute_current_level,
     compute_current_levels,
     compute_practiced_level,
+    list_coming_lapses,
 )
-from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource, StateView
+from orgkernel.decisions.evidence.state_view import (
+    QualificationResult,
+    SkillRecord,
+    SkillSource,
+    StateView,
+)
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import UNIVERSAL
@@ -107,7 +113,8 @@ def build_skill_profile(view: OrgView, state: StateView, agent_id: str, now: flo
         raise KeyError(agent_id)
     role_skills = find_skills_of_roles(view, (edge.target for edge in view.list_roles_filled_by(agent_id)))
     held = tuple(
-        _build_held_skill(view, record, role_skills, now) for record in state.skills.get(agent_id, ())
+        _build_held_skill(view, record, state.results.get(agent_id, ()), role_skills, now)
+        for record in state.skills.get(agent_id, ())
     )
     groups = {group: tuple(each for each in held if each.group == group) for group in SKILL_GROUPS}
     used = [each.level for each in held if not each.suspended]
@@ -132,14 +139,18 @@ SKILL_GROUPS: tuple[SkillGroup, ...] = ("universal", "role", "acquired")
 
 
 def _build_held_skill(
-    view: OrgView, record: SkillRecord, role_skills: Mapping[str, RoleSkill], now: float
+    view: OrgView,
+    record: SkillRecord,
+    results: Sequence[QualificationResult],
+    role_skills: Mapping[str, RoleSkill],
+    now: float,
 ) -> HeldSkill:
     definition = view.records.skills.get(record.skill)
     level, decays_at = 0, None
     if definition is not None:
         days = definition.record.decay_rate_days
-        level = compute_current_level(record, days, now)
-        losses = [each for each in record.lapses_at if each > now]
+        level = compute_current_level(view.records, record, results, now)
+        losses = list_coming_lapses(view.records, record, results, now)
         if not record.suspended:
             # One period of decay takes one level. The next loss is one period after those that led to the level of practice.
             lost = record.proficiency - compute_practiced_level(record, days, now)
@@ -179,7 +190,7 @@ def _find_gaps(
 ) -> Iterator[SkillGap]:
     """The gaps of an agent: universal skills are required at level 1, and the skills of its roles at theirs."""
     records = state.skills.get(agent_id, ())
-    levels = compute_current_levels(view.records, records, now)
+    levels = compute_current_levels(view.records, state, agent_id, now)
     suspended = {each.skill for each in records if each.suspended}
     for skill in dict.fromkeys((*list_universal_skills(view), *role_skills)):
         role_skill = role_skills.get(skill)

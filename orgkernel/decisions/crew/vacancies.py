@@ -124,16 +124,12 @@ def _compute_levels(
     """The current level of each agent's skills, without suspended ones and those that no vacancy needs."""
     if not wanted:
         return {}
-    decays = {
-        skill: definition.record.decay_rate_days
-        for skill in wanted
-        if (definition := view.records.skills.get(skill)) is not None
-    }
+    declared = {skill for skill in wanted if skill in view.records.skills}
     return {
         agent_id: {
-            each.skill: compute_current_level(each, decays[each.skill], now)
+            each.skill: compute_current_level(view.records, each, state.results.get(agent_id, ()), now)
             for each in records
-            if each.skill in decays and not each.suspended
+            if each.skill in declared and not each.suspended
         }
         for agent_id, records in state.skills.items()
     }

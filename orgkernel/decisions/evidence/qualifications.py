@@ -140,6 +140,16 @@ def has_passed(
     return _get_standing_code(records, results, qualification, now) == "PASSED"
 
 
+def is_valid_pass(records: OrgRecords, result: QualificationResult, now: float) -> bool:
+    """Whether a result is a pass under the current declaration of its test, whether or not it is the latest."""
+    definition = records.qualifications.get(result.qualification)
+    return (
+        definition is not None
+        and result.invalidated_at is None
+        and _judge_result(records, definition.record, result, now) == "PASSED"
+    )
+
+
 def compute_end(declaration: Qualification | None, result: QualificationResult) -> float | None:
     """The time when a result expires; None for never."""
     days = None if declaration is None else declaration.expires_after_days
@@ -169,21 +179,27 @@ def _get_standing_code(
     definition, latest = records.qualifications.get(qualification), find_latest(results, qualification)
     if definition is None:
         return "NOT_DECLARED"
-    declared = definition.record
     if latest is None:
         is_tested = any(each.qualification == qualification for each in results)
         return "ALL_INVALID" if is_tested else "NEVER_TESTED"
+    return _judge_result(records, definition.record, latest, now)
+
+
+def _judge_result(
+    records: OrgRecords, declared: Qualification, result: QualificationResult, now: float
+) -> StandingCode:
+    """The standing that a result gives under the current declaration, if it was not invalidated."""
     # The threshold of today applies: raising it takes the qualification from those who no longer reach it.
-    if latest.score < declared.threshold:
+    if result.score < declared.threshold:
         return "SCORE_TOO_LOW"
-    if not latest.passed:
+    if not result.passed:
         return "FAILED"
-    if declared.min_sample_size is not None and (latest.sample_size or 0) < declared.min_sample_size:
+    if declared.min_sample_size is not None and (result.sample_size or 0) < declared.min_sample_size:
         return "SAMPLE_TOO_SMALL"
     # Another model or prompt was tested than the one that is declared now, so the result says nothing about it.
-    if declared.digests and list_differing_digests(records, declared, latest.digests):
+    if declared.digests and list_differing_digests(records, declared, result.digests):
         return "DIGEST_DIFFERS"
-    end = compute_end(declared, latest)
+    end = compute_end(declared, result)
     return "PASSED" if end is None or end > now else "EXPIRED"
 
 

@@ -150,8 +150,8 @@ class SkillRecord(msgspec.Struct, frozen=True, gc=False):
     suspended: bool = False
     decays_from: float = 0.0
     """The time of the last record: acquired, exercised, assessed, raised, suspended or resumed."""
-    lapses_at: tuple[float, ...] = ()
-    """The times at which a level lapses, because the result that gave it expires; in order. They have no column."""
+    raised_by: tuple[str, ...] = ()
+    """The qualifications that raised it, one for each level that was not taken back, oldest first. They have no column."""
 
 
 class ToolLock(msgspec.Struct, frozen=True, gc=False):

@@ -17,7 +17,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.skill_levels import compute_current_level
-from orgkernel.decisions.evidence.state_view import SkillRecord, StateView
+from orgkernel.decisions.evidence.state_view import QualificationResult, SkillRecord, StateView
 from orgkernel.decisions.reasons import Reason, explain_out_of_service
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.cognitive_skills import list_required_skills
@@ -34,6 +34,8 @@ class CrewMember(msgspec.Struct, frozen=True):
     """The position of its rank on the ladder; -1 if it has none."""
     skills: dict[str, SkillRecord]
     """The skills of an agent, by skill id."""
+    results: tuple[QualificationResult, ...]
+    """The results of an agent, oldest first."""
     now: float
 
     @property
@@ -71,9 +73,10 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
         tier = None if report is None else report.tier
     if tier is not None and (tier in NO_NEW_WORK or tier not in TIERS):
         return Reason("PACE_CAP", f"{quote(subject)} is in PACE tier {quote(tier)}, which allows no new work")
-    stored = state.skills.get(known_subject.identity.id, ()) if known_subject.is_agent else ()
-    skills = {each.skill: each for each in stored if each.org_id == view.org_id}
-    return CrewMember(known_subject, get_current_rank(view, state, known_subject), skills, context.now)
+    agent_id = known_subject.identity.id if known_subject.is_agent else ""
+    skills = {each.skill: each for each in state.skills.get(agent_id, ()) if each.org_id == view.org_id}
+    rank = get_current_rank(view, state, known_subject)
+    return CrewMember(known_subject, rank, skills, state.results.get(agent_id, ()), context.now)
 
 
 def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reason | None:
@@ -99,7 +102,6 @@ def get_held_level(view: OrgView, holder: CrewMember, skill: str) -> int:
         needs = (list_required_skills(view.records.posts[role].profile) for role in holder.roles)
         return int(any(skill in each for each in needs))
     record = holder.skills.get(skill)
-    declared = view.records.skills.get(skill)
-    if record is None or declared is None:
+    if record is None or skill not in view.records.skills:
         return 0
-    return compute_current_level(record, declared.record.decay_rate_days, holder.now)
+    return compute_current_level(view.records, record, holder.results, holder.now)
