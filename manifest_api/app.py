@@ -23,6 +23,7 @@ from manifest_api.engine.fast_path import build_fast_path
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_authenticator
 from manifest_api.guards.caller_secrets import CallerSecrets
+from manifest_api.guards.challenges import Challenges, is_resource_metadata
 from manifest_api.guards.gate import Gate
 from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.middleware import Faults, HeadAsGet, StandardHeaders
@@ -130,7 +131,7 @@ def create_app(
     keys = KeyRing(stored, time.time)
     authenticator = build_authenticator(
         keys, verifier, time.monotonic, rate, needs_key=needs_key,
-        is_public=lambda method, path: is_page(method, path) or is_sign_in(method, path) or (agent_cards is not None and agent_cards.is_public(method, path)),
+        is_public=lambda method, path: is_page(method, path) or is_sign_in(method, path) or is_resource_metadata(method, path) or (agent_cards is not None and agent_cards.is_public(method, path)),
     )  # fmt: skip
     vanishing = VanishedGrants(stored)
     metrics = Metrics()
@@ -189,8 +190,11 @@ def create_app(
     _wrap_framework(app, super(_Application, app).__call__, stored)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if is_on("fast_path") else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
-    long_bodies = {} if gateway is None else {MCP: MAX_CALL_BYTES}
-    gate = Gate(app.answer, answers.find_kept, authenticator, kernel, stored, observers, long_bodies)
+    gate = Gate(
+        app.answer, answers.find_kept, authenticator, kernel, stored, observers,
+        {} if gateway is None else {MCP: MAX_CALL_BYTES},
+        None if tokens is None else Challenges(app.state.trusted_proxies),
+    )  # fmt: skip
     logged = AccessLog(gate) if access_log else gate
     app.gate = logged if telemetry is None else telemetry.traced(logged, metrics.registry)
     return app

@@ -45,6 +45,7 @@ from manifest_api.routes import (
     page,
     registry,
     requests,
+    resource_metadata,
     salute,
     shell_commands,
     sign_in,
@@ -93,6 +94,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     page.router,
     page.returning,
     sign_in.router,
+    resource_metadata.router,
 )
 TITLE = "orgkernel"
 _DESCRIPTION = """\

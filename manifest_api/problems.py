@@ -29,6 +29,8 @@ NO_CARDS = ProblemCode("NO_CARDS", 404, "The server publishes no agent cards",
     "key that signs cards.")
 NO_CARD = ProblemCode("NO_CARD", 404, "There is no agent card",
     "A card needs a description and something that the agent can be asked for: a domain, an intent or a skill.")
+NO_ISSUER = ProblemCode("NO_ISSUER", 404, "The server accepts no tokens",
+    "`[oidc]` in `orgkernel.toml` names the issuer whose tokens a server accepts. Without it, only API keys are accepted.")
 UNKNOWN_BILL = ProblemCode("UNKNOWN_BILL", 404, "The bill does not exist",
     "The organization sees no bill with this id. `GET /v1/orgs/{org}/bills` lists its bills.")
 UNKNOWN_VERSION = ProblemCode("UNKNOWN_VERSION", 404, "The version is not kept",
@@ -278,7 +280,17 @@ class RequestRefused(Exception):
         self.errors = tuple(errors)
         self.headers = dict(headers or {})
         if kind.status == 401:  # RFC 9110 §15.5.2
-            self.headers.setdefault("WWW-Authenticate", 'Bearer realm="orgkernel"')
+            self.headers.setdefault("WWW-Authenticate", build_challenge())
+
+
+def build_challenge(error: str = "", scope: str = "") -> str:
+    """The value of `WWW-Authenticate` (RFC 6750, section 3). `scope` has the scopes of tokens that are needed.
+
+    >>> build_challenge("insufficient_scope", "orgkernel:report")
+    'Bearer realm="orgkernel", error="insufficient_scope", scope="orgkernel:report"'
+    """
+    parts = ('realm="orgkernel"', error and f'error="{error}"', scope and f'scope="{scope}"')
+    return f"Bearer {', '.join(filter(None, parts))}"
 
 
 def build_problem_response(

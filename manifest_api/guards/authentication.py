@@ -15,17 +15,17 @@ from typing import Any
 
 from starlette.types import Scope
 
-from manifest_api.guards.caller import ANYBODY, VISITOR, Caller
+from manifest_api.guards.caller import ANYBODY, VISITOR, Caller, build_scope_refusal
 from manifest_api.guards.loopback import refuse_strangers
 from manifest_api.guards.request_head import RequestHead
 from manifest_api.guards.tokens import TokenVerifier, UnfitToken
 from manifest_api.problems import (
     BAD_CREDENTIAL,
     RATE_LIMITED,
-    SCOPE_MISSING,
     TOO_MANY_FAILURES,
     UNAUTHENTICATED,
     RequestRefused,
+    build_challenge,
 )
 from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.evidence.state_records import KEY_PREFIX
@@ -196,6 +196,7 @@ class Authenticator:
                 BAD_CREDENTIAL,
                 "the API key or token is unknown, expired or revoked",
                 "send one `Authorization: Bearer KEY`; `orgkernel key list` lists the keys",
+                headers={"WWW-Authenticate": build_challenge("invalid_token")},
             )
         self._take(self.rates, caller.credential, "this credential")
         return caller
@@ -261,11 +262,7 @@ def build_authenticator(
 def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:
     """Why a credential may not read. Routes check the scopes for changes."""
     if method in ("GET", "HEAD") and not caller.may("read"):
-        return RequestRefused(
-            SCOPE_MISSING,
-            "the credential does not have the scope `read`",
-            "use a credential with the scope `read`",
-        )
+        return build_scope_refusal("read")
     return None
 
 

@@ -8,13 +8,15 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import Scope as RequestScope
 
-from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, RequestRefused
+from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, RequestRefused, build_challenge
 from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Actor
 
 _PLACE = "orgkernel.caller"
 SCOPES: frozenset[KeyScope] = frozenset(get_args(KeyScope))
+TOKEN_SCOPE_PREFIX = "orgkernel:"
+"""The beginning of the scopes of tokens that are key scopes, so that no scope of another service opens anything here."""
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -88,8 +90,14 @@ def require_scope(request: Request | RequestScope, scope: KeyScope) -> Caller:
             f"a caller without a key cannot change anything; this needs the scope {quote(scope)}",
             "send `Authorization: Bearer KEY`; `orgkernel key create` creates one",
         )
-    raise RequestRefused(
+    raise build_scope_refusal(scope)
+
+
+def build_scope_refusal(scope: KeyScope) -> RequestRefused:
+    """The refusal of a credential without a scope. A client of OAuth learns which one to ask for."""
+    return RequestRefused(
         SCOPE_MISSING,
         f"the credential does not have the scope {quote(scope)}",
         f"use a credential with the scope {quote(scope)}",
+        headers={"WWW-Authenticate": build_challenge("insufficient_scope", f"{TOKEN_SCOPE_PREFIX}{scope}")},
     )

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from manifest_api.current_request import REQUEST_ID, ROUTE, set_current
 from manifest_api.guards.authentication import LIVENESS, Authenticator, refuse_reading
 from manifest_api.guards.caller import note_caller
+from manifest_api.guards.challenges import MCP_PATH, RESOURCE_METADATA, Challenges
 from manifest_api.guards.limits import MAX_BODY, refuse_too_long
 from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
 from manifest_api.guards.organizations import require_organization_of_path
@@ -43,6 +44,8 @@ _STATELESS = frozenset(
         "/docs",
         "/openapi.json",
         "/.well-known/authzen-configuration",
+        RESOURCE_METADATA,
+        f"{RESOURCE_METADATA}{MCP_PATH}",
         *FILES,
     }
 )
@@ -69,11 +72,14 @@ class Gate:
         store_access: StoreAccess,
         observers: Sequence[Observer] = (),
         long_bodies: Mapping[str, int] = MappingProxyType({}),
+        challenges: Challenges | None = None,
     ) -> None:
         """`find_kept` finds the cached response to the same request.
 
-        `long_bodies` maps paths to the most bytes of their bodies, where that is more than usual.
+        `long_bodies` maps paths to the most bytes of their bodies, where that is more than usual. `challenges` completes
+        refusals, if the server accepts tokens.
         """
+        self._challenges = challenges
         self._long_bodies = long_bodies
         self._observers = tuple(observers)
         self._app = app
@@ -102,7 +108,10 @@ class Gate:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message["headers"], (b"x-request-id", request_id)]}
+                headers = [*message["headers"], (b"x-request-id", request_id)]
+                if self._challenges is not None:
+                    headers = self._challenges.complete(scope, status, headers)
+                message = {**message, "headers": headers}
             return send(message)
 
         try:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from starlette.requests import HTTPConnection
+
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 
@@ -40,6 +42,20 @@ class TrustedProxies:
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
         return any(address in network for network in self._networks)
+
+
+def read_base_url(request: HTTPConnection, trusted: TrustedProxies) -> str:
+    """The URL of the server for the client. Forwarded headers are used only if the proxy is trusted."""
+    scheme, host = request.url.scheme, request.url.netloc
+    client = request.client
+    if client is not None and trusted.includes(client.host):
+        headers = request.headers
+        stated_scheme, stated_host = headers.getlist("x-forwarded-proto"), headers.getlist("x-forwarded-host")
+        if len(stated_scheme) == 1 and stated_scheme[0] in ("http", "https"):
+            scheme = stated_scheme[0]
+        if len(stated_host) == 1 and is_host(stated_host[0]):
+            host = stated_host[0]
+    return f"{scheme}://{host}"
 
 
 def is_host(text: str) -> bool:

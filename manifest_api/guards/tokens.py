@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from manifest_api.guards.caller import SCOPES, Caller
+from manifest_api.guards.caller import SCOPES, TOKEN_SCOPE_PREFIX, Caller
 from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
@@ -30,7 +30,6 @@ _SETTINGS = (
     "issuer", "audience", "jwks", "algorithms", "agent_claim", "person_claim", "org_claim", "page_client", "page_scope",
 )  # fmt: skip
 PAGE_SCOPE = "openid orgkernel:read"
-_PREFIX = "orgkernel:"
 _LEEWAY_SECONDS = 30
 # The types of a token that gives access (RFC 7519, section 5.1, and RFC 9068, section 2.1).
 _TYPES = ("jwt", "at+jwt")
@@ -306,6 +305,8 @@ def _read_scopes(claim: Any) -> frozenset[KeyScope]:
     """The scopes of the `scope` claim, which is a string of words or a list."""
     words = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
     ours = {
-        word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)
+        word.removeprefix(TOKEN_SCOPE_PREFIX)
+        for word in words
+        if isinstance(word, str) and word.startswith(TOKEN_SCOPE_PREFIX)
     }
     return frozenset(scope for scope in SCOPES if scope in ours)

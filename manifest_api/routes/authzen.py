@@ -49,7 +49,7 @@ from manifest_api.authzen_shapes import (
 from manifest_api.authzen_types import get_vocabulary
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.organizations import require_organization
-from manifest_api.guards.proxies import TrustedProxies, is_host
+from manifest_api.guards.proxies import read_base_url
 from manifest_api.metrics import count_decision
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, build_unfit_value_refusal, read_body, start_of_page
@@ -311,21 +311,6 @@ def _page(
     return shown, PageAnswer(following, len(shown), len(entities))
 
 
-def get_base_url(request: Request) -> str:
-    """The URL of the server for the client. Forwarded headers are used only if the proxy is trusted."""
-    scheme, host = request.url.scheme, request.url.netloc
-    trusted: TrustedProxies = request.app.state.trusted_proxies
-    client = request.client
-    if client is not None and trusted.includes(client.host):
-        headers = request.headers
-        stated_scheme, stated_host = headers.getlist("x-forwarded-proto"), headers.getlist("x-forwarded-host")
-        if len(stated_scheme) == 1 and stated_scheme[0] in ("http", "https"):
-            scheme = stated_scheme[0]
-        if len(stated_host) == 1 and is_host(stated_host[0]):
-            host = stated_host[0]
-    return f"{scheme}://{host}"
-
-
 @router.get(
     "/.well-known/authzen-configuration",
     responses={200: {"description": "The endpoints.", "content": build_content(Configuration)}},
@@ -333,7 +318,7 @@ def get_base_url(request: Request) -> str:
 )
 async def get_authzen_configuration(request: Request) -> Response:
     """Get the endpoints of this policy decision point."""
-    base = get_base_url(request)
+    base = read_base_url(request, request.app.state.trusted_proxies)
     access = f"{base}/access/v1"
     configuration = Configuration(
         base, f"{access}/evaluation", f"{access}/evaluations", f"{access}/search/subject",

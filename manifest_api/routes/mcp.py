@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Message
 
+from manifest_api.guards.challenges import MCP_PATH
 from manifest_api.guards.origin import refuse_foreign_origin
 from manifest_api.mcp_asker import HttpAsker, find_asker
 from manifest_api.problems import NO_SDK, RequestRefused
@@ -23,7 +24,7 @@ from orgkernel.errors import UsageError
 from orgkernel.mcp.server import HttpServer, open_http
 
 router = APIRouter(tags=["mcp"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-PATH = "/mcp"
+PATH = MCP_PATH
 MAX_CALL_BYTES = 4 * 1024 * 1024
 """Maximum size of a call through the gateway. Its arguments can contain a file."""
 _ASKER = "orgkernel.mcp"

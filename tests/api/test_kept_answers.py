@@ -27,7 +27,7 @@ CHANGING = (
     "/v1/orgs/{org}/grants", "/v1/orgs/{org}/grants/{grant}", "/v1/orgs/{org}/grants/{grant}/revocation", "/v1/orgs/{org}/requests", "/v1/orgs/{org}/requests/{request_id}", "/v1/orgs/{org}/requests/{request_id}/widening",
     "/v1/orgs/{org}/restrictions", "/v1/orgs/{org}/restrictions/{restriction}", "/v1/orgs/{org}/locks", "/v1/audit", "/v1/audit/verification",
     "/v1/orgs/{org}/salute", "/v1/orgs/{org}/salute/stream", "/v1/orgs/{org}/salute/{role}/latest", "/v1/orgs/{org}/salute/{role}/history", "/.well-known/authzen-configuration",
-    "/metrics",
+    "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/metrics",
     # Levels of skills fall with time, and files beside a skill change without a new version.
     "/v1/orgs/{org}/skills", "/v1/orgs/{org}/skills/{name}", "/v1/orgs/{org}/skills/{name}/resources/{path}",
     "/v1/orgs/{org}/procedure-proposals",

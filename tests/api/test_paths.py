@@ -21,7 +21,7 @@ OUTSIDE = {
     "/v1/commands/explain", "/v1/rules", "/v1/rules/{code}", "/v1/sign-in",
     "/access/v1/evaluation", "/access/v1/evaluations", "/access/v1/search/subject", "/access/v1/search/resource",
     "/access/v1/search/action", "/.well-known/authzen-configuration", "/.well-known/agent-card.json",
-    "/.well-known/ai-catalog.json", "/.well-known/jwks.json", "/api/ontology/crew-manifest",
+    "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp", "/.well-known/ai-catalog.json", "/.well-known/jwks.json", "/api/ontology/crew-manifest",
     "/livez", "/readyz", "/version", "/metrics", "/problems/{code}",
 }  # fmt: skip
 # They change nothing in the store, and need the scope `read`.

@@ -69,10 +69,10 @@ def calling(server: Any, mode: Any = "auto") -> Iterator[Calls]:
 
 
 @asynccontextmanager
-async def connect(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
-    """The transport of a client over HTTP, with a key in the headers."""
+async def connect(url: str, headers: dict[str, str], auth: httpx2.Auth | None = None) -> AsyncIterator[Any]:
+    """The transport of a client over HTTP, with a key in the headers, or one that gets tokens."""
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=_PATIENCE) as http,
+        httpx2.AsyncClient(headers=headers, timeout=_PATIENCE, auth=auth) as http,
         streamable_http_client(url, http_client=http) as streams,
     ):
         yield streams

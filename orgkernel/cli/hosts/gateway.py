@@ -21,12 +21,18 @@ from orgkernel.cli.hosts.gateway_report import LOCK_FILE, lock_option
 from orgkernel.cli.hosts.gateway_report import command as report_command
 from orgkernel.cli.hosts.stdio import find_declared_subject, serve_on_stdio
 from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, org_option, save, with_options
-from orgkernel.cli.operate.listening import build_tls_files, tls_options
+from orgkernel.cli.operate.listening import (
+    build_tls_files,
+    read_token_settings,
+    tls_options,
+    trusted_proxy_option,
+)
 from orgkernel.cli.stores import locate_current_store, store_option
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.diagnostics.wording import clean, did_you_mean, printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.names import ACTIVE
+from orgkernel.kernel.settings import find_project
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -53,7 +59,9 @@ _server_options = with_options(
 @org_option
 @click.option("--role", metavar="ROLE", help="Serve this role on standard input and output.")
 @click.option("--agent", metavar="AGENT", help="Serve this agent on standard input and output.")
-@click.option("--http", "address", metavar="HOST:PORT", help="Serve every agent that has a key, at /mcp.")
+@click.option(
+    "--http", "address", metavar="HOST:PORT", help="Serve every agent that has a key or a token, at /mcp."
+)
 @_server_options
 @click.option(
     "--require-review",
@@ -78,6 +86,7 @@ _server_options = with_options(
     help="Leave out the tools of orgkernel itself, with which an agent asks about its permissions and for more.",
 )
 @run_options
+@trusted_proxy_option
 @tls_options
 @add_path_options
 @store_option
@@ -86,7 +95,7 @@ _server_options = with_options(
 def command(ctx: click.Context, /, **context_json: Any) -> None:
     """Pass the tools of MCP servers on, to each role its own, and decide every call.
 
-    On standard input and output it answers for one role or agent; over HTTP, for every agent with a key of the scopes
+    On standard input and output it answers for one role or agent; over HTTP, for every agent with a key or a token of the scopes
     `read` and `report`. Every call is recorded in the audit log. This needs `orgkernel[mcp]`.
     """
     if ctx.invoked_subcommand is None:
@@ -96,7 +105,7 @@ def command(ctx: click.Context, /, **context_json: Any) -> None:
 def _run(
     org: str, role: str | None, agent: str | None, address: str | None, configs: Sequence[str], names: Sequence[str],
     lock_file: str, require_review: bool, list_seconds: float, approver: str | None, no_self_service: bool, on_behalf_of: str | None, via: Sequence[str], context_json: str,
-    tls_certificate: str | None, tls_key: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
+    trusted_proxies: tuple[str, ...], tls_certificate: str | None, tls_key: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
 ) -> None:  # fmt: skip
     from orgkernel.mcp.server import require_sdk
 
@@ -127,7 +136,7 @@ def _run(
                 "`--approver`, `--on-behalf-of`, `--via` and `--context` describe one caller, and `--http` has many",
                 "leave them out",
             )
-        _serve(kernel, gateway, address, store, build_tls_files(tls_certificate, tls_key))
+        _serve(kernel, gateway, address, store, trusted_proxies, build_tls_files(tls_certificate, tls_key))
         return
     _serve_one(
         kernel,
@@ -168,19 +177,23 @@ def _serve_one(
     )
 
 
-def _serve(kernel: Kernel, gateway: Any, address: str, store: str | None, tls: Any) -> None:
+def _serve(
+    kernel: Kernel, gateway: Any, address: str, store: str | None, trusted_proxies: tuple[str, ...], tls: Any
+) -> None:
     from manifest_api.log_lines import log_to_stderr
     from manifest_api.server import serve
 
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
         raise UsageError(f"{quote(address)} is not an address", "write HOST:PORT, such as 127.0.0.1:8100")
+    tokens = read_token_settings(find_project(os.getcwd()))
     save(kernel)
     log_to_stderr("text")
     gc.enable()
     sys.setswitchinterval(_TURN_SECONDS)
     serve(
-        kernel, host=host.strip("[]"), port=int(port), reload=True, store=locate_current_store(store), tls=tls, gateway=gateway,
+        kernel, host=host.strip("[]"), port=int(port), reload=True, store=locate_current_store(store), tokens=tokens,
+        trusted_proxies=trusted_proxies, tls=tls, gateway=gateway,
         on_ready=lambda url: click.echo(f"gateway on {url}/mcp\nStop with Ctrl-C.", err=True),
     )  # fmt: skip
 

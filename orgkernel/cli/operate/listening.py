@@ -11,6 +11,8 @@ from orgkernel.errors import UsageError
 
 if TYPE_CHECKING:
     from manifest_api.guards.tls import TlsFiles
+    from manifest_api.guards.tokens import TokenSettings
+    from orgkernel.kernel.settings import Project
 
 host_option = click.option(
     "--host",
@@ -25,6 +27,10 @@ require_key_option = click.option(
 store_budget_option = click.option(
     "--store-budget", default=4096, show_default=True, type=click.IntRange(1), metavar="MIB",
     help="Size of the store beyond which callers without a key get no answer that must be audited.",
+)  # fmt: skip
+trusted_proxy_option = click.option(
+    "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
+    help="Address or network of a proxy that may state the scheme and host of a request. Repeatable.",
 )  # fmt: skip
 tls_options = with_options(
     click.option(
@@ -44,3 +50,11 @@ def build_tls_files(certificate: str | None, key: str | None) -> TlsFiles | None
     if (certificate is None) != (key is None):
         raise UsageError("`--tls-certificate` and `--tls-key` belong together", "pass both or neither")
     return None if certificate is None or key is None else TlsFiles(certificate, key)
+
+
+def read_token_settings(project: Project) -> TokenSettings | None:
+    """The issuer whose tokens are accepted, in `[oidc]` of the settings. Raises `BadProject`."""
+    from manifest_api.guards.tokens import read_settings
+
+    project.require_own("oidc")
+    return None if project.oidc is None else read_settings(project.oidc, project.folder)

@@ -14,9 +14,11 @@ from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, s
 from orgkernel.cli.operate.listening import (
     build_tls_files,
     host_option,
+    read_token_settings,
     require_key_option,
     store_budget_option,
     tls_options,
+    trusted_proxy_option,
 )
 from orgkernel.cli.stores import store_option
 from orgkernel.diagnostics.wording import quote
@@ -47,10 +49,7 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
     help="Maximum number of requests per second for each key, and for each address without a key.",
 )  # fmt: skip
-@click.option(
-    "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
-    help="Address or network of a proxy that may state the scheme and host of a request. Repeatable.",
-)  # fmt: skip
+@trusted_proxy_option
 @require_key_option
 @click.option(
     "--drain", default=2.0, show_default=True, type=click.FloatRange(0, 600), metavar="SECONDS",
@@ -100,7 +99,6 @@ def command(
     need a key. Create the first one with `orgkernel key create --admin`.
     """
     from manifest_api.agent_cards import read_card_settings
-    from manifest_api.guards.tokens import read_settings
     from manifest_api.log_lines import log_to_stderr
     from manifest_api.server import serve
     from manifest_api.store_access import Retention
@@ -109,10 +107,9 @@ def command(
     tls = build_tls_files(tls_certificate, tls_key)
     project = find_project(here)
     location = locate_store(project, here, store)
-    project.require_own("oidc")
+    tokens = read_token_settings(project)
     project.require_own("a2a")
     cards = None if project.a2a is None else read_card_settings(project.a2a, project.folder)
-    tokens = None if project.oidc is None else read_settings(project.oidc, project.folder)
     kernel = open_kernel(paths, active=active, no_cache=no_cache)
     try:
         verify_snapshot(kernel.state.latest)
