@@ -18,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from manifest_api.current_request import ROUTE
 from manifest_api.engine.gateway_calls import encode_result, read_plain_call
+from manifest_api.guards.authentication import read_bearer
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.delegation import read_delegation
 from manifest_api.guards.leaving import ForClient
@@ -204,6 +205,8 @@ class HttpCaller(HttpAsker, GatewayCaller):
     ) -> None:
         super().__init__(request, caller, org_id, subject, read_delegation(request, subject))
         self.actor_name = caller.credential
+        if caller.has_token:
+            self.subject_token = read_bearer(read_head(request.scope))
         self.has_self_service = gateway.gateway.has_self_service
         self._gateway = gateway
         self._state_at = time.monotonic()

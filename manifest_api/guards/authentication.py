@@ -181,10 +181,9 @@ class Authenticator:
 
     async def _verify(self, scope: Scope, shown: tuple[bytes, ...]) -> Caller:
         address = _get_address(scope)
-        secret = shown[0][len(_SCHEME) :].strip() if shown[0][: len(_SCHEME)].lower() == _SCHEME else b""
+        text = _read_secret(shown)
         caller = None
-        if len(shown) == 1 and secret:
-            text = secret.decode("latin-1")
+        if text:
             if text.startswith(KEY_PREFIX):
                 caller = self.keys.find(text)
             elif self.tokens is not None:
@@ -234,6 +233,17 @@ class Authenticator:
                 _WAIT,
                 headers=_retry_after(wait),
             )
+
+
+def read_bearer(head: RequestHead) -> str:
+    """The key or token of a request. Empty without one."""
+    return _read_secret(head.authorization)
+
+
+def _read_secret(shown: tuple[bytes, ...]) -> str:
+    if len(shown) != 1 or shown[0][: len(_SCHEME)].lower() != _SCHEME:
+        return ""
+    return shown[0][len(_SCHEME) :].strip().decode("latin-1")
 
 
 def build_authenticator(

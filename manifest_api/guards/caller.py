@@ -15,6 +15,8 @@ from orgkernel.operations.context import Actor
 
 _PLACE = "orgkernel.caller"
 SCOPES: frozenset[KeyScope] = frozenset(get_args(KeyScope))
+TOKEN_CALLER = "oidc:"
+"""The beginning of the names of callers with a token."""
 TOKEN_SCOPE_PREFIX = "orgkernel:"
 """The beginning of the scopes of tokens that are key scopes, so that no scope of another service opens anything here."""
 
@@ -44,6 +46,11 @@ class Caller(msgspec.Struct, frozen=True):
         if self.agent_id is None:
             return Actor(self.credential, person, uses_grants, orgs=self.orgs)
         return Actor(self.credential, f"agent:{self.agent_id}", uses_grants, person, self.orgs)
+
+    @property
+    def has_token(self) -> bool:
+        """Whether the credential is a token of the identity provider."""
+        return self.credential.startswith(TOKEN_CALLER)
 
     @property
     def is_known(self) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from manifest_api.guards.caller import SCOPES, TOKEN_SCOPE_PREFIX, Caller
+from manifest_api.guards.caller import SCOPES, TOKEN_CALLER, TOKEN_SCOPE_PREFIX, Caller
 from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
@@ -268,7 +268,7 @@ class TokenVerifier:
             scopes -= {"admin"}
         # The token of an agent or a person that names no organization is good for none.
         bound_to = frozenset(orgs) if orgs or agent is not None or person is not None else None
-        return Caller(f"oidc:{subject}", scopes, agent, float(claims["exp"]), person, bound_to)
+        return Caller(f"{TOKEN_CALLER}{subject}", scopes, agent, float(claims["exp"]), person, bound_to)
 
     def _require_time(self, claims: Mapping[str, Any]) -> None:
         """Check the times of a token against the clock of the server. Raises `UnfitToken`."""

@@ -50,6 +50,30 @@ class HttpApi:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerAuthorization:
+    """How the gateway gets access tokens for a server (OAuth 2.0)."""
+
+    grant: Literal["client_credentials", "token_exchange"]
+    """`client_credentials`: tokens of the gateway, for all callers. `token_exchange`: a token for each caller, in exchange for the
+    token with which it calls the gateway (RFC 8693).
+    """
+    token_endpoint: str
+    """The URL where tokens are requested."""
+    client_id: str
+    """The gateway, as the authorization server knows it."""
+    client_secret: str = field(repr=False)
+    """Its secret."""
+    client_authentication: Literal["basic", "post"] = "basic"
+    """Whether the secret is sent in a header or in the form."""
+    scope: str = ""
+    """The scopes to request, separated by spaces."""
+    resource: str = ""
+    """The identifier of the server for its authorization server (RFC 8707). By default its URL, unless an audience is named."""
+    audience: str = ""
+    """The name of the server, for an authorization server that does not know `resource`."""
+
+
+@dataclass(frozen=True, slots=True)
 class McpServer:
     """A server of the Model Context Protocol."""
 
@@ -83,6 +107,8 @@ class McpServer:
     """What the server may ask callers of the gateway for, if they have the right to answer it."""
     sessions: Literal["shared", "per_caller"] = "shared"
     """Whether all callers of the gateway share one connection, or each has its own, for a server that keeps state."""
+    authorization: ServerAuthorization | None = None
+    """How the gateway gets access tokens for a URL. Only the gateway reads it."""
 
 
 Provider = PythonFunction | HttpApi | McpServer

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,7 +19,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.loading.marks import unpack_mark
 from orgkernel.toolbox.literal_secrets import SECRET_NAME
-from orgkernel.toolbox.providers import McpServer
+from orgkernel.toolbox.providers import McpServer, ServerAuthorization
 from orgkernel.toolbox.tool_lists import read_declarations
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}")
@@ -32,9 +33,21 @@ _NOT_SUPPORTED: Final = ("cwd", "envFile", "headersHelper", "oauth", "auth")
 """Fields that change how a server is reached. Without them, it would be another server, or one without rights."""
 
 
-_SETTINGS: Final[Mapping[str, type]] = {"folder": str, "may_ask": tuple, "sessions": str}
+_SETTINGS: Final[Mapping[str, type]] = {
+    "folder": str,
+    "may_ask": tuple,
+    "sessions": str,
+    "authorization": dict,
+}
 """The settings for the gateway, each with its type and named like the field of `McpServer`."""
-_TYPE_NAMES: Final[Mapping[type, str]] = {str: "string", tuple: "list"}
+_TYPE_NAMES: Final[Mapping[type, str]] = {str: "string", tuple: "list", dict: "mapping"}
+_REQUIRED: Final = ("grant", "token_endpoint", "client_id", "client_secret")
+_OPTIONAL: Final = ("client_authentication", "scope", "resource", "audience")
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "grant": ("client_credentials", "token_exchange"),
+    "client_authentication": ("basic", "post"),
+}
+"""The settings of an authorization that have one of some values."""
 _SESSIONS: Final = ("shared", "per_caller")
 _KINDS: Final = ("elicitation", "sampling", "roots")
 
@@ -148,6 +161,7 @@ def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     settings = _read_settings(value.get(OWN_SETTINGS, {}))
     if isinstance(settings, str):
         return settings
+    authorization = settings.pop("authorization", None)
     if any("${" in each for each in [*arguments, command or "", url or ""]):
         return "it uses a variable in its command or URL; variables are filled in only in `env` and `headers`"
     if command is not None and url is not None:
@@ -155,12 +169,53 @@ def _build_provider(value: Any, filled: _Filled) -> McpServer | str:
     if url is not None:
         if not _is_http_address(url):
             return "its `url` is not an HTTP address"
-        return McpServer(
-            url, headers=filled.texts(headers), transport="sse" if kind == "sse" else "http", **settings
-        )
+        transport: Literal["http", "sse"] = "sse" if kind == "sse" else "http"
+        server = McpServer(url, headers=filled.texts(headers), transport=transport, **settings)
+        return server if authorization is None else _authorize(server, authorization, filled)
     if not command:
         return "it has neither a `command` nor a `url`"
+    if authorization is not None:
+        return f"its `{OWN_SETTINGS}.authorization` is for a `url`; a command gets its credentials in `env`"
     return McpServer((command, *arguments), environment=filled.texts(environment), **settings)
+
+
+def _authorize(server: McpServer, table: Mapping[str, Any], filled: _Filled) -> McpServer | str:
+    """A server with the settings for its access tokens, or why they cannot be used."""
+    where = f"{OWN_SETTINGS}.authorization"
+    for name, value in table.items():
+        if name not in (*_REQUIRED, *_OPTIONAL):
+            hint = (
+                did_you_mean(name, (*_REQUIRED, *_OPTIONAL))
+                or f"settings are {listing((*_REQUIRED, *_OPTIONAL))}"
+            )
+            return f"its `{where}` has the unknown setting {quote(name)}; {hint}"
+        if not isinstance(value, str) or not value:
+            return f"its setting `{where}.{name}` is not a string"
+        if value not in _CHOICES.get(name, (value,)):
+            return f"its setting `{where}.{name}` is {quote(value)}; it can be {listing(_CHOICES[name])}"
+        if "${" in value and name != "client_secret":
+            return f"its setting `{where}.{name}` uses a variable; variables are filled in only in `client_secret`"
+    if missing := [name for name in _REQUIRED if name not in table]:
+        return f"its `{where}` lacks {listing(missing)}"
+    if any(name.lower() == "authorization" for name in server.headers):
+        return f"it has both `{where}` and a header `Authorization`"
+    assert isinstance(server.server, str)
+    if server.transport == "sse":
+        return f"its `{where}` needs Streamable HTTP, and its transport is `sse`"
+    for name, url in (("url", server.server), (f"{where}.token_endpoint", table["token_endpoint"])):
+        if not _is_confidential_address(url):
+            return f"its `{name}` is neither an https URL nor on loopback, so secrets cannot be sent there"
+    secret = filled.texts({"client_secret": table["client_secret"]})
+    return replace(server, authorization=ServerAuthorization(**{**table, **secret}))
+
+
+def _is_confidential_address(url: str) -> bool:
+    """Whether what is sent to an address cannot be read on the way."""
+    if not _is_http_address(url):
+        return False
+    parts = urlsplit(url)
+    is_here = parts.hostname in ("127.0.0.1", "localhost", "::1")
+    return (parts.scheme == "https" or is_here) and not parts.fragment and parts.username is None
 
 
 def _read_settings(value: Any) -> dict[str, Any] | str:

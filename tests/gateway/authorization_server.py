@@ -95,6 +95,12 @@ class CodeGrant(grants.AuthorizationCodeGrant):
         return authorization_code.user
 
 
+class ClientGrant(grants.ClientCredentialsGrant):
+    """A token for the client itself."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS: ClassVar = ["client_secret_basic", "client_secret_post"]
+
+
 class ExchangeGrant(grants.BaseGrant, TokenEndpointMixin):
     """Another token for the subject of a token (RFC 8693), for clients that the token was issued to be used at."""
 
@@ -147,7 +153,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         """Other values in the answers of the token endpoint."""
         self.is_down = False
         self.register_grant(CodeGrant, [CodeChallenge(required=True)])
-        self.register_grant(grants.ClientCredentialsGrant)
+        self.register_grant(ClientGrant)
         self.register_grant(ExchangeGrant)
 
     def add_client(

@@ -41,7 +41,7 @@ class MemoryServer:
     ) -> None:
         self.name = name
         self.folder = folder
-        self.may_ask = self.has_sessions = False
+        self.may_ask = self.has_sessions = self.exchanges_tokens = False
         self.declaration = name.encode()
         self.status = _Status()
         self.calls: list[tuple[str, dict[str, Any]]] = []

@@ -33,6 +33,10 @@ class GatewayCaller(Asker):
     """The credential in the audit. Empty for a process that was started for one subject."""
     approver: str = ""
     """The person who answers forms for this caller. Empty if unknown."""
+    subject_token: str = ""
+    """The token of the identity provider with which it calls. Empty for a caller with an API key, or of this process. It is
+    exchanged for tokens of servers, and no server ever gets it.
+    """
     tool_prefix: str = OWN_PREFIX
 
     @property

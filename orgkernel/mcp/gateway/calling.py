@@ -66,14 +66,14 @@ async def call_tool(
             raise UnknownTool(await _describe_unknown_tool(gateway, caller, exposed))
         if len(target.bindings) > 1:
             return build_error_result(_describe_several(target))
-        server = gateway.sessions.enter(target.server, caller.id)
+        server = gateway.sessions.enter(target.server, caller.id, caller.subject_token)
         try:
             target = target._replace(server=server)
             return await _decide_and_call(
                 caller, view, target, arguments, form_asker, on_progress, ask_client
             )
         finally:
-            gateway.sessions.leave(server, caller.id)
+            gateway.sessions.leave(server, caller.id, caller.subject_token)
     except UpstreamError as error:
         return build_error_result(f"unavailable: {clean_sentence(clean(error.error))} [TOOL_UNAVAILABLE]")
     except OrgkernelError as error:

@@ -111,14 +111,14 @@ async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) ->
 def _use(gateway: McpGateway, opened: _Opened, caller: GatewayCaller) -> Iterator[ReviewedServer]:
     """The connection of a caller to a server, or the shared one. Raises `Refused` if there are too many."""
     try:
-        server = gateway.sessions.enter(opened.server, caller.id)
+        server = gateway.sessions.enter(opened.server, caller.id, caller.subject_token)
     except UpstreamError as error:
         message = f"server {quote(opened.server.name)}: {error.error}"
         raise Refused(message, "try again later", "TOOL_UNAVAILABLE") from None
     try:
         yield server
     finally:
-        gateway.sessions.leave(server, caller.id)
+        gateway.sessions.leave(server, caller.id, caller.subject_token)
 
 
 class _Opened(NamedTuple):

@@ -29,6 +29,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from orgkernel.toolbox.adapters.access_tokens import AccessTokens, AuthorizedTransport, TokenRefused
 from orgkernel.toolbox.adapters.limited_http import LimitedTransport, RefusedRedirect
 from orgkernel.toolbox.adapters.tls import build_tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
@@ -67,15 +68,19 @@ class Breakage:
 class ContainedTransport(AsyncBaseTransport):
     """Limits the size of answers, and answers for a server that cannot be reached or breaks off."""
 
-    def __init__(self, limits: UpstreamLimits, breakage: Breakage) -> None:
+    def __init__(
+        self, limits: UpstreamLimits, breakage: Breakage, tokens: AccessTokens | None = None
+    ) -> None:
+        """`tokens` are sent with each request."""
         connections = Limits(
             # Notifications, lists and the stream of announcements need connections too, while all calls are under way.
             max_connections=limits.most_calls_at_once + 8,
             max_keepalive_connections=limits.most_calls_at_once + 8,
         )
-        self._transport = LimitedTransport(
+        limited = LimitedTransport(
             limits.max_bytes, AsyncHTTPTransport(verify=build_tls_context(), limits=connections)
         )
+        self._transport = limited if tokens is None else AuthorizedTransport(limited, tokens)
         self._limits = limits
         self._breakage = breakage
         self.longest_answer = limits.call_seconds
@@ -99,6 +104,8 @@ class ContainedTransport(AsyncBaseTransport):
             response = await self._transport.handle_async_request(request)
         except RefusedRedirect as error:
             return _answer(request, INTERNAL_ERROR, str(error), None)
+        except TokenRefused as error:
+            return self._build_failure(request, f"there is no access token for it: {error}", "unreachable")
         except (ConnectError, ConnectTimeout, PoolTimeout) as error:
             failure = f"it cannot be reached: {describe_failure(error)}"
             return self._build_failure(request, failure, "unreachable")

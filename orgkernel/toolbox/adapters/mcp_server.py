@@ -44,6 +44,11 @@ class McpAdapter(Adapter):
             ) from None
         if not provider.server:
             raise BadToolbox(f"`{tool_id}`: an MCP server needs an address or a command")
+        if provider.authorization is not None:
+            raise BadToolbox(
+                f"`{tool_id}`: only the gateway requests access tokens for a server",
+                "remove `authorization`, and name a credential in `credential_headers`",
+            )
         self._provider = provider
 
     async def _call(self, call: Call) -> Reply:

@@ -25,6 +25,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from orgkernel.engines import is_on
+from orgkernel.toolbox.adapters.access_tokens import AccessTokens
 from orgkernel.toolbox.adapters.adapter import build_headers, reply_missing
 from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
 from orgkernel.toolbox.adapters.ending import Ending
@@ -62,6 +63,7 @@ class UpstreamConnection:
         starts: asyncio.Semaphore,
         on_change: Callable[[ListKind], None],
         on_end: Callable[[UpstreamConnection], None],
+        tokens: AccessTokens | None = None,
     ) -> None:
         self.requests = ServerRequests()
         """Requests of the server that callers answer."""
@@ -83,6 +85,7 @@ class UpstreamConnection:
         self._limits = limits
         self._credentials = credentials
         self._starts = starts
+        self._tokens = tokens
         self._on_change = on_change
         self._client: Client | None = None
         self._http: ContainedTransport | None = None
@@ -207,7 +210,8 @@ class UpstreamConnection:
         provider, limits = self._provider, self._limits
         if not (is_on("http_client") and self.is_modern and isinstance(provider.server, str)):
             return None
-        if provider.transport == "sse" or provider.may_ask:
+        # Its headers are fixed, so it can neither send a token that changes nor a second one if the first is refused.
+        if provider.transport == "sse" or provider.may_ask or self._tokens is not None:
             return None
         headers, _ = build_headers(provider, self._credentials)
         try:
@@ -238,7 +242,7 @@ class UpstreamConnection:
                 raise _IncompleteSettings(lacks)
             if provider.transport == "sse":
                 return open_sse(provider.server, headers, self._limits, self.ending)
-            transport = ContainedTransport(self._limits, self.breakage)
+            transport = ContainedTransport(self._limits, self.breakage, self._tokens)
             self._http = transport
             http = await stack.enter_async_context(AsyncClient(headers=headers, transport=transport))
             return streamable_http_client(provider.server, http_client=http, max_sse_event_size=limit)

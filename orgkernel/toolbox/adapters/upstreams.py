@@ -30,6 +30,7 @@ from mcp_types import (
 from pydantic_core import ValidationError
 
 from orgkernel.runtime.own_text import fold_to_one_line
+from orgkernel.toolbox.adapters.access_tokens import AccessTokens
 from orgkernel.toolbox.adapters.progress import OnProgress, ProgressQueue
 from orgkernel.toolbox.adapters.server_requests import (
     ANSWER_SECONDS,
@@ -84,10 +85,13 @@ class Upstream:
         on_change: Callable[[str], None] | None = None,
         starts: asyncio.Semaphore | None = None,
         declaration: bytes = b"",
+        subject_token: str | None = None,
     ) -> None:
         """`secrets` are masked in all answers, like values of the provider in places of secrets. `on_change` is called with the name when a list is no longer valid.
 
         `starts` limits concurrent starts: servers of one gateway share it. `declaration` is what a file says about the server.
+        `subject_token` is the token of the only caller that uses it, to be exchanged: empty if that caller has none, and None for
+        what the gateway does in its own name. It is never sent to the server.
         """
         limits = limits or UpstreamLimits()
         self.name = name
@@ -96,6 +100,12 @@ class Upstream:
         self._limits = msgspec.structs.replace(limits, max_bytes=min(limits.max_bytes, provider.max_bytes))
         self._secrets = dict(secrets or {})
         self._maskers = build_maskers(provider, self._secrets)
+        self._token_secrets: dict[str, str] = {}
+        self._tokens: AccessTokens | None = None
+        if provider.authorization is not None and isinstance(provider.server, str):
+            self._tokens = AccessTokens(
+                provider.authorization, provider.server, subject_token, self._mask_token
+            )
         self._on_change = on_change
         self._connection: UpstreamConnection | None = None
         self._open: set[UpstreamConnection] = set()
@@ -120,15 +130,24 @@ class Upstream:
     @property
     def has_sessions(self) -> bool:
         """Whether each caller has a connection of its own."""
-        return self._provider.sessions == "per_caller"
+        return self._provider.sessions == "per_caller" or self.exchanges_tokens
+
+    @property
+    def exchanges_tokens(self) -> bool:
+        """Whether the server is called with a token in the name of each caller."""
+        authorization = self._provider.authorization
+        return authorization is not None and authorization.grant == "token_exchange"
 
     def is_same_as(self, other: Upstream) -> bool:
         """Whether another one is declared in the same way, so that its connection can stay."""
         return (self._provider, self._secrets) == (other._provider, other._secrets)
 
-    def open_another(self) -> Upstream:
-        """The same server with a connection of its own."""
-        return Upstream(self.name, self._provider, self._limits, secrets=self._secrets, starts=self._starts)
+    def open_another(self, subject_token: str = "") -> Upstream:
+        """The same server with a connection of its own, for a caller with a token."""
+        return Upstream(
+            self.name, self._provider, self._limits, secrets=self._secrets, starts=self._starts,
+            subject_token=subject_token,
+        )  # fmt: skip
 
     @property
     def may_ask(self) -> bool:
@@ -227,7 +246,13 @@ class Upstream:
 
     def _start(self) -> UpstreamConnection:
         connection = UpstreamConnection(
-            self._provider, self._limits, self._secrets, self._starts, self._note_change, self._note_end
+            self._provider,
+            self._limits,
+            self._secrets,
+            self._starts,
+            self._note_change,
+            self._note_end,
+            self._tokens,
         )
         self._connection = connection
         self._open.add(connection)
@@ -443,6 +468,14 @@ class Upstream:
             return listing.items
 
         return read
+
+    def _mask_token(self, token: str) -> None:
+        """Mask an access token from now on, and no longer the ones before the last: they have ended."""
+        self._token_secrets = {
+            "access token": token,
+            "former token": self._token_secrets.get("access token", ""),
+        }
+        self._maskers = build_maskers(self._provider, {**self._secrets, **self._token_secrets})
 
     def _mask(self, value: Any, masker: Masker) -> Any:
         try:
