@@ -22,11 +22,11 @@ from .runtime import bundle as bundles
 from .runtime import learned_work, pace, text_index, tiers, trigger_parser
 
 AUTHORITY_OF_TYPE: Final = {"specialist": 1, "executive": 2, "commander": 3}
-_MOST_ITEMS: Final = 500
-_LONGEST: Final = 2_000
-_MOST_REMARKS: Final = 20
-_LONGEST_BRIEF: Final = 480
-_LONGEST_WEIGHED: Final = 100_000
+_MAX_ITEMS: Final = 500
+_MAX_LENGTH: Final = 2_000
+_MAX_REMARKS: Final = 20
+_MAX_BRIEF_LENGTH: Final = 480
+_MAX_WEIGHED_LENGTH: Final = 100_000
 """Maximum number of characters of all descriptions together that are used to choose a role by the message."""
 _ANSWER, _HAND_ON = "response", "call_subordinate"
 _ALSO_WITH: Final = {"code_execution_tool": "input"}
@@ -146,9 +146,9 @@ def build_bundle(
         "limits": _read_limits(work),
     }
     shown = work.remarks
-    if len(shown) > _MOST_REMARKS:
-        rest = len(shown) - _MOST_REMARKS
-        shown = [*shown[:_MOST_REMARKS], f"{rest} more remarks about active.json and roles/*.json"]
+    if len(shown) > _MAX_REMARKS:
+        rest = len(shown) - _MAX_REMARKS
+        shown = [*shown[:_MAX_REMARKS], f"{rest} more remarks about active.json and roles/*.json"]
     return bundles.read_bundle(data | {"checksum": bundles.compute_checksum_of(data)}), tuple(shown)
 
 
@@ -174,7 +174,7 @@ def build_role_texts(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_i
 
     In large organizations, each role has shorter ones, because comparing them takes time.
     """
-    longest = max(_LONGEST_WEIGHED // len(bundle.roles), 200)
+    longest = max(_MAX_WEIGHED_LENGTH // len(bundle.roles), 200)
     capabilities = _read_mapping(role.profile.get("capabilities"))
     skills = [_read_mapping(each).get("skill", each) for each in _read_list(capabilities.get("skills"))]
     fields: list[tuple[str, str]] = [
@@ -429,7 +429,7 @@ def _write_brief(work: _Work, roles: Mapping[str, Any], role: Mapping[str, Any])
         f"and say what is missing and that {_shorten_line(superior, 60) or 'the user'} should take over."
     )
     middle = []
-    left = _LONGEST_BRIEF - len(first) - len(last)
+    left = _MAX_BRIEF_LENGTH - len(first) - len(last)
     names = ", ".join(_shorten_line(each, 60) for each in below[:6])
     lacks = [
         f"You do not have: {each}"
@@ -437,7 +437,7 @@ def _write_brief(work: _Work, roles: Mapping[str, Any], role: Mapping[str, Any])
     ]
     delegation = [f"Delegate with `call_subordinate` to one of these profiles: {names}."] if names else []
     for sentence in (*delegation, role["description"], *lacks):
-        line = _shorten_line(sentence, _LONGEST)
+        line = _shorten_line(sentence, _MAX_LENGTH)
         if line and len(line) < left:
             middle.append(line if line[-1] in ".!?" else f"{line}.")
             left -= len(line) + 2
@@ -551,7 +551,7 @@ def _read_mapping(value: object) -> Mapping[str, Any]:
 
 
 def _read_list(value: object) -> list[Any]:
-    return value[:_MOST_ITEMS] if isinstance(value, list) else []
+    return value[:_MAX_ITEMS] if isinstance(value, list) else []
 
 
 def _read_text(value: object) -> str:
@@ -564,4 +564,4 @@ def _read_texts(value: object) -> list[str]:
 
 def _clean_text(text: str) -> str:
     """A string that can be encoded as UTF-8, limited in length."""
-    return text[:_LONGEST].encode("utf-8", "replace").decode()
+    return text[:_MAX_LENGTH].encode("utf-8", "replace").decode()

@@ -49,7 +49,7 @@ _FILE_ARGUMENTS = {
     "vision_load": ("paths", "path"),
 }
 _READING = (None, "read", "load")
-_MOST_FILES = 100
+_MAX_FILES = 100
 
 
 def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, **_: Any) -> str | None:
@@ -336,4 +336,4 @@ def _note_files(own: RoleMemory, tool: str, method: str | None, arguments: Any) 
             known = own.files_read if method in _READING else own.files_modified
             if isinstance(path, str) and path not in known:
                 known.append(path)
-                del known[:-_MOST_FILES]
+                del known[:-_MAX_FILES]

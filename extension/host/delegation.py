@@ -24,13 +24,13 @@ from .runtime import task_life, text_index
 TOOL = "call_subordinate"
 PROFILE_ARGUMENTS = ("profile", "agent_profile", "prompt_profile")
 _CHAT_ARGUMENTS = ("context_id", "agent_id")
-_MOST_SHOWN = 8
-_MOST_DOMAINS = 3
-_MOST_AGENTS = 20
-_MOST_HANDED = 20
+_MAX_SHOWN = 8
+_MAX_DOMAINS = 3
+_MAX_AGENTS = 20
+_MAX_HANDED = 20
 FITS_NONE = "the message fits no role clearly"
 CONTINUES = "the message continues the previous task"
-_LONGEST = 4_000
+_MAX_LENGTH = 4_000
 """Maximum number of characters of a message that are remembered as a task."""
 
 
@@ -215,14 +215,14 @@ def _refuse_without_reset(bundle: bundles.Bundle, existing: Existing, role_id: s
 def _list_choices(bundle: bundles.Bundle, caller: bundles.BundleRole, *, reset: bool) -> str:
     """List the roles that may be called, direct subordinates first, each with its domains."""
     may = sorted(caller.delegates_to, key=lambda each: each not in caller.subordinates)
-    shown = [f"`{each}` ({_does(bundle.roles[each])})" for each in may[:_MOST_SHOWN]]
-    more = f" and {len(may) - _MOST_SHOWN} more" if len(may) > _MOST_SHOWN else ""
+    shown = [f"`{each}` ({_does(bundle.roles[each])})" for each in may[:_MAX_SHOWN]]
+    more = f" and {len(may) - _MAX_SHOWN} more" if len(may) > _MAX_SHOWN else ""
     again = 'Call it again with `reset`: "true" and' if reset else "Call it again with"
     return f"{again} `profile` set to one of: {', '.join(shown)}{more}."
 
 
 def _does(role: bundles.BundleRole) -> str:
-    return ", ".join(role.domains[:_MOST_DOMAINS]) or role.role_name
+    return ", ".join(role.domains[:_MAX_DOMAINS]) or role.role_name
 
 
 def _answer(bundle: bundles.Bundle, role: bundles.BundleRole) -> str:
@@ -306,7 +306,7 @@ def hand_over(
     if delegation.role_id is not None:
         memory.handed.pop(_normalize_message(call.message), None)
         memory.handed[_normalize_message(call.message)] = delegation.role_id
-        while len(memory.handed) > _MOST_HANDED:
+        while len(memory.handed) > _MAX_HANDED:
             del memory.handed[next(iter(memory.handed))]
     profile = delegation.profile
     if profile is None and delegation.role_id is not None and call.profile == delegation.role_id:
@@ -321,7 +321,7 @@ def hand_over(
 
 
 def _normalize_message(message: str) -> str:
-    return " ".join(message.strip()[:_LONGEST].split())
+    return " ".join(message.strip()[:_MAX_LENGTH].split())
 
 
 def _does_host_accept(agent: Any, profile: str) -> bool:
@@ -412,7 +412,7 @@ def _count_depth(agent: Any) -> int:
 def _list_superiors(agent: Any) -> list[Any]:
     superiors: list[Any] = []
     above = _find_superior(agent)
-    while above is not None and len(superiors) < _MOST_AGENTS:
+    while above is not None and len(superiors) < _MAX_AGENTS:
         superiors.append(above)
         above = _find_superior(above)
     return superiors

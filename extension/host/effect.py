@@ -25,8 +25,8 @@ HostEffect = effect_counts.HostEffect
 
 KEY = "_orgkernel_effect"
 """Key in the data of a chat. The host does not save keys that begin with an underscore."""
-_MOST_BYTES = 1_000_000
-_MOST_WAITING = 50
+_MAX_BYTES = 1_000_000
+_MAX_WAITING = 50
 _WAIT = 0.2
 """Seconds to wait for another process."""
 
@@ -64,7 +64,7 @@ def note_refusal(
     counts = _get_counts(agent, applied)
     counts.refusals += 1
     waiting = _get_chat_effect(agent).waiting
-    if len(waiting) < _MOST_WAITING:
+    if len(waiting) < _MAX_WAITING:
         # Looked at when the turn ends. A copy, because the host may change the arguments.
         kept = dict(arguments) if isinstance(arguments, Mapping) else None
         waiting.append((role_id, str(tool), action, kept, applied))
@@ -203,11 +203,11 @@ def add_to_file(folder: str, effect: HostEffect) -> str:
 def _read(folder: str) -> HostEffect | None:
     path = os.path.join(folder, places.EFFECT)
     try:
-        content = regular_files.read_regular(path, _MOST_BYTES + 1)
+        content = regular_files.read_regular(path, _MAX_BYTES + 1)
     except FileNotFoundError:
         return None
-    if len(content) > _MOST_BYTES:
-        raise ValueError(f"it is larger than {_MOST_BYTES:,} bytes")
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"it is larger than {_MAX_BYTES:,} bytes")
     return effect_counts.read_effect(json.loads(content.decode("utf-8")))
 
 

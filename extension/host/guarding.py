@@ -16,7 +16,7 @@ from .runtime import bundle as bundles
 from .runtime import secret_shapes
 
 T = TypeVar("T")
-_LONGEST = 500
+_MAX_LENGTH = 500
 _LOOKING = ("message_loop_prompts_before", "tool_execute_before")
 """The hooks that notice at once that the organization was switched on, off or changed."""
 _described: list[tuple[Active, str]] = []
@@ -52,7 +52,7 @@ def run_guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T])
     except Exception as error:
         # An error may quote a secret.
         text = secret_shapes.mask_secrets(
-            f"{hook} failed and was skipped: {type(error).__name__}: {error}"[:_LONGEST]
+            f"{hook} failed and was skipped: {type(error).__name__}: {error}"[:_MAX_LENGTH]
         )
         if memory is not None:
             memory.trouble = text

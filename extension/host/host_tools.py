@@ -16,8 +16,8 @@ _FOLDERS = ("tools", "python/tools", "usr/tools", "agents/{0}/tools", "usr/agent
 _FOLDERS_OF_PLUGINS = ("plugins/*", "usr/plugins/*")
 _FOLDERS_OF_PROJECT = ("usr/projects/{1}/.a0proj/tools", "usr/projects/{1}/.a0proj/agents/{0}/tools")
 _OFF = ".toggle-0"
-_LEAST_TO_COMPLETE = 5
-_LEAST_TO_CORRECT = 4
+_MIN_TO_COMPLETE = 5
+_MIN_TO_CORRECT = 4
 
 
 def is_unknown(agent: Any, name: str) -> bool:
@@ -100,11 +100,11 @@ def find_meant_tool(name: str, tools: Iterable[str]) -> str | None:
     stem, mark, method = name.partition(":") if ":" in name else name.rpartition(".")
     if mark and (tool_of_method := find_meant_tool(stem, plain)) is not None:
         return f"{tool_of_method}:{method}" if method else tool_of_method
-    if len(plain_name) >= _LEAST_TO_COMPLETE:
+    if len(plain_name) >= _MIN_TO_COMPLETE:
         longer = [tool for tool, known in plain.items() if known.startswith(plain_name)]
         if len(longer) == 1:
             return longer[0]
-    if len(plain_name) >= _LEAST_TO_CORRECT:
+    if len(plain_name) >= _MIN_TO_CORRECT:
         return next((tool for tool, known in plain.items() if _is_one_letter_off(plain_name, known)), None)
     return None
 

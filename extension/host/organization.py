@@ -31,9 +31,9 @@ _CHOICES = {
     "unlisted_tools": ("warn", "refuse"),
     "examples": ("all", "first"),
 }
-_MOST_BYTES = 20_000_000
-_MOST_BYTES_OF_ROLE = 1_000_000
-_MOST_TRIED = 8
+_MAX_BYTES = 20_000_000
+_MAX_BYTES_OF_ROLE = 1_000_000
+_MAX_TRIED = 8
 _SECONDS_BETWEEN = 1.0
 
 PIN = "ORGKERNEL_ACTIVE"
@@ -164,7 +164,7 @@ def _read_stamps(files: tuple[str, ...]) -> Stamp:
 
 def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active:
     """Read everything. `stamps` receives the files and their stamps."""
-    document, digest = _read_json(os.path.join(folder, places.ACTIVE), _MOST_BYTES)
+    document, digest = _read_json(os.path.join(folder, places.ACTIVE), _MAX_BYTES)
     if _pin is not None and digest != _pin:
         raise OrganizationError(
             f"{places.ACTIVE} is not the file that `{PIN}` names in the environment of the host"
@@ -234,7 +234,7 @@ def _read_profiles(
 ) -> dict[str, object]:
     """The existing role files, keyed by role. An unreadable file yields its error."""
     profiles: dict[str, object] = {}
-    left = _MOST_BYTES
+    left = _MAX_BYTES
     for role_id in role_ids:
         path = os.path.join(folder, places.ROLES, f"{role_id}.json")
         if role_id in kept:
@@ -243,7 +243,7 @@ def _read_profiles(
         if stamps[path] is None:
             continue
         try:
-            profiles[role_id] = read_json(path, min(left, _MOST_BYTES_OF_ROLE))
+            profiles[role_id] = read_json(path, min(left, _MAX_BYTES_OF_ROLE))
             left -= os.path.getsize(path)
         except (OrganizationError, OSError) as error:
             profiles[role_id] = error
@@ -292,7 +292,7 @@ def _find_bundle_with_words(
     """Any compiled bundle: the words of domains and the names of tools are the same for all organizations."""
     place = os.path.join(folder, places.BUNDLES)
     try:
-        names = sorted(name for name in os.listdir(place) if name.endswith(".json"))[:_MOST_TRIED]
+        names = sorted(name for name in os.listdir(place) if name.endswith(".json"))[:_MAX_TRIED]
     except OSError:
         return None
     for name in names:
@@ -303,7 +303,7 @@ def _find_bundle_with_words(
     return None
 
 
-def read_json(path: str, most: int = _MOST_BYTES) -> Any:
+def read_json(path: str, most: int = _MAX_BYTES) -> Any:
     """The content of a JSON file. Raises `OrganizationError`."""
     return _read_json(path, most)[0]
 

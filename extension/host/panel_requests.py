@@ -16,7 +16,7 @@ from .runtime import secret_shapes
 
 Find = Callable[[str], Any]
 """Find a chat by its id. None if there is none."""
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 def status(request: object, find: Find) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def pin(request: object, find: Find) -> dict[str, Any]:
         return {"ok": True, "pinned": None}
     if not isinstance(role, str) or not role.strip():
         return _refuse("`role` is not the id of a role. Name a role by its id, or null to release the pin.")
-    unknown = pinning.pin(chat, role[:_LONGEST])
+    unknown = pinning.pin(chat, role[:_MAX_LENGTH])
     if unknown is not None:
         return _refuse(f"{unknown[:1].upper()}{unknown[1:]}")
     pinned = pinning.get_pinned_role(chat)
@@ -115,4 +115,4 @@ def _refuse(problem: str) -> dict[str, Any]:
 
 
 def _cut(text: str) -> str:
-    return secret_shapes.mask_secrets(" ".join(text.split())[:_LONGEST])
+    return secret_shapes.mask_secrets(" ".join(text.split())[:_MAX_LENGTH])

@@ -22,12 +22,12 @@ _RELEASE = frozenset({"auto", "off", "none", "release"})
 _IN_PATH = re.compile(r"[^\s,:;]*[/\\]|[\w-]*\.\w")
 """What follows a name that is part of a path."""
 _WORD = re.compile(r"[^\W_]+")
-_MOST_WORDS = 8
-_LEAST_PART = 2
+_MAX_WORDS = 8
+_MIN_PART = 2
 PINNED = "it is pinned to this chat"
 EACH_CHOOSES = "Each message chooses its role again."
 _SHOWN = 12
-_LONGEST = 60
+_MAX_LENGTH = 60
 
 
 class _Named(NamedTuple):
@@ -125,7 +125,7 @@ def _find(active: Active, text: str, *, whole: bool = False) -> _Named:
 
     The words are on one line. With `whole`, the complete string is the name.
     """
-    words = list(_WORD.finditer(text.split("\n", maxsplit=1)[0]))[: None if whole else _MOST_WORDS]
+    words = list(_WORD.finditer(text.split("\n", maxsplit=1)[0]))[: None if whole else _MAX_WORDS]
     roles = list(active.bundle.roles.values())
     titles = [(role, (_split_words(role.role_id), _split_words(role.role_name))) for role in roles]
     for fits in (_is_all, _is_part):
@@ -152,11 +152,11 @@ def _is_all(words: Sequence[str], name: Sequence[str]) -> bool:
 def _is_part(words: Sequence[str], name: Sequence[str]) -> bool:
     """Whether each word begins a word of the name, in order."""
     left = iter(name)
-    return all(len(word) >= _LEAST_PART and any(each.startswith(word) for each in left) for word in words)
+    return all(len(word) >= _MIN_PART and any(each.startswith(word) for each in left) for word in words)
 
 
 def _explain_no_match(active: Active, name_text: str, roles: Sequence[bundles.BundleRole]) -> str:
-    name_text = " ".join(name_text.split())[:_LONGEST]
+    name_text = " ".join(name_text.split())[:_MAX_LENGTH]
     if roles:
         return f"`{name_text}` fits {_list(roles)}. Name one of them."
     known: dict[str, dict[str, bundles.BundleRole]] = {}

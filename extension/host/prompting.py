@@ -19,8 +19,8 @@ from .saying import say_once
 from .tool_section import Trimmed, trim_section
 from .tool_texts import ToolText, read_tool_texts
 
-_MOST_ENTRIES = 32
-_MOST_QUESTIONS = 32
+_MAX_ENTRIES = 32
+_MAX_QUESTIONS = 32
 _SHOWN = 6
 _MCP_ENTRY = re.compile(r'\A## "Remote \(MCP Server\) Agent Tools" available:')
 _SKILLS_ENTRY = re.compile(r"\A\s*#+ (?:available )?skills\s[^#]*\bskills_tool\b", re.IGNORECASE)
@@ -209,8 +209,8 @@ def _trim(
         memory.texts_read = place not in _texts
         memory.tool_texts = _read(active, agent, place) if memory.texts_read else _texts[place]
     known = _trimmed.get(question)
-    if known is None or len(known) > _MOST_ENTRIES:
-        if len(_trimmed) > _MOST_QUESTIONS:
+    if known is None or len(known) > _MAX_ENTRIES:
+        if len(_trimmed) > _MAX_QUESTIONS:
             _trimmed.clear()
         known = _trimmed[question] = {}
     results = _trim_all(active, memory, role, entries, known)
@@ -228,7 +228,7 @@ def _trim(
 
 
 def _read(active: Active, agent: Any, place: PromptKey) -> list[ToolText]:
-    if len(_texts) > _MOST_QUESTIONS:
+    if len(_texts) > _MAX_QUESTIONS:
         _texts.clear()
     _texts[place] = read_tool_texts(agent, active.bundle.tools.keys())
     return _texts[place]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-_MOST_TASK = 4_000
+_MAX_TASK = 4_000
 
 
 def get_message(agent: Any) -> Any:
@@ -29,7 +29,7 @@ def read_task(agent: Any) -> str:
         content = content.get("user_message") or content.get("user_intervention") or content.get("message")
     if isinstance(content, list):
         content = " ".join(str(each) for each in content)
-    return content[:_MOST_TASK] if isinstance(content, str) else ""
+    return content[:_MAX_TASK] if isinstance(content, str) else ""
 
 
 def is_intervention(agent: Any) -> bool:

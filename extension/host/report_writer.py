@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from .runtime import report_files, salute_format
 
-_MOST_WAITING = 100
+_MAX_WAITING = 100
 _IDLE = 30.0
 """Seconds after which the thread ends."""
 _BETWEEN_CLEANING = 60.0
@@ -26,7 +26,7 @@ class _Writer:
     """The writer thread of one process and its queue. After a fork, a process starts a new one."""
 
     waiting: deque[tuple[str, salute_format.Report]] = field(
-        default_factory=lambda: deque(maxlen=_MOST_WAITING)
+        default_factory=lambda: deque(maxlen=_MAX_WAITING)
     )
     changed: threading.Condition = field(default_factory=threading.Condition)
     running: bool = False

@@ -17,8 +17,8 @@ _NOTHING = {"loaded": None, "last_error": None, "since": None}
 _status: dict[str, dict[str, Any]] = {}
 _of_files: set[str] = set()
 _told: set[tuple[str, str]] = set()
-_MOST_TOLD = 1_000
-_LONGEST_HEADING = 110
+_MAX_TOLD = 1_000
+_MAX_HEADING_LENGTH = 110
 """Maximum length of a heading after the mark of orgkernel. Hosts show 120 characters."""
 
 
@@ -29,9 +29,9 @@ def say(agent: Any, heading: str, *, content: str = "", kind: str = "info") -> N
     Secrets are masked.
     """
     heading, content = secret_shapes.mask_secrets(heading), secret_shapes.mask_secrets(content)
-    if len(heading) > _LONGEST_HEADING:
+    if len(heading) > _MAX_HEADING_LENGTH:
         content = f"{heading}\n{content}".rstrip("\n")
-        heading = f"{heading[:_LONGEST_HEADING].rpartition(' ')[0] or heading[:_LONGEST_HEADING]}…"
+        heading = f"{heading[:_MAX_HEADING_LENGTH].rpartition(' ')[0] or heading[:_MAX_HEADING_LENGTH]}…"
     agent.context.log.log(type=kind, heading=f"[ORG] {heading}", content=content)
 
 
@@ -46,7 +46,7 @@ def say_trouble(agent: Any, text: str) -> None:
     """Log an error once in each chat, as a warning."""
     key = (str(getattr(agent.context, "id", "")), text)
     if key not in _told:
-        if len(_told) >= _MOST_TOLD:
+        if len(_told) >= _MAX_TOLD:
             _told.clear()
         _told.add(key)
         say(agent, text, kind="warning")

@@ -19,7 +19,7 @@ from .runtime import neighbors, pace, report_files, signals, steering_words, sup
 from .saying import say
 
 _posts: dict[tuple[str, str], steering_words.PostInChainOfCommand] = {}
-_MOST_POSTS = 1_000
+_MAX_POSTS = 1_000
 _reports: dict[str, tuple[tuple[int, int, int] | None, Mapping[str, Any] | None]] = {}
 
 
@@ -115,7 +115,7 @@ def _supervise(
 def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInChainOfCommand:
     key = (active.bundle.checksum, role.role_id)
     if key not in _posts:
-        if len(_posts) >= _MOST_POSTS:
+        if len(_posts) >= _MAX_POSTS:
             _posts.clear()
         _posts[key] = _build_post(active, role)
     return _posts[key]

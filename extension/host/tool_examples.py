@@ -17,7 +17,7 @@ _FENCE = ("~~~", "```")
 _ARGUMENTS = re.compile(r"""["']?tool_args["']?\s*:""")
 _METHOD = re.compile(r"""["']?tool_name["']?\s*:\s*["']([^"'\n]+)""")
 _LAYOUT = re.compile(r"[\s,]+")
-_MOST_CAPTION = 60
+_MAX_CAPTION = 60
 
 
 def find_repeated(lines: Sequence[str], which: str) -> Iterator[range]:
@@ -55,4 +55,4 @@ def _find_caption(lines: Sequence[str], start: int) -> int:
     while at and not lines[at - 1].strip():
         at -= 1
     caption = lines[at - 1].strip() if at else ""
-    return at - 1 if re.match(r"\d+[.)]?\s", caption) and len(caption) <= _MOST_CAPTION else start
+    return at - 1 if re.match(r"\d+[.)]?\s", caption) and len(caption) <= _MAX_CAPTION else start

@@ -37,7 +37,7 @@ _FAILURES, _FAILURES_PER_SECOND = 20, 0.2
 # Signatures verified per address. Recently verified tokens are cached and not included.
 _VERIFICATIONS_PER_SECOND, _VERIFICATIONS_AT_ONCE = 200, 1_000
 # Number of cached credentials and addresses. The least recently used one is dropped first.
-_MOST_BUCKETS = 4_096
+_MAX_BUCKETS = 4_096
 _KEY_CALLER = "caller:"
 # Size of a burst, as seconds of the rate.
 _BURST_SECONDS = 2
@@ -128,7 +128,7 @@ class Rates:
     def _keep(self, name: str, left: float, now: float) -> None:
         self._buckets[name] = (left, now)
         self._buckets.move_to_end(name)
-        while len(self._buckets) > _MOST_BUCKETS:
+        while len(self._buckets) > _MAX_BUCKETS:
             self._buckets.popitem(last=False)
 
 

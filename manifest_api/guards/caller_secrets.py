@@ -21,9 +21,9 @@ from manifest_api.guards.middleware import HttpMiddleware
 from orgkernel.runtime.secret_shapes import map_secrets
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]{6,}")
-_MOST: Final = 256 * 1024
+_MAX_COUNT: Final = 256 * 1024
 """Maximum number of characters of a request that are searched."""
-_MOST_INLINE: Final = 4 * 1024
+_MAX_INLINE: Final = 4 * 1024
 """Length from which a request is searched in a thread, so that no other request waits."""
 
 
@@ -37,7 +37,7 @@ class CallerSecrets(HttpMiddleware):
 
         async def receive_noticing() -> Message:
             message = await receive()
-            if message["type"] == "http.request" and len(sent) < _MOST:
+            if message["type"] == "http.request" and len(sent) < _MAX_COUNT:
                 sent.extend(message.get("body", b""))
             return message
 
@@ -51,7 +51,7 @@ class CallerSecrets(HttpMiddleware):
                 body += message.get("body", b"")
                 if not message.get("more_body"):
                     request_lines = [*_list_address_lines(scope), *_list_body_lines(bytes(sent))]
-                    secrets = await _find_secrets("\n".join(request_lines)[:_MOST], body)
+                    secrets = await _find_secrets("\n".join(request_lines)[:_MAX_COUNT], body)
                     await _send_without(secrets, start, body, send)
 
         await self._app(scope, receive_noticing, send_without)
@@ -96,7 +96,7 @@ def find_request_secrets(request_text: str, answer: bytes) -> dict[str, str]:
 
 
 async def _find_secrets(request_text: str, answer: bytes) -> dict[str, str]:
-    if len(request_text) <= _MOST_INLINE:
+    if len(request_text) <= _MAX_INLINE:
         return find_request_secrets(request_text, answer)
     return await run_in_threadpool(find_request_secrets, request_text, answer)
 

@@ -19,7 +19,7 @@ from manifest_api.shapes import InvalidValue
 from orgkernel.decisions.access.request import AccessRequest
 
 _SUBJECT: Final = re.compile(r"[a-z]{1,20}:[!-+\--~]{1,150}")
-_MOST: Final = 16
+_MAX_COUNT: Final = 16
 """Maximum number of links of a chain."""
 
 
@@ -29,8 +29,8 @@ def read_delegation(request: Request, subject: str) -> AccessRequest:
     named, via = _read_subjects(delegation_headers, ON_BEHALF_OF), _read_subjects(delegation_headers, VIA)
     if len(named) > 1:
         raise _build_refusal(ON_BEHALF_OF, "names several subjects, but only one subject triggers a run")
-    if len(via) > _MOST:
-        raise _build_refusal(VIA, f"has more than {_MOST} links")
+    if len(via) > _MAX_COUNT:
+        raise _build_refusal(VIA, f"has more than {_MAX_COUNT} links")
     return AccessRequest(subject, "", "", on_behalf_of=named[0] if named else None, via=via)
 
 

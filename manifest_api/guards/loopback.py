@@ -22,7 +22,7 @@ _HOST = re.compile(
     r"(?:(?P<name>localhost)|(?P<address>[0-9.]+)|\[(?P<address6>[0-9a-f:.]+)\])(?::[0-9]{0,5})?"
 )
 # No name of this machine is longer, so longer ones are neither parsed nor remembered.
-_LONGEST = 100
+_MAX_LENGTH = 100
 
 
 def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str, str] | None:
@@ -46,7 +46,7 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str,
             f"the request has {len(head.hosts)} Host headers",
             "send one Host header that names this machine",
         )
-    if len(head.hosts[0]) > _LONGEST or not is_loopback_name(head.hosts[0]):
+    if len(head.hosts[0]) > _MAX_LENGTH or not is_loopback_name(head.hosts[0]):
         return (
             FOREIGN_HOST,
             f"the Host is {quote(head.hosts[0])}",

@@ -25,7 +25,7 @@ from orgkernel.runtime.regular_files import NotRegular, read_regular
 
 logger = logging.getLogger("orgkernel.server")
 
-_MOST_BYTES = 1024 * 1024
+_MAX_BYTES = 1024 * 1024
 _BETWEEN_SECONDS = 0.1
 """Seconds to wait when no connection can be accepted."""
 _CLOSING_SECONDS = 2.0
@@ -91,7 +91,7 @@ def read_certificate(files: TlsFiles) -> tuple[ssl.SSLContext, float]:
 def _read(path: str, what: str) -> str:
     """The content of a file. Raises `UsageError`."""
     try:
-        return read_regular(path, _MOST_BYTES).decode("ascii", "replace")
+        return read_regular(path, _MAX_BYTES).decode("ascii", "replace")
     except NotRegular:
         raise UsageError(
             f"the {what} {quote(path)} is not a regular file", "name a file in PEM form"

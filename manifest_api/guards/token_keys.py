@@ -38,12 +38,12 @@ MAX_AGE_SECONDS = 3_600.0
 """Seconds after which keys that could not be fetched again are no longer accepted."""
 LOOK_SECONDS = 1.0
 """Seconds between two looks at the time of the file."""
-MOST_WAITING = 64
+MAX_WAITING = 64
 """Tokens that wait for a fetch. Others with unknown key ids are refused at once."""
-_MOST_BYTES = 1_048_576
+_MAX_BYTES = 1_048_576
 # Members of private and symmetric keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4.1).
 _PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
-_LEAST_BITS = 2_048
+_MIN_BITS = 2_048
 
 
 class TokenKeys(Protocol):
@@ -136,7 +136,7 @@ def _is_long(key: dict[str, Any]) -> bool:
     modulus = key.get("n")
     if key.get("kty") != "RSA" or not isinstance(modulus, str):
         return True
-    return int.from_bytes(base64url_decode(modulus), "big").bit_length() >= _LEAST_BITS
+    return int.from_bytes(base64url_decode(modulus), "big").bit_length() >= _MIN_BITS
 
 
 class FileKeys:
@@ -231,7 +231,7 @@ class FetchedKeys:
         return self._tried_at + (SECONDS_AFTER_FAILURE if self._has_failed else FETCH_SECONDS) - now
 
     async def renew(self) -> bool:
-        if self._waiting >= MOST_WAITING:
+        if self._waiting >= MAX_WAITING:
             return False
         fetching = self._fetch()
         if fetching is None:
@@ -302,7 +302,7 @@ def fetch(url: str) -> bytes:
     with urllib.request.build_opener(_NoRedirect).open(url, timeout=FETCH_SECONDS) as response:
         while chunk := response.read1(65_536):
             content += chunk
-            if len(content) > _MOST_BYTES or time.monotonic() > end:
+            if len(content) > _MAX_BYTES or time.monotonic() > end:
                 raise ValueError("the answer is too large or too slow")
     return bytes(content)
 
@@ -317,7 +317,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 def read_keys(path: str) -> PyJWKSet:
     """The key set in a file. Raises `BadProject`."""
     try:
-        return build_key_set(msgspec.json.decode(read_regular(path, _MOST_BYTES)))
+        return build_key_set(msgspec.json.decode(read_regular(path, _MAX_BYTES)))
     except OSError as error:
         raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError, jwt.PyJWTError) as error:

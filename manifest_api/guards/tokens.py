@@ -36,9 +36,9 @@ _TYPES = ("jwt", "at+jwt")
 _END_OF_TIME = 1e12
 # Seconds for which a verified token is not verified again, and for which a refused one is refused at once.
 _VERIFIED_SECONDS, _REFUSED_SECONDS = 60.0, 10.0
-_MOST_REMEMBERED = 2_048
-_LONGEST = 8_192
-_LONGEST_NAME = 190
+_MAX_REMEMBERED = 2_048
+_MAX_LENGTH = 8_192
+_MAX_NAME_LENGTH = 190
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +215,12 @@ class TokenVerifier:
     def _remember(self, token: str, caller: Caller | None, seconds: float) -> None:
         now = self._clock()
         self._remembered[_compute_digest(token)] = (caller, now, now + seconds)
-        while len(self._remembered) > _MOST_REMEMBERED:
+        while len(self._remembered) > _MAX_REMEMBERED:
             self._remembered.popitem(last=False)
 
     def verify(self, token: str) -> Caller:
         """The caller with a token, by the keys that are known. Raises `UnfitToken`."""
-        if len(token) > _LONGEST:
+        if len(token) > _MAX_LENGTH:
             raise UnfitToken("it is too long")
         try:
             header = self._jwt.get_unverified_header(token)
@@ -290,7 +290,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _is_name(name: Any) -> bool:
-    return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST_NAME
+    return isinstance(name, str) and name.isprintable() and 0 < len(name) <= _MAX_NAME_LENGTH
 
 
 def _read_organizations(claim: Any) -> tuple[str, ...]:

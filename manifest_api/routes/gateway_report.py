@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["audit"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _DAY = 86_400.0
-_MOST_ROWS = 50_000
+_MAX_ROWS = 50_000
 """Rows of each kind that are read, so that one question cannot keep the store busy. The newest are read."""
 
 
@@ -65,7 +65,7 @@ async def get_gateway_report(
 
         terms = ReportTerms(since=now - days * _DAY, now=now, at_least=at_least * _DAY, often=often)
         decisions, uses = (
-            islice(read_audit(store, AuditFilter(since=terms.since, kind=kind)), _MOST_ROWS)
+            islice(read_audit(store, AuditFilter(since=terms.since, kind=kind)), _MAX_ROWS)
             for kind in ("decision", "usage")
         )
         return summarize_use(kernel, org_id, pins, decisions, uses, terms)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"([0-9]{1,9})([smhdw])")
-_WIDEST = 48
+_MAX_WIDTH = 48
 
 store_option = click.option(
     "--store", metavar="STORE",
@@ -227,4 +227,4 @@ def echo_record(form: str, record: Any, text: str) -> None:
 
 
 def _cut(cell: str) -> str:
-    return cell if len(cell) <= _WIDEST else f"{cell[: _WIDEST - 1]}…"
+    return cell if len(cell) <= _MAX_WIDTH else f"{cell[: _MAX_WIDTH - 1]}…"

@@ -7,20 +7,20 @@ from typing import Any, Final
 
 from .lazy_patterns import lazy_pattern
 
-LONGEST: Final = 256 * 1024
+MAX_LENGTH: Final = 256 * 1024
 """Maximum number of characters of a text."""
-DEEPEST: Final = 40
+MAX_DEPTH: Final = 40
 """Maximum number of parts of a key."""
 _NAME: Final = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_DEEP_KEY: Final = lazy_pattern(rf"(?<![A-Za-z0-9_-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{{DEEPEST}}}")
+_DEEP_KEY: Final = lazy_pattern(rf"(?<![A-Za-z0-9_-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{{MAX_DEPTH}}}")
 
 
 def parse_bounded_toml(text: str) -> dict[str, Any]:
     """The values of a text. Raises `tomllib.TOMLDecodeError`, also for a text beyond the limits."""
-    if len(text) > LONGEST:
-        raise tomllib.TOMLDecodeError(f"It has more than {LONGEST // 1024} KiB")
+    if len(text) > MAX_LENGTH:
+        raise tomllib.TOMLDecodeError(f"It has more than {MAX_LENGTH // 1024} KiB")
     if _DEEP_KEY.search(text):
-        raise tomllib.TOMLDecodeError(f"A key has more than {DEEPEST} parts")
+        raise tomllib.TOMLDecodeError(f"A key has more than {MAX_DEPTH} parts")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from re import Pattern
     from typing import Any
 
-MOST_CHARACTERS = 10_000
+MAX_CHARACTERS = 10_000
 PLAIN_PROGRAMS = "plain_programs.bin"
 PROGRAM_NAMES = "program_names.json"
-_MOST_NESTED = 20
+_MAX_NESTED = 20
 UNKNOWN_WORD = _UNKNOWN = "\x00"
 """A word, or text in it, that only a run shows."""
 _CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -266,7 +266,7 @@ def read_words(command: str) -> tuple[SimpleCommand, ...] | None:
     """The simple commands of a command, folded like names on a case-insensitive file system. None if the command could
     run other words.
     """
-    if len(command) > MOST_CHARACTERS or _CONTROL.search(command):
+    if len(command) > MAX_CHARACTERS or _CONTROL.search(command):
         return None
     reader = _Reader(command)
     try:
@@ -418,7 +418,7 @@ class _Reader:
         """The delimiters of here-documents, whether they are quoted, and whether tabs before them are ignored."""
         self._words: list[str] = []
         self._quoted: set[int] = set()
-        if depth > _MOST_NESTED:
+        if depth > _MAX_NESTED:
             raise _UnreadableCommand
 
     def read_list(self, end: str) -> None:
@@ -457,7 +457,7 @@ class _Reader:
     def _read_nested(self) -> None:
         """A list in parentheses, behind the opening one."""
         self._depth += 1
-        if self._depth > _MOST_NESTED:
+        if self._depth > _MAX_NESTED:
             raise _UnreadableCommand
         self.read_list(")")
         self._at += 1

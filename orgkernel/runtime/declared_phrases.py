@@ -29,11 +29,11 @@ _NAME: Final = 0.3
 """Strength of a word that only one role has in its name."""
 _SIMILAR: Final = 0.7
 """Strength of an example that has all words of the request, and no others. It falls with the share of common words."""
-_LEAST_SIMILAR: Final = 0.55
+_MIN_SIMILAR: Final = 0.55
 """The lowest share of common words, weighed by rarity, for a similar example."""
 _NEXT_ROLE: Final = 0.8
 """Factor for the next role of the same domain, in the order of dispatch."""
-_MOST_HOLDERS: Final = 96
+_MAX_HOLDERS: Final = 96
 _WIDER: Final = 2
 """So many other words may stand between the words of a trigger."""
 _FRAME: Final = frozenset(
@@ -233,7 +233,7 @@ def _find_similar(
     unknown = math.log(len(examples) + 1) + 0.1
     for each in stems:
         held = lookup.examples.get(each, ())
-        if len(held) <= _MOST_HOLDERS:
+        if len(held) <= _MAX_HOLDERS:
             for key, _ in held:
                 shared[key] += 1
     own = sum(lookup.rarity.get(each, unknown) for each in stems)
@@ -245,7 +245,7 @@ def _find_similar(
         common = theirs & stems.keys()
         amount = sum(lookup.rarity[each] for each in common)
         share = 2 * amount / (own + sum(lookup.rarity[each] for each in theirs))
-        if share < _LEAST_SIMILAR:
+        if share < _MIN_SIMILAR:
             continue
         role = examples[key]
         if role not in best or best[role].strength < _SIMILAR * share:

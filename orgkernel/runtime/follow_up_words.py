@@ -23,7 +23,7 @@ from .word_forms import clean, find_tokens, join_words
 
 WORDS: Final = "follow_up_words.json"
 """File with the words, next to this module."""
-_MOST_CHARACTERS: Final = 2_000
+_MAX_CHARACTERS: Final = 2_000
 _SHORTEST_COMMON_PART: Final = 6
 _WHOLE_STORY: Final = 4
 """So many objects of its own before a pronoun make it point to one of them."""
@@ -60,8 +60,8 @@ class MessageSigns(NamedTuple):
 
 def read_signs(message: str) -> MessageSigns:
     """Read the signs of a message. Never raises, and takes bounded time for any text."""
-    message = message[:_MOST_CHARACTERS]
-    text = clean(message, _MOST_CHARACTERS).lower()
+    message = message[:_MAX_CHARACTERS]
+    text = clean(message, _MAX_CHARACTERS).lower()
     words = _WORD.findall(text)
     language = find_language(text)
     vocabulary = _get_vocabulary(language)
@@ -103,7 +103,7 @@ def _is_mostly(talk: str, words: int) -> bool:
 @lru_cache(maxsize=2_048)
 def extract_objects(text: str) -> tuple[str, ...]:
     """The stems of the words that say what a text is about, each once: without words that occur in any task."""
-    text = join_words(clean(text.replace("_", " "), _MOST_CHARACTERS))
+    text = join_words(clean(text.replace("_", " "), _MAX_CHARACTERS))
     language = find_language(text)
     general = _get_vocabulary(language).words("general") | _get_vocabulary(language).words("work_nouns")
     stems = (

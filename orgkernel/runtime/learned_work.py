@@ -27,9 +27,9 @@ NO_WORK: Final = frozenset(("talk", "other"))
 """Labels without work: small talk, and texts about private life, other trades, or mere mentions of work."""
 ROWS: Final = 1 << 14
 """Number of rows for words and pairs, and for parts of words. Features that share a row cannot be distinguished."""
-_MOST_CHARACTERS: Final = 1_500
-_MOST_WORDS: Final = 160
-_SHORTEST, _LONGEST = 3, 5
+_MAX_CHARACTERS: Final = 1_500
+_MAX_WORDS: Final = 160
+_MIN_LENGTH, _MAX_LENGTH = 3, 5
 _WORD: Final = lazy_pattern(r"[^\W_]+(?:'[a-z]+)?|[?!{}\[\]<>=:#/]")
 _DIGITS: Final = lazy_pattern(r"\d+")
 
@@ -65,8 +65,8 @@ def compute_checksum(triggers: Iterable[str]) -> int:
 
 def split(text: str) -> list[str]:
     """The words and signs of a message, as features of the model."""
-    words = _WORD.findall(text[:_MOST_CHARACTERS].lower())
-    return ["^", *(_DIGITS.sub("0", word) for word in words[:_MOST_WORDS]), "$"]
+    words = _WORD.findall(text[:_MAX_CHARACTERS].lower())
+    return ["^", *(_DIGITS.sub("0", word) for word in words[:_MAX_WORDS]), "$"]
 
 
 def find_rows(text: str) -> tuple[set[int], set[int]]:
@@ -87,7 +87,7 @@ def _find_rows_of_parts(word: str) -> tuple[int, ...]:
 
 
 def _iterate_parts(word: str) -> Iterator[str]:
-    for length in range(_SHORTEST, _LONGEST + 1):
+    for length in range(_MIN_LENGTH, _MAX_LENGTH + 1):
         for start in range(len(word) - length + 1):
             yield word[start : start + length]
 

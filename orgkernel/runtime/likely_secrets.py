@@ -275,7 +275,7 @@ _ORDINARY: Final = (
     "num",
 )  # fmt: skip
 _SEPARATORS: Final = (" ", "_", ".", "-")
-_LONGEST_ORDINARY: Final = 20
+_MAX_ORDINARY_LENGTH: Final = 20
 """Number of characters before a name that are searched for the name of an ordinary key."""
 _HINTS: Final = (
     "pass", "pwd", "pw", "kennwort", "contrase", "senha", "key", "secret", "token", "credential", "sig",
@@ -399,7 +399,7 @@ def _is_secret(way: str, name: re.Match[str], match: re.Match[str], text: str, v
     if _REFERENCE.match(value) or value.lower() in _WORDS or (not quoted and _CODE.match(value)):
         return False
     # A primary key or a next-page token is not a secret.
-    if ends_in(text[max(0, name.start() - _LONGEST_ORDINARY) : name.start()].lower(), _ORDINARY):
+    if ends_in(text[max(0, name.start() - _MAX_ORDINARY_LENGTH) : name.start()].lower(), _ORDINARY):
         return False
     if way == "option" and value.isupper() and value.isalpha():
         return False  # `--password FILE` in the usage of a command

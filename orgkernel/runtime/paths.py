@@ -26,9 +26,9 @@ from typing import Final, NamedTuple
 
 from .lazy_patterns import lazy_pattern
 
-MOST_CHARACTERS: Final = 4096
+MAX_CHARACTERS: Final = 4096
 """Maximum length. A longer path cannot be compared, because no host opens it."""
-MOST_NAMES: Final = 256
+MAX_NAMES: Final = 256
 ANYWHERE: Final = "**"
 
 _DRIVE: Final = lazy_pattern(r"[A-Za-z]:")
@@ -71,7 +71,7 @@ def read_path(path: str, root: str | None = None) -> FilePath | None:
     >>> read_path("../a.md"), read_path("~/a.md", "/repo"), read_path("a\\b", "/repo")
     (None, None, None)
     """
-    if not path or len(path) > MOST_CHARACTERS or path != path.strip() or not path.isprintable():
+    if not path or len(path) > MAX_CHARACTERS or path != path.strip() or not path.isprintable():
         return None
     if _REPLACED.search(path) or _ALTERNATIVES.issubset(path) or _has_hidden_separator(path):
         return None
@@ -120,7 +120,7 @@ def _walk(start: str, above: tuple[str, ...], path: str) -> FilePath | None:
             if not name.strip(". "):
                 return None
             names.append(name)
-    return FilePath(start, tuple(names)) if len(names) <= MOST_NAMES else None
+    return FilePath(start, tuple(names)) if len(names) <= MAX_NAMES else None
 
 
 def _has_hidden_separator(path: str) -> bool:

@@ -20,7 +20,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _OPEN_FILES = ("/dev/", "/proc/")
 _MEMORY = "/dev/shm/"
 """A RAM file system, whose files are regular."""
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 FileIdentity = tuple[int, int, int, int]
 
 
@@ -81,7 +81,7 @@ def _require_regular(path: str, state: os.stat_result) -> None:
 def _refuse_open_files(path: str) -> None:
     """Refuse a link to a file that a process has open. Its target can be a regular file, but it is never a document."""
     here = path
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         try:
             here = os.path.join(os.path.dirname(here), os.readlink(here))
         except OSError:  # the end of the chain, or nothing there

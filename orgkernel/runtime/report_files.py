@@ -77,7 +77,7 @@ def _build_stem(role_id: str) -> str:
 
 LARGEST_FILE: Final = 1_000_000
 """Maximum size of a report in bytes. A normal report has a few thousand."""
-_MOST_NAMES: Final = 1_000
+_MAX_NAMES: Final = 1_000
 """Maximum number of copies of one role with the same microsecond."""
 
 
@@ -123,7 +123,7 @@ def write_report(folder: str, report: Report) -> Written:
 
 def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
     """Write the data under `final`, replacing it, or under the first free archive name. Raises `OSError`."""
-    for sequence in range(_MOST_NAMES):
+    for sequence in range(_MAX_NAMES):
         name = build_archive_name(report, sequence)
         temporary = os.path.join(folder, f".{name}{TEMPORARY}")
         try:
@@ -149,7 +149,7 @@ def _put(folder: str, final: str | None, report: Report, data: bytes) -> str:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise
-    raise FileExistsError(f"{_MOST_NAMES} copies already have this timestamp")
+    raise FileExistsError(f"{_MAX_NAMES} copies already have this timestamp")
 
 
 def remove_stale(folder: str, now: float, keep_seconds: float = KEEP_SECONDS) -> Removed:

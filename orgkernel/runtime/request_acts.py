@@ -45,7 +45,7 @@ COMMAND: Final = "~command"
 """The order to take charge of the whole."""
 _PHRASE: Final = 1.2
 """Weight of a phrase."""
-_LONGEST_GAP: Final = 7
+_MAX_GAP: Final = 7
 
 
 class Act(NamedTuple):
@@ -160,7 +160,7 @@ def _match_phrase(phrase: tuple[str, ...], stems: list[str], sentences: list[int
     places, place, most = [at], at + 1, 1
     for word in phrase[1:]:
         if word == GAP:
-            most = _LONGEST_GAP
+            most = _MAX_GAP
             continue
         end = min(place + most, len(stems))
         while place < end and stems[place] != word:

@@ -72,9 +72,9 @@ from .request_words import (
 from .spelling import correct_words
 from .word_forms import TextWord, clean, find_tokens, join_words, stem
 
-MOST_CHARACTERS: Final = 4_000
+MAX_CHARACTERS: Final = 4_000
 """Maximum number of characters that are read. The request usually comes before pasted text."""
-MOST_TOKENS: Final = 160
+MAX_TOKENS: Final = 160
 REQUEST, FRAGMENT, QUESTION_MOOD, STATEMENT = "request", "fragment", "question", "statement"
 _LAST_TOKENS: Final = 60
 _MAX_SMALL_TALK_WORDS: Final = 30
@@ -158,7 +158,7 @@ class _Reading:
 
 def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> RequestText:
     """Read a request. `terms` are the stems that roles use. Never raises, and takes bounded time for any text."""
-    text = clean(text, MOST_CHARACTERS)
+    text = clean(text, MAX_CHARACTERS)
     visit = find_visit(text)
     text = join_words(URL_PATTERN.sub(" ", text))
     material = TEXT_ORDER_PATTERN.match(text)
@@ -167,8 +167,8 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     language = find_language(text)
     polite = [match.span() for match in GREETING_PATTERN.finditer(text)]
     tokens = find_tokens(text)
-    if len(tokens) > MOST_TOKENS:  # the request is usually at the end of a story
-        tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
+    if len(tokens) > MAX_TOKENS:  # the request is usually at the end of a story
+        tokens = tokens[: MAX_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))
     rest = " ".join(_split_between(text, polite)).lower()

@@ -29,17 +29,17 @@ VERSION: Final = "1.0"
 STATES: Final = ("idle", "active", "waiting", "error_recovery", "escalating", "complete", "aborted")
 HEALTHS: Final = ("nominal", "degraded", "critical")
 
-LONGEST_TEXT: Final = 2_000
+MAX_TEXT_LENGTH: Final = 2_000
 """Maximum number of characters of a string, such as the task."""
-LONGEST_NAME: Final = 200
+MAX_NAME_LENGTH: Final = 200
 """Maximum number of characters of a name. A longer string could be a whole configuration that contains keys."""
-MOST_ITEMS: Final = 100
+MAX_ITEMS: Final = 100
 """Maximum number of entries of a list. The last ones are kept."""
 LARGEST: Final = 2**53
 """The largest integer that every JSON reader represents exactly."""
 
 
-def fit_text(value: object, longest: int = LONGEST_TEXT) -> str:
+def fit_text(value: object, longest: int = MAX_TEXT_LENGTH) -> str:
     """A string without secrets and lone surrogates, shortened to a length. `""` for any other value."""
     if not isinstance(value, str):
         return ""
@@ -50,7 +50,7 @@ def fit_text(value: object, longest: int = LONGEST_TEXT) -> str:
 
 def fit_name(value: object) -> str:
     """A name on one line. `""` for any other value."""
-    if not isinstance(value, str) or len(value) > LONGEST_NAME or not value.isprintable():
+    if not isinstance(value, str) or len(value) > MAX_NAME_LENGTH or not value.isprintable():
         return ""
     return _fit_known_name(value)
 
@@ -58,7 +58,7 @@ def fit_name(value: object) -> str:
 @lru_cache(maxsize=512)
 def _fit_known_name(name: str) -> str:
     """The same few names are asked for in each model call, and the search for secrets is most of the work."""
-    return fit_text(name, LONGEST_NAME)
+    return fit_text(name, MAX_NAME_LENGTH)
 
 
 def fit_count(value: object) -> int:
@@ -85,7 +85,7 @@ def fit_list(value: object) -> list[str]:
     """The last strings of a list in order, without duplicates."""
     if not isinstance(value, list | tuple):
         return []
-    texts = dict.fromkeys(fit_text(item) for item in value[-MOST_ITEMS:])
+    texts = dict.fromkeys(fit_text(item) for item in value[-MAX_ITEMS:])
     return [text for text in texts if text]
 
 

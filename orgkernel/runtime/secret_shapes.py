@@ -47,10 +47,10 @@ _HEADER: Final = lazy_pattern(r"\b(?i:(basic)|bearer)\s{1,3}([A-Za-z0-9+/_.~-]{8
 _IN_ADDRESS: Final = lazy_pattern(
     r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/:@\"'`]{0,200}:([^\s/@\"'`]{3,200})@[\w\[]"
 )
-_LEAST_REPEATED: Final = 8
+_MIN_REPEATED: Final = 8
 """Minimum length of a secret that is removed from answers. A shorter one could be part of any word."""
-_LEAST_ENTROPY: Final = 3.5
-_LONGEST_ORDINARY: Final = 40
+_MIN_ENTROPY: Final = 3.5
+_MAX_ORDINARY_LENGTH: Final = 40
 """Number of characters before an assignment that are searched for the name of an ordinary key."""
 _WHAT_ASSIGNED: Final = "a secret"
 # A digit among at least five letters and digits.
@@ -60,19 +60,19 @@ _DIGIT: Final = lazy_pattern(
 )
 _REST_OF_WORD: Final = lazy_pattern(r"\S*")
 _ALPHANUMERIC: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_LEAST_PART: Final = 5
-_LEAST_VARIETY: Final = 12
-"""Minimum number of different characters of a random value: eleven have less entropy than `_LEAST_ENTROPY`."""
-_LONGEST_NUMBER: Final = 8
+_MIN_PART: Final = 5
+_MIN_VARIETY: Final = 12
+"""Minimum number of different characters of a random value: eleven have less entropy than `_MIN_ENTROPY`."""
+_MAX_NUMBER_LENGTH: Final = 8
 """A random value has a part of at least five letters and digits. A number of at most eight digits is a date or a version."""
 _BEFORE: Final = 80
 """Number of characters before a value that are searched for its name. No name and separator is that long."""
-MOST_SEARCHED: Final = 256 * 1024
+MAX_SEARCHED: Final = 256 * 1024
 """Maximum cost of the search for secrets in one file, in characters: those near possible secrets, and a quarter of the rest."""
-MOST_FOUND: Final = 100
+MAX_FOUND: Final = 100
 """Maximum number of secrets that are reported for one file."""
 _SHARE_OF_REST: Final = 4
-_LONGEST_PIECE: Final = 64 * 1024
+_MAX_PIECE_LENGTH: Final = 64 * 1024
 """Maximum number of characters that are searched at once. Pieces of longer texts that have no sign of a secret cost little."""
 _OVERLAP: Final = 512
 UNSEARCHED: Final = "more text that could be a secret than is searched"
@@ -132,7 +132,7 @@ class SearchBudget:
     """What a search in one file may still cost."""
 
     def __init__(self) -> None:
-        self.left = MOST_SEARCHED
+        self.left = MAX_SEARCHED
         """The number of characters that may still be searched. Negative when there were more."""
 
     def take(self, characters: int) -> bool:
@@ -152,7 +152,7 @@ def find_secrets(text: str, name: str = "", budget: SearchBudget | None = None) 
         for each in find_secrets(plain, name, budget):
             yield each._replace(start=places[each.start], end=places[each.end - 1] + 1)
         return
-    if len(text) <= _LONGEST_PIECE:
+    if len(text) <= _MAX_PIECE_LENGTH:
         yield from _find_in_piece(text, name, budget)
         return
     yield from drop_overlaps(
@@ -173,7 +173,7 @@ def _cut(text: str) -> Iterator[tuple[int, int]]:
     """The pieces of a long text. They begin and end between words, if there are any, and overlap."""
     start = 0
     while start < len(text):
-        end = start + _LONGEST_PIECE
+        end = start + _MAX_PIECE_LENGTH
         if end < len(text):
             end = _find_space(text, end - _OVERLAP, end) or end
         yield start, min(end, len(text))
@@ -239,17 +239,17 @@ def _find_spans(text: str) -> Iterator[tuple[int, int]]:
     begin = end = after = 0
     while (digit := _DIGIT.search(text, after)) is not None:
         start, stop = digit.span()
-        least, most = max(after, start - _LONGEST_NUMBER), min(len(text), stop + _LONGEST_NUMBER)
+        least, most = max(after, start - _MAX_NUMBER_LENGTH), min(len(text), stop + _MAX_NUMBER_LENGTH)
         while start > least and text[start - 1] in _ALPHANUMERIC:
             start -= 1
         while stop < most and text[stop] in _ALPHANUMERIC:
             stop += 1
         after = stop
-        if stop - start <= _LONGEST_NUMBER and text[start:stop].isdigit():
+        if stop - start <= _MAX_NUMBER_LENGTH and text[start:stop].isdigit():
             continue
         start = max(end, _find_space(text, end, start))
         after = stop = _REST_OF_WORD.match(text, stop).end()  # type: ignore[union-attr]
-        if stop - start < _LEAST_VARIETY or len(set(text[start:stop])) < _LEAST_VARIETY:
+        if stop - start < _MIN_VARIETY or len(set(text[start:stop])) < _MIN_VARIETY:
             continue
         # Neighboring spans are merged, so no part of a text is searched twice.
         if end and start - _BEFORE <= end:
@@ -276,7 +276,7 @@ def _find_values(text: str, name: str, spans: Iterable[tuple[int, int]]) -> Iter
     for start, end in spans:
         near = text[start:end].lower()
         for match in _ASSIGNED.finditer(text, start, end) if any(word in near for word in _WORDS) else ():
-            named = text[max(0, match.start() - _LONGEST_ORDINARY) : match.end(1)]
+            named = text[max(0, match.start() - _MAX_ORDINARY_LENGTH) : match.end(1)]
             value = match[2].rstrip(".,;:!?)]}>")
             is_quoted = text[match.start(2) - 1] in _QUOTES
             if _is_assigned(named, value) and (is_quoted or not _CALL.match(value)):
@@ -325,9 +325,9 @@ def masked(what: str) -> str:
 
 
 def _replace(text: str, say: Callable[[int, int, int, str], str]) -> str:
-    if len(text) > MOST_SEARCHED:
+    if len(text) > MAX_SEARCHED:
         # What cannot be searched within a second is masked as a whole.
-        cut = _find_space(text, MOST_SEARCHED - _OVERLAP, MOST_SEARCHED) or MOST_SEARCHED
+        cut = _find_space(text, MAX_SEARCHED - _OVERLAP, MAX_SEARCHED) or MAX_SEARCHED
         return _replace(text[:cut], say) + say(cut, len(text), 0, UNSEARCHED)
     spans = _list_spans(text)
     if not spans:
@@ -376,9 +376,7 @@ def map_secrets(text: str) -> dict[str, str]:
     if may_hold_secrets(text):
         masks |= {text[each.start : each.end]: masked(each.what) for each in find_secrets(text)}
     # The longest first, because part of it can be a secret too.
-    return {
-        each: masks[each] for each in sorted(masks, key=len, reverse=True) if len(each) >= _LEAST_REPEATED
-    }
+    return {each: masks[each] for each in sorted(masks, key=len, reverse=True) if len(each) >= _MIN_REPEATED}
 
 
 def is_secret(text: str, name: str) -> bool:
@@ -395,7 +393,7 @@ def _is_assigned(name: str, value: str) -> bool:
 
 def _is_ordinary(name: str) -> bool:
     """Whether a name ends in that of a key or token that opens nothing."""
-    word = name[-_LONGEST_ORDINARY:].lower().removesuffix("s")
+    word = name[-_MAX_ORDINARY_LENGTH:].lower().removesuffix("s")
     before = word.removesuffix("key") if word.endswith("key") else word.removesuffix("token")
     return before != word and ends_in(before, _ORDINARY)
 
@@ -421,14 +419,14 @@ def _is_random(value: str) -> bool:
         or _NOT_RANDOM.match(value)
     ):
         return False
-    if len(set(value)) < _LEAST_VARIETY:
+    if len(set(value)) < _MIN_VARIETY:
         return False
     parts = re.split(r"[^A-Za-z0-9]+", value)
     if all(
-        part.isalpha() or len(part) < _LEAST_PART or (part.isdigit() and len(part) <= _LONGEST_NUMBER)
+        part.isalpha() or len(part) < _MIN_PART or (part.isdigit() and len(part) <= _MAX_NUMBER_LENGTH)
         for part in parts
     ):
         return False  # words, versions and dates: an id or a variable name
     counts = Counter(value).values()
     entropy = -sum(count / len(value) * math.log2(count / len(value)) for count in counts)
-    return entropy >= _LEAST_ENTROPY
+    return entropy >= _MIN_ENTROPY

@@ -13,8 +13,8 @@ from .request_words import COMMON_WORDS, STOP_WORDS
 from .word_forms import TextWord, stem
 from .word_topics import list_known_words, map_groups_by_stem, map_trades_by_stem
 
-_MOST_CORRECTED: Final = 8
-_LONGEST: Final = 20
+_MAX_CORRECTED: Final = 8
+_MAX_LENGTH: Final = 20
 _SHORT: Final = frozenset(("the", "and", "fix", "for", "you", "not", "can"))
 """Misspelled words of three letters. Other short words are never corrected, because ordinary words such as `won`
 would be changed."""
@@ -22,12 +22,12 @@ would be changed."""
 
 def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> list[TextWord]:
     """Replace words that differ in one letter from a word of the lists or of roles."""
-    left = _MOST_CORRECTED
+    left = _MAX_CORRECTED
     words = list(tokens)
     for at, token in enumerate(tokens):
         word = token.text
         if (
-            not 3 <= len(word) <= _LONGEST
+            not 3 <= len(word) <= _MAX_LENGTH
             or token.part
             or not (word.isascii() and word.isalpha())
             or not left

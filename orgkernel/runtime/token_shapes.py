@@ -110,7 +110,7 @@ _PRIVATE_KEY: Final = next(shape for shape in TOKEN_SHAPES if _KEY in shape.mark
 _HASH: Final = next(shape for shape in TOKEN_SHAPES if "$apr1$" in shape.marks)
 _OUTSIDE_RUNS: Final = (_PRIVATE_KEY, _HASH)
 """The shapes with other characters than those of `_LONG`."""
-_LEAST_VARIETY: Final = 8
+_MIN_VARIETY: Final = 8
 """Minimum number of different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 SHORTEST_REFUSED: Final = 18
 """Minimum length of a refused token. All tokens except private keys and hashes consist of the characters of `_LONG`."""
@@ -168,7 +168,7 @@ def find_masked(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_varied(token: str) -> bool:
-    return len(set(token)) >= _LEAST_VARIETY and not token.endswith("EXAMPLE")
+    return len(set(token)) >= _MIN_VARIETY and not token.endswith("EXAMPLE")
 
 
 @cache

@@ -201,7 +201,7 @@ class _Reading:
 
 _checked: dict[int, TriggerTree] = {}
 """Trees that passed the check. They are kept alive, so no other tree gets the same identity."""
-_MOST_CHECKED: Final = 1_000
+_MAX_CHECKED: Final = 1_000
 
 
 def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict:
@@ -211,7 +211,7 @@ def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict
     """
     if _checked.get(id(tree), _checked) is not tree:
         check_tree(tree)
-        if len(_checked) >= _MOST_CHECKED:
+        if len(_checked) >= _MAX_CHECKED:
             _checked.clear()
         _checked[id(tree)] = tree
     reading = _Reading(observation)

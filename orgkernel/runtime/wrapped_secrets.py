@@ -28,15 +28,15 @@ _ENCODED: Final = lazy_pattern(
     rf"[A-Za-z0-9+/_-]{{{_SHORTEST},}}(?:(?:\\n|\r?\n[ \t]*)[A-Za-z0-9+/_-]{{2,}})*={{0,2}}"
 )
 _BREAKS: Final = lazy_pattern(r"\\n|\s+")
-_MOST_DECODED: Final = 1024 * 1024
-_DEEPEST: Final = 2
+_MAX_DECODED: Final = 1024 * 1024
+_MAX_DEPTH: Final = 2
 
 
-def find_wrapped(text: str, depth: int = _DEEPEST) -> Iterator[tuple[int, int, str]]:
+def find_wrapped(text: str, depth: int = _MAX_DEPTH) -> Iterator[tuple[int, int, str]]:
     """The parts of a text whose decoded form has a token: start, end and kind. Base64 within Base64 is decoded, too."""
     if text.encode("latin-1", "replace").translate(_CLASSES).find(_LONG) < 0:
         return
-    left = _MOST_DECODED
+    left = _MAX_DECODED
     for match in _ENCODED.finditer(text):
         left -= len(match[0])
         if left < 0:

@@ -18,8 +18,8 @@ SETTINGS: Final = "x_orgkernel"
 """The part of `active.json` that configures the host and not the organization."""
 
 
-_MOST_ROLES: Final = 1_000
-_MOST_BELOW: Final = 500
+_MAX_ROLES: Final = 1_000
+_MAX_BELOW: Final = 500
 
 
 def list_written_roles(document: Mapping[str, Any]) -> list[str]:
@@ -28,13 +28,13 @@ def list_written_roles(document: Mapping[str, Any]) -> list[str]:
     if not isinstance(hierarchy, dict):
         return []
     below = (each for entry in hierarchy.values() for each in _list_subordinates(entry))
-    return [each for each in dict.fromkeys((*hierarchy, *below)) if _is_plain(each)][:_MOST_ROLES]
+    return [each for each in dict.fromkeys((*hierarchy, *below)) if _is_plain(each)][:_MAX_ROLES]
 
 
 def _list_subordinates(entry: object) -> list[str]:
     subordinates = entry.get("subordinates") if isinstance(entry, dict) else None
     return (
-        [each for each in subordinates[:_MOST_BELOW] if isinstance(each, str)]
+        [each for each in subordinates[:_MAX_BELOW] if isinstance(each, str)]
         if isinstance(subordinates, list)
         else []
     )

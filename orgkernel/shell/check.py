@@ -12,7 +12,7 @@ from orgkernel.shell.catalog import CommandPrograms, read_shipped_programs
 from orgkernel.shell.interpreter import CatalogedPrograms
 from orgkernel.shell.marks import PRIVATE, ShellWord
 from orgkernel.shell.ownership import Ground, Ownership
-from orgkernel.shell.reader import MOST_CHARACTERS, Reader
+from orgkernel.shell.reader import MAX_CHARACTERS, Reader
 from orgkernel.shell.readers import READERS
 from orgkernel.shell.verdict import (
     CommandCheck,
@@ -157,8 +157,8 @@ def _list_doubts(command: str) -> Iterator[str]:
 
 
 def _unreadable(command: str) -> str:
-    if len(command) > MOST_CHARACTERS:
-        return f"the command is longer than {MOST_CHARACTERS} characters"
+    if len(command) > MAX_CHARACTERS:
+        return f"the command is longer than {MAX_CHARACTERS} characters"
     if PRIVATE.search(command) or any(0xD800 <= ord(letter) <= 0xDFFF for letter in command):
         return "the command contains characters that no shell prints"
     if any(ord(letter) < 32 and letter not in "\n\t" for letter in command) or "\x7f" in command:

@@ -55,7 +55,7 @@ _SHOWN: Final = str.maketrans(
     }
 )
 _BRACES: Final = str.maketrans({OPEN: "{", COMMA: ",", CLOSE: "}"})
-MOST_ALTERNATIVES: Final = 64
+MAX_ALTERNATIVES: Final = 64
 
 
 class ShellWord(NamedTuple):
@@ -119,7 +119,7 @@ def _alternatives(text: str) -> list[str]:
         choices = each[start + 1 : end].split(COMMA)
         if len(choices) == 1:
             waiting.append(f"{each[:start]}{{{choices[0]}}}{each[end + 1 :]}")
-        elif len(done) + len(waiting) + len(choices) > MOST_ALTERNATIVES:
+        elif len(done) + len(waiting) + len(choices) > MAX_ALTERNATIVES:
             return [MANY]
         else:
             waiting += [each[:start] + choice + each[end + 1 :] for choice in reversed(choices)]

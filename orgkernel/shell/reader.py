@@ -39,18 +39,18 @@ from orgkernel.shell.marks import (
 from orgkernel.shell.ownership import Ground, Ownership, classify_owner, is_sink, join
 from orgkernel.shell.verdict import CommandPlace, DestructiveOperation, ProgramReading, UnreadPart
 
-MOST_CHARACTERS: Final = 10_000
-MOST_SCRIPTS: Final = 12
+MAX_CHARACTERS: Final = 10_000
+MAX_SCRIPTS: Final = 12
 """Maximum nesting of scripts in scripts: `sh -c "sh -c …"`."""
-MOST_NODES: Final = 60
+MAX_NODES: Final = 60
 """Maximum nesting of constructs in one script."""
-MOST_STEPS: Final = 10_000
-MOST_FINDINGS: Final = 100
-LONGEST_TEXT: Final = 20_000
+MAX_STEPS: Final = 10_000
+MAX_FINDINGS: Final = 100
+MAX_TEXT_LENGTH: Final = 20_000
 """Maximum length of an output or value. A longer one is unknown."""
 
-MOST_MISTAKES: Final = 3
-MOST_SYMBOLS: Final = 2_500
+MAX_MISTAKES: Final = 3
+MAX_SYMBOLS: Final = 2_500
 _REDIRECTIONS: Final = frozenset(("<", ">", ">>", ">|", "&>", "&>>", "<&", ">&", "<&-", ">&-", "<>"))
 _SYMBOL: Final = lazy_pattern(rb"[][<>|&;(){}$`!]")
 _RUN_OF_SYMBOLS: Final = lazy_pattern(rb"[][<>|&;(){}$`!'\"\\]{40}")
@@ -272,7 +272,7 @@ class Reader:
     def found(
         self, operation: str, message: str, words: Sequence[ShellWord], at: ShellWord, entry: str = ""
     ) -> None:
-        if len(self.operations) >= MOST_FINDINGS:
+        if len(self.operations) >= MAX_FINDINGS:
             return
         finding = DestructiveOperation(
             id=operation,
@@ -287,7 +287,7 @@ class Reader:
             self.operations.append(finding)
 
     def not_read(self, message: str, words: Sequence[ShellWord], at: ShellWord, entry: str = "") -> None:
-        if len(self.unread) >= MOST_FINDINGS:
+        if len(self.unread) >= MAX_FINDINGS:
             return
         part = UnreadPart(
             message=message,
@@ -333,7 +333,7 @@ class Reader:
 
     def run_text(self, word: ShellWord, args: Sequence[ShellWord] = (), stdin: str | None = None) -> str:
         """Read a script that is a word of another script, or the output of a program."""
-        if self._depth >= MOST_SCRIPTS:
+        if self._depth >= MAX_SCRIPTS:
             self.not_read("scripts are nested too deeply", (word,), word)
             return UNKNOWN
         if marks.is_unclear(word.text) and not word.text.strip(UNKNOWN + MANY + " \n\t"):
@@ -349,7 +349,7 @@ class Reader:
         return self._run(script, args, stdin)
 
     def _run(self, script: Script, args: Sequence[ShellWord], stdin: str | None = None) -> str:
-        if len(script.source) > 2 * MOST_CHARACTERS:
+        if len(script.source) > 2 * MAX_CHARACTERS:
             word = ShellWord("", script.start, script.end)
             self.not_read("the script is too long", (), word)
             return UNKNOWN
@@ -358,10 +358,10 @@ class Reader:
         self._script, self.ends_on_failure = script, False
         self._depth += 1
         try:
-            tree = None if self._steps > MOST_STEPS else parse_script(script.source)
+            tree = None if self._steps > MAX_STEPS else parse_script(script.source)
             # Mistakes take long to parse: a script with one is not read many times.
             self._steps += len(script.source) // 8 + (
-                MOST_STEPS // 8 if tree is None or tree.root_node.has_error else 0
+                MAX_STEPS // 8 if tree is None or tree.root_node.has_error else 0
             )
             if tree is None:
                 word = ShellWord("", script.start, script.end)
@@ -447,7 +447,7 @@ class Reader:
 
     def _visit(self, node: Node, stdin: str | None) -> str:
         self._steps += 1
-        if self._nesting >= MOST_NODES or self._steps > MOST_STEPS:
+        if self._nesting >= MAX_NODES or self._steps > MAX_STEPS:
             self._exhaust(ShellWord("", *self._script.place(node)))
             return UNKNOWN
         self._nesting += 1
@@ -820,7 +820,7 @@ class Reader:
         if not words:
             return ""
         self._steps += len(words)
-        if self._steps > MOST_STEPS:
+        if self._steps > MAX_STEPS:
             self._exhaust(words[0])
             return UNKNOWN
         first, args = words[0], words[1:]
@@ -838,7 +838,7 @@ class Reader:
         if function is not None and not (isinstance(function, str) and first.text in self._running):
             return self._call_function(first, args, stdin)
         name = first.text
-        if self._nesting >= MOST_NODES:
+        if self._nesting >= MAX_NODES:
             self.not_read("the command is too deeply nested to be read", words, first)
             return UNKNOWN
         folder, _, base = name.rpartition("/")
@@ -920,7 +920,7 @@ class Reader:
             elif child.child_count:
                 self._nesting += 1
                 try:
-                    if self._nesting < MOST_NODES:
+                    if self._nesting < MAX_NODES:
                         self._expressions(child, None)
                     else:
                         self._not_understood(child, "the command is too deeply nested to be read")
@@ -955,7 +955,7 @@ class Reader:
     def _text(self, node: Node, *, is_quoted: bool = False) -> str:
         """The text of a word with marks."""
         self._steps += 1
-        if self._nesting >= MOST_NODES or self._steps > MOST_STEPS:
+        if self._nesting >= MAX_NODES or self._steps > MAX_STEPS:
             self._visit(node, None)
             return UNKNOWN
         self._nesting += 1
@@ -1115,14 +1115,14 @@ def list_named_paths(text: str) -> Iterator[str]:
 
 def parse_script(source: bytes) -> Tree | None:
     """The tree of a script. None for text with mistakes on which the parser would spend too much time."""
-    if _RUN_OF_SYMBOLS.search(source) or len(_SYMBOL.findall(source)) > MOST_SYMBOLS:
+    if _RUN_OF_SYMBOLS.search(source) or len(_SYMBOL.findall(source)) > MAX_SYMBOLS:
         return None
     mistakes = 0
 
     def is_hopeless(_: int, has_error: bool) -> bool:
         nonlocal mistakes
         mistakes += has_error
-        return mistakes > MOST_MISTAKES
+        return mistakes > MAX_MISTAKES
 
     try:
         return Parser(_LANGUAGE).parse(lambda at, _: source[at : at + 4096], progress_callback=is_hopeless)
@@ -1195,7 +1195,7 @@ def _as_script(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else UNKNOWN
+    return text if len(text) <= MAX_TEXT_LENGTH else UNKNOWN
 
 
 def _source(node: Node | None) -> str:

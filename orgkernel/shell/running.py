@@ -15,7 +15,7 @@ from orgkernel.shell.check import read_command
 from orgkernel.shell.marks import is_known, shown
 from orgkernel.shell.verdict import UnreadPart
 
-_LONGEST = 60
+_MAX_LENGTH = 60
 
 
 class CommandRun(NamedTuple):
@@ -87,4 +87,4 @@ def _cut(words: tuple[str, ...]) -> str:
 
     text = mask_secrets(" ".join(words)).replace("`", "'")
     text = "".join(each if each.isprintable() else " " for each in text).strip()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}…"

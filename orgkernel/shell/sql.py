@@ -178,7 +178,7 @@ def _has_limit(tokens: Sequence[_Token], texts: Sequence[str]) -> bool:
     return bool(after) and after[0].kind == "number" and (len(after) == 1 or after[1].text == "RETURNING")
 
 
-MOST_TOKENS: Final = 400
+MAX_TOKENS: Final = 400
 _LITERALS: Final = ("text", "number")
 _COMPARED: Final = frozenset(("=", "<", ">", "<=", ">=", "!=", "<>"))
 
@@ -188,7 +188,7 @@ def _is_fixed(tokens: Sequence[_Token]) -> bool:
     if any(token.kind == "text" and PRIVATE.search(token.text) for token in tokens):
         return False
     kept: list[str] = []
-    for token in tokens[:MOST_TOKENS]:
+    for token in tokens[:MAX_TOKENS]:
         if token.kind in _LITERALS or token.text in ("NULL", "TRUE", "FALSE"):
             kept.append("v")
         elif token.kind == "name" or (token.kind == "word" and token.text not in _PREDICATE_WORDS):
@@ -217,7 +217,7 @@ def _is_fixed(tokens: Sequence[_Token]) -> bool:
     text = re.sub(r"ci\(v(,v)*\)|c~v", "P", text)
     while "(P)" in text or "P&P" in text:
         text = text.replace("(P)", "P").replace("P&P", "P")
-    return text == "P" and len(tokens) <= MOST_TOKENS
+    return text == "P" and len(tokens) <= MAX_TOKENS
 
 
 _PREDICATE_WORDS: Final = frozenset(("AND", "OR", "NOT", "IS", "LIKE", "ILIKE", "IN", "BETWEEN"))

@@ -17,7 +17,7 @@ from tree_sitter import Node
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell.catalog import find_shipped, read_exit_codes
-from orgkernel.shell.reader import MOST_CHARACTERS, parse_script
+from orgkernel.shell.reader import MAX_CHARACTERS, parse_script
 
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 _WRAPPERS: Final = frozenset(
@@ -48,7 +48,7 @@ _BINARY: Final[Mapping[type[ast.AST], Callable[[int, int], int]]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
     ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
 }  # fmt: skip
-_DEEPEST: Final = 60
+_MAX_DEPTH: Final = 60
 
 Codes = frozenset[int]
 PASS: Final[Codes] = frozenset({0})
@@ -78,8 +78,8 @@ def why_trivial(command: str) -> str:
         return "starts with `echo`, which only prints"
     if _SENTENCE.match(text):
         return "is a sentence, not a command"
-    if len(text) > MOST_CHARACTERS:
-        return f"is longer than {MOST_CHARACTERS:,} characters; put it into a script"
+    if len(text) > MAX_CHARACTERS:
+        return f"is longer than {MAX_CHARACTERS:,} characters; put it into a script"
     codes = _Script().codes(text)
     if codes is None:
         return "cannot be read as a shell command"
@@ -110,7 +110,7 @@ class _Script:
     def codes(self, text: str) -> Codes | None:
         """The exit codes of a script. None if it cannot be read."""
         tree = parse_script(text.encode("utf-8", "surrogatepass"))
-        if tree is None or tree.root_node.has_error or self._depth > _DEEPEST:
+        if tree is None or tree.root_node.has_error or self._depth > _MAX_DEPTH:
             return None
         ends = self._sequence(tree.root_node.children, PASS)
         return PASS | ends.out if self._passes_at_exit else ends.on | ends.out
@@ -152,7 +152,7 @@ class _Script:
     def _ends(self, node: Node, last: Codes) -> _Ends:
         self._depth += 1
         try:
-            if self._depth > _DEEPEST:
+            if self._depth > _MAX_DEPTH:
                 return _Ends(EITHER)
             kind = node.type
             if kind == "command":

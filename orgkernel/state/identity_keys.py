@@ -22,7 +22,7 @@ from orgkernel.state.rows import require_id
 from orgkernel.state.signing import Tokens
 
 _FOLDER = "identities"
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
 
 
 def copy_identities(checkpoints: str, target: str) -> None:
@@ -100,7 +100,7 @@ class IdentityKeys:
         """The keys of agents that were created here, keyed by agent id. An incomplete line is ignored."""
         keys_by_agent: dict[str, AgentKey] = {}
         with contextlib.suppress(FileNotFoundError):
-            for line in read_regular(self._agents, _MOST_BYTES).splitlines():
+            for line in read_regular(self._agents, _MAX_BYTES).splitlines():
                 with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
                     key = msgspec.json.decode(line, type=prepared(AgentKey))
                     keys_by_agent[key.agent_id] = key

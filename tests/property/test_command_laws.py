@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orgkernel.shell.check import check_command
 from orgkernel.shell.ownership import Ground
-from orgkernel.shell.reader import MOST_CHARACTERS
+from orgkernel.shell.reader import MAX_CHARACTERS
 
 DESTRUCTIVE = st.sampled_from(
     [
@@ -115,7 +115,7 @@ def test_owning_more_never_adds_an_operation(target: str, own: tuple[str, ...] |
         "(" * 9_000, "$(" * 5_000, "'" * 9_999, "<" * 9_999, "$)" * 5_000, "eval " * 1_900 + "ls", "{a,b}" * 1_900, "{a," * 3_000,
         "a=xx;" + 'a="$a$a";' * 500 + "eval $a", "f() { f; f; }; f", ":(){ :|:& };:", "rm -rf " + "/a " * 3_000, "{| a " * 2_000,
         "find " + "/a " * 1_500 + "-exec rm -rf {} + " * 250, "for a in 1 2 3 4 5 6 7 8 9;do " * 12 + "rm -rf /$a;" + "done;" * 12,
-        "x" * (MOST_CHARACTERS + 1), "sh -c '" * 1_400, "psql -c '" + "delete from x where " * 450 + "'", "\ue000",
+        "x" * (MAX_CHARACTERS + 1), "sh -c '" * 1_400, "psql -c '" + "delete from x where " * 450 + "'", "\ue000",
         "for i in 1 2 3 4 5 6 7 8 9; do for j in 1 2 3 4 5 6 7 8 9; do eval '" + "$) a " * 300 + "'; done; done",
     ],
 )  # fmt: skip

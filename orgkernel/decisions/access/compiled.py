@@ -157,7 +157,9 @@ class AccessTables:
             resource.has_file_scope = resource.opens_files and self.has_file_scopes
             resource.is_divided = self.policies.has_policies_about_parts(resource.kind, resource.id)
             resource.limits = find_limits_of(self.view.records.limits, resource.id)
-        resource.depends = self.policies.depends or bool(resource.limits) or bool(resource.input_limits)
+        resource.depends_on_circumstances = (
+            self.policies.depends_on_circumstances or bool(resource.limits) or bool(resource.input_limits)
+        )
         return self.resources.setdefault(resource.resource, resource), path
 
     def find_roles_with_stored_rows(self, state: StateView) -> frozenset[str]:

@@ -80,7 +80,7 @@ class TraceNote(NamedTuple):
 
 
 class Evaluation(Struct, eq=False):
-    """One request, the tables and state that decide it, and the three values that the layers move."""
+    """One request, the tables and state that decide it, and the three values that the layers change."""
 
     tables: AccessTables
     state: StateView
@@ -254,14 +254,14 @@ class Evaluation(Struct, eq=False):
 
 
 def evaluate(evaluation: Evaluation) -> Evaluation:
-    """Let every layer move the values: first the layers about the subject, then those about the run."""
-    moves = evaluate_subject(evaluation)
+    """Let every layer change the values: first the layers about the subject, then those about the run."""
+    compiled = evaluate_subject(evaluation)
     if evaluation.trace is not None:
-        _note(evaluation, moves, about_run=True)
+        _note(evaluation, compiled, about_run=True)
         return evaluation
     # Most requests state no run, and then most of these layers could change nothing.
-    for move in moves.in_run if is_of_run(evaluation.request, evaluation.state) else moves.outside_run:
-        move(evaluation)
+    for step in compiled.in_run if is_of_run(evaluation.request, evaluation.state) else compiled.outside_run:
+        step(evaluation)
     return evaluation
 
 
@@ -283,40 +283,40 @@ def is_of_run(request: AccessRequest, state: StateView) -> bool:
 def evaluate_subject(evaluation: Evaluation) -> CompiledLayers:
     """Evaluate a subject without the run it is part of. The result also limits what it can pass on."""
     subject, resource, state = evaluation.subject, evaluation.resource, evaluation.state
-    moves: CompiledLayers = resource.moves[subject.group].get(
+    compiled: CompiledLayers = resource.steps[subject.group].get(
         evaluation.action
-    ) or evaluation.tables.order.compile_moves(resource, evaluation.action, subject.group)
-    evaluation.required = moves.required
+    ) or evaluation.tables.order.compile_steps(resource, evaluation.action, subject.group)
+    evaluation.required = compiled.required
     # A lookup for every request would cost time, and few tools are essential for anyone.
     if resource.is_essential:
         evaluation.essential = resource.resource in subject.essential
-    assumed, steps = evaluation.assumed, moves.plain
+    assumed, steps = evaluation.assumed, compiled.plain
     if assumed is not None or ((state.grants or state.restrictions) and is_stored_for(state, subject.keys)):
         # Grants are looked up first, because other layers apply their waivers. Explanations list them last.
-        steps = moves.stored
+        steps = compiled.stored
         evaluation.has_stored = True
         evaluation.given = find_given(
             state.grants, subject.keys, resource, evaluation.path, evaluation.action, evaluation.tables.org_id,
             evaluation.tables.snapshot, evaluation.request.context, () if assumed is None else assumed.grants,
         )  # fmt: skip
     if evaluation.trace is None:
-        for move in steps:
-            move(evaluation)
+        for step in steps:
+            step(evaluation)
     else:
-        _note(evaluation, moves, about_run=False)
+        _note(evaluation, compiled, about_run=False)
     # Only after all layers is it known that nothing grants enough: which grant comes first must not matter.
-    if evaluation.granted < moves.required:
+    if evaluation.granted < compiled.required:
         evaluation.failing |= evaluation.missing
-    return moves
+    return compiled
 
 
-def _note(evaluation: Evaluation, moves: CompiledLayers, *, about_run: bool) -> None:
+def _note(evaluation: Evaluation, compiled: CompiledLayers, *, about_run: bool) -> None:
     assert evaluation.trace is not None
-    for layer, move in moves.all:
+    for layer, step in compiled.all:
         if layer.is_about_run is about_run:
-            if move is not None and (evaluation.has_stored or not layer.needs_stored_rows):
-                move(evaluation)
-            # A layer without a move gets a note too: a trace lists every layer, so a reader sees which ones had no
+            if step is not None and (evaluation.has_stored or not layer.needs_stored_rows):
+                step(evaluation)
+            # A layer without a step gets a note too: a trace lists every layer, so a reader sees which ones had no
             # effect.
             note = TraceNote(layer, evaluation.granted, evaluation.ceiling, evaluation.failing)
             evaluation.trace.append(note)

@@ -52,7 +52,7 @@ class ReasonCode(msgspec.Struct, frozen=True, eq=False):
     """Its bit in sums of codes. Bits are in no particular order."""
 
 
-Move = Callable[[Any], None]
+LayerStep = Callable[[Any], None]
 """A function that applies a layer to an evaluation, specialized for a target."""
 
 
@@ -78,7 +78,7 @@ class Target(NamedTuple):
         return resource.delegating or (resource.kind == "role" and self.action == HANDOFF)
 
 
-def _never_applies(target: Target) -> Move | None:
+def _never_applies(target: Target) -> LayerStep | None:
     return None
 
 
@@ -112,7 +112,7 @@ class AccessLayer(msgspec.Struct, frozen=True, eq=False):
     name: str
     codes: tuple[ReasonCode, ...] = ()
     """Its codes, in the order in which explanations list them."""
-    compile: Callable[[Target], Move | None] = _never_applies
+    compile: Callable[[Target], LayerStep | None] = _never_applies
     """Compile the layer for a target; None if it does not apply."""
     needs_stored_rows: bool = False
     """Whether it applies only if grants or restrictions are stored for the subject."""
@@ -144,16 +144,16 @@ class CompiledLayers(NamedTuple):
     """The compiled layers that apply to a target."""
 
     required: int
-    plain: tuple[Move, ...]
-    """Moves of layers about the subject, if no rows are stored for it."""
-    stored: tuple[Move, ...]
-    """Moves of layers about the subject, if rows are stored for it."""
-    in_run: tuple[Move, ...]
-    """Moves of layers about the run, for a request in a run."""
-    outside_run: tuple[Move, ...]
-    """Moves of layers about the run, for a request outside of a run."""
-    all: tuple[tuple[AccessLayer, Move | None], ...]
-    """Every layer, with its move if it applies."""
+    plain: tuple[LayerStep, ...]
+    """Steps of layers about the subject, if no rows are stored for it."""
+    stored: tuple[LayerStep, ...]
+    """Steps of layers about the subject, if rows are stored for it."""
+    in_run: tuple[LayerStep, ...]
+    """Steps of layers about the run, for a request in a run."""
+    outside_run: tuple[LayerStep, ...]
+    """Steps of layers about the run, for a request outside of a run."""
+    all: tuple[tuple[AccessLayer, LayerStep | None], ...]
+    """Every layer, with its step if it applies."""
     names: frozenset[str]
     """The names of the layers that apply."""
 
@@ -222,15 +222,15 @@ class LayerOrder:
             waivers = self._waivers[bits] = tuple(code.waiver for code in self.list_codes(bits))
         return waivers
 
-    def compile_moves(self, resource: Resource, action: str, group: SubjectGroup) -> CompiledLayers:
-        """The moves of the layers for a target. They are compiled once for each target."""
-        moves: CompiledLayers | None = resource.moves[group].get(action)
-        if moves is None:
+    def compile_steps(self, resource: Resource, action: str, group: SubjectGroup) -> CompiledLayers:
+        """The steps of the layers for a target. They are compiled once for each target."""
+        steps: CompiledLayers | None = resource.steps[group].get(action)
+        if steps is None:
             required = resource.required.get(action, FULL)
-            moves = self._compile(Target(resource, action, required, group))
+            steps = self._compile(Target(resource, action, required, group))
             if action in resource.required:  # invented actions must not fill the memory
-                resource.moves[group][action] = moves
-        return moves
+                resource.steps[group][action] = steps
+        return steps
 
     def _compile(self, target: Target) -> CompiledLayers:
         every = tuple(
@@ -242,17 +242,17 @@ class LayerOrder:
             )
             for layer in self.layers
         )
-        # Compiled once for each target. Layers that do not apply are dropped, so a decision runs only the remaining moves.
-        applying = [(layer, move) for layer, move in every if move is not None]
-        own = [(layer, move) for layer, move in applying if not layer.is_about_run]
+        # Compiled once for each target. Layers that do not apply are dropped, so a decision runs only the remaining steps.
+        applying = [(layer, step) for layer, step in every if step is not None]
+        own = [(layer, step) for layer, step in applying if not layer.is_about_run]
         return CompiledLayers(
             target.required,
-            tuple(move for layer, move in own if not layer.needs_stored_rows),
-            tuple(move for layer, move in own),
-            tuple(move for layer, move in applying if layer.is_about_run),
+            tuple(step for layer, step in own if not layer.needs_stored_rows),
+            tuple(step for layer, step in own),
+            tuple(step for layer, step in applying if layer.is_about_run),
             tuple(
-                move
-                for layer, move in applying
+                step
+                for layer, step in applying
                 if layer.is_about_run and (target.hands_off or not layer.needs_run)
             ),
             every,

@@ -249,13 +249,15 @@ class PolicyTable:
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
         self._sets: dict[tuple[object, ...], PolicySet] = {}
-        self.depends = any(policy.conditions for policy in self.policies)
+        self.depends_on_circumstances = any(policy.conditions for policy in self.policies)
         """Whether any policy depends on circumstances."""
         self.match_status = any(
             each.alert or each.watch for policy in self.policies for each in policy.conditions
         )
         """Whether any policy depends on the alert or the watch of the organization."""
-        self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
+        self.crew_depends_on_circumstances = any(
+            policy.conditions for policy in self.policies if _can_mean_crew(policy)
+        )
         """Whether any policy that could match a role or an agent depends on circumstances."""
 
     @classmethod

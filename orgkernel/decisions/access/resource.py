@@ -18,7 +18,7 @@ FULL = LEVEL["full"]
 MIN_LEVEL = 1
 """The lowest level that an action can require: a subject that is granted nothing has no access."""
 HANDOFF, ESCALATE, LOCK = "handoff", "escalate", "lock"
-_LONGEST_ACTION = 100
+_MAX_ACTION_LENGTH = 100
 WHOLE = ("use", "run")
 """The action words that request a tool as a whole, with all its actions."""
 
@@ -39,7 +39,7 @@ class Resource:
         "command_lists",
         "delegating",
         "departments",
-        "depends",
+        "depends_on_circumstances",
         "enabled",
         "exclusive",
         "has_file_scope",
@@ -49,7 +49,6 @@ class Resource:
         "kind",
         "levels",
         "limits",
-        "moves",
         "obliges",
         "opens_files",
         "optional_arguments",
@@ -59,6 +58,7 @@ class Resource:
         "required",
         "resource",
         "restricted_to",
+        "steps",
         "tier",
         "unknown",
     )  # fmt: skip
@@ -77,8 +77,8 @@ class Resource:
         """The position of a data tier."""
         self.levels: tuple[str, ...] = (*DATA_TIERS, DATA_TIERS[-1]) if kind == "data" else LEVELS
         """The names of its levels, lowest first."""
-        self.moves: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
-        """The compiled layers by group of subjects and action, filled by `LayerOrder.compile_moves`."""
+        self.steps: dict[str, dict[str, Any]] = {group: {} for group in GROUPS}
+        """The compiled layers by group of subjects and action, filled by `LayerOrder.compile_steps`."""
         self.enabled = True
         self.departments: frozenset[str] | None = None
         self.restricted_to: frozenset[str] | None = None
@@ -90,7 +90,7 @@ class Resource:
         """Whether using it hands work to others."""
         self.limits: tuple[Any, ...] = ()
         """The limits that count its calls."""
-        self.depends = False
+        self.depends_on_circumstances = False
         """Whether an answer about it can depend on circumstances that the caller has to state."""
         self.is_essential = False
         """Whether it is an essential tool of some role."""
@@ -137,7 +137,7 @@ class Resource:
         declared = () if self.tool is None else self.tool.required_levels
         # An undeclared name becomes an action that the resource does not have, which requires the full level.
         if not isinstance(named, str) or named not in declared:
-            return f"{self.action_argument}={named}"[:_LONGEST_ACTION]
+            return f"{self.action_argument}={named}"[:_MAX_ACTION_LENGTH]
         if action in WHOLE and action not in declared:
             return named
         # A caller cannot lower what its own input requires by naming a milder action beside it.

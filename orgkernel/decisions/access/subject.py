@@ -19,7 +19,7 @@ _MAX_CACHED_SETS = 64
 class Subject:
     """A subject with everything that does not depend on the state, the time or the request."""
 
-    __slots__ = ("_table", "bound", "chains_of_command", "deciding", "departments", "depends", "essential", "group", "has_rank", "identity",
+    __slots__ = ("_table", "bound", "chains_of_command", "deciding_policies", "departments", "depends_on_circumstances", "essential", "group", "has_rank", "identity",
                  "is_agent", "is_crew", "is_worker", "keys", "names", "open_to_probation", "policies", "rank", "sets", "subject",
                  "times")  # fmt: skip
 
@@ -69,9 +69,11 @@ class Subject:
         """Whether the roster states its rank, so stored trust alone does not change it."""
         self._table = table
         self.policies = table.find_matching(identity)
-        self.depends = any(policy.conditions for policy in self.policies)
+        self.depends_on_circumstances = any(policy.conditions for policy in self.policies)
         """Whether a policy about it depends on circumstances."""
-        self.deciding = None if self.depends else table.get_policy_set(choose_deciding(self.policies))
+        self.deciding_policies = (
+            None if self.depends_on_circumstances else table.get_policy_set(choose_deciding(self.policies))
+        )
         """The deciding policies; None if they depend on circumstances."""
         self.sets: dict[tuple[object, ...], PolicySet] = {}
         """Cached policies that decide, by the values of the circumstances."""
@@ -105,8 +107,8 @@ class Subject:
 
     def get_policy_set(self, context: AccessContext) -> PolicySet:
         """The policies that decide in these circumstances."""
-        if self.deciding is not None:
-            return self.deciding
+        if self.deciding_policies is not None:
+            return self.deciding_policies
         key = (
             context.channel, context.peer_kind, context.account, context.guild, context.hook_id, context.event_type,
             context.alert, context.watch,

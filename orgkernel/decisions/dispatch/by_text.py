@@ -34,7 +34,7 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.runtime.declared_phrases import build_trigger_key
 from orgkernel.runtime.languages import begin
 from orgkernel.runtime.learned_work import COMMAND, LEAD
-from orgkernel.runtime.request_text import MOST_CHARACTERS
+from orgkernel.runtime.request_text import MAX_CHARACTERS
 from orgkernel.runtime.text_index import (
     FIELDS,
     Evidence,
@@ -64,7 +64,7 @@ def decide_by_text(
     """The role that takes the task in a sentence. Takes bounded time for any text and never raises."""
     index = get_text_index(view)
     # The time for an answer must not grow with what a stranger sends.
-    query = text[:MOST_CHARACTERS]
+    query = text[:MAX_CHARACTERS]
     shown = len(index.roles) if all_considered else SHOWN_CANDIDATES + 1
     similar = None if embedder is None else find_similar(view, query, embedder)
     lacking = find_lacking(view, index, needs)

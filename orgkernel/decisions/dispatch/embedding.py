@@ -30,7 +30,7 @@ _FIELDS = frozenset(
     )
 )
 _NEAREST = 3
-_MOST_TEXTS = 40
+_MAX_TEXTS = 40
 """Per role, the strongest kinds first: a catalog can have hundreds of examples."""
 _DEVIATIONS = 2.0
 """The number of standard deviations above the average role at which a role is as similar as can be."""
@@ -96,7 +96,7 @@ def _list_texts(view: OrgView) -> tuple[list[str], list[int]]:
     sizes: list[int] = []
     for role_id in view.roles:
         sources = (each for each in find_sources(view, role_id) if each.field in _FIELDS)
-        own = [each.text.replace("_", " ") for each in islice(sources, _MOST_TEXTS)]
+        own = [each.text.replace("_", " ") for each in islice(sources, _MAX_TEXTS)]
         texts += [". ".join(own), *own]
         sizes.append(len(own) + 1)
     return texts, sizes

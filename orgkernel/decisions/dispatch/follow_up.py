@@ -18,7 +18,7 @@ from orgkernel.decisions.dispatch.task_state import PreviousTask
 from orgkernel.decisions.reasons import Reason, cite_edge
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.runtime.request_text import MOST_CHARACTERS
+from orgkernel.runtime.request_text import MAX_CHARACTERS
 from orgkernel.runtime.task_life import Task, Verdict, find_move_refusal, judge_message
 from orgkernel.runtime.text_index import rank_roles
 from orgkernel.runtime.utc import as_seconds, as_utc
@@ -47,7 +47,7 @@ def decide_follow_up(
         unknown = f"the previous task is ignored: role {quote(previous.role_id)} is not declared"
         return _add_task(own, Reason("PREVIOUS_ROLE_UNKNOWN", unknown), None)
     index = get_text_index(view)
-    query = text[:MOST_CHARACTERS]
+    query = text[:MAX_CHARACTERS]
     verdict = judge_message(
         index,
         query,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
-from orgkernel.runtime.paths import ANYWHERE, MOST_NAMES, fold
+from orgkernel.runtime.paths import ANYWHERE, MAX_NAMES, fold
 
 _SIMPLE_NAME: Final = lazy_pattern(r"[A-Za-z0-9_.@+=!^*?\[\]-]+")
 _ANY_CHARACTER: Final = lazy_pattern(r"\[!?\]?[^\]]*\]|[?]")
@@ -32,7 +32,7 @@ def read_simple_glob(text: str) -> _Names | None:
     (('src', '*.py'), ('**', '*.md'), None)
     """
     names = text.split("/")
-    if len(names) > MOST_NAMES:
+    if len(names) > MAX_NAMES:
         return None
     simple: list[str] = [ANYWHERE] if len(names) == 1 and not _WILD.isdisjoint(text) else []
     for name in names:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from orgkernel.runtime.lazy_patterns import lazy_pattern
-from orgkernel.runtime.paths import MOST_CHARACTERS, MOST_NAMES, fold
+from orgkernel.runtime.paths import MAX_CHARACTERS, MAX_NAMES, fold
 
 Key = tuple[str, ...]
 """The names of a path as they are compared."""
@@ -48,7 +48,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
     path = text.replace("\\", "/")
     if not path.strip():
         return BadPath("is empty")
-    if path != path.strip() or not path.isprintable() or len(path) > MOST_CHARACTERS:
+    if path != path.strip() or not path.isprintable() or len(path) > MAX_CHARACTERS:
         return BadPath("cannot be compared")
     if path.startswith("!"):
         return BadPath("is negated")
@@ -71,7 +71,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
         return BadPath("is a glob")
     # Folding can turn a character into a separator or into nothing, so the names are checked once more behind it.
     key = tuple(map(fold, names))
-    if len(names) > MOST_NAMES or any(not name or "/" in name or "\\" in name for name in key):
+    if len(names) > MAX_NAMES or any(not name or "/" in name or "\\" in name for name in key):
         return BadPath("cannot be compared")
     return ProjectPath(tuple(names), key)
 

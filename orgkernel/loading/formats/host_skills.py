@@ -23,7 +23,7 @@ from orgkernel.loading.sources import SKILL_KEY_PREFIXES, FileResult, get_skill_
 
 _KIND = "cognitive_skill"
 _FIRST = pack_mark(1, 1)
-_LONGEST_DESCRIPTION = 1024
+_MAX_DESCRIPTION_LENGTH = 1024
 # Fields that hosts read and that are not part of the standard. None of them restricts who has the skill.
 _MORE = (
     "agent", "argument-hint", "context", "disable-model-invocation", "effort", "hooks", "model", "user-invocable",
@@ -74,7 +74,7 @@ def _find_first_paragraph(body: str) -> str:
     """The first paragraph of a text that is no heading, or its first heading, on one line."""
     paragraphs = [" ".join(each.split()) for each in body.split("\n\n") if each.strip()]
     texts = (each for each in paragraphs if not each.startswith("#"))
-    return next(texts, paragraphs[0].lstrip("# ") if paragraphs else "")[:_LONGEST_DESCRIPTION]
+    return next(texts, paragraphs[0].lstrip("# ") if paragraphs else "")[:_MAX_DESCRIPTION_LENGTH]
 
 
 def _read_loosely(source: SourceText, ending: FrontMatterEnding | None) -> ParsedMarkdown | None:

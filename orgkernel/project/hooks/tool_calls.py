@@ -30,12 +30,12 @@ _PATH_OF: Final = {
 }
 READING_TOOLS: Final = {"Read": ("file_path",), "NotebookRead": ("notebook_path",), "Grep": ("path", "glob")}
 """The arguments of tools that only read with the files that they read."""
-_MOST_ENTRIES: Final = 5_000
+_MAX_ENTRIES: Final = 5_000
 """Number of files below a folder that are looked at."""
 # A file of unknown name in a folder.
 _ANY_NAME: Final = "0any0name0"
 # Of a package manifest.
-_MOST_BYTES: Final = 16 * 1024 * 1024
+_MAX_BYTES: Final = 16 * 1024 * 1024
 
 
 class PlannedWrites(NamedTuple):
@@ -170,7 +170,7 @@ def _walk_tree(folder: str, root: str) -> Iterator[str]:
     for above, _, names in os.walk(folder):
         for name in names:
             count += 1
-            if count > _MOST_ENTRIES:
+            if count > _MAX_ENTRIES:
                 return
             yield os.path.relpath(os.path.join(above, name), root).replace(os.sep, "/")
 
@@ -220,7 +220,7 @@ def _build_change(path: str, root: str, given: Mapping[str, Any]) -> FileChange:
 def _read_text(path: str) -> str | None:
     try:
         with open(path, "rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "surrogateescape")
+            return file.read(_MAX_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return None
 

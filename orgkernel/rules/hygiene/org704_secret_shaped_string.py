@@ -61,8 +61,8 @@ from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.hygiene.known_tokens import find_known_tokens, is_installed, may_hold_token
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.secret_shapes import (
-    MOST_FOUND,
-    MOST_SEARCHED,
+    MAX_FOUND,
+    MAX_SEARCHED,
     UNSEARCHED,
     FoundSecret,
     SearchBudget,
@@ -115,7 +115,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         name = "" if is_key or not isinstance(at[-1], str) else at[-1]
         for secret in _find_in_text(text, name, is_key, budget):
             budget.found += 1
-            if secret.what == UNSEARCHED or budget.found > MOST_FOUND:
+            if secret.what == UNSEARCHED or budget.found > MAX_FOUND:
                 budget.is_spent = True
                 yield _build_unsearched(document, at, budget)
                 return
@@ -149,10 +149,10 @@ def _build_finding(
 
 
 def _build_unsearched(document: SourceDocument, at: tuple[RouteStep, ...], budget: _FileBudget) -> Finding:
-    if budget.found > MOST_FOUND:
-        message = f"the file contains more than {MOST_FOUND} strings that look like secrets, and the rest was not searched"
+    if budget.found > MAX_FOUND:
+        message = f"the file contains more than {MAX_FOUND} strings that look like secrets, and the rest was not searched"
     else:
-        message = f"the file contains {UNSEARCHED} ({MOST_SEARCHED // 1024} KiB)"
+        message = f"the file contains {UNSEARCHED} ({MAX_SEARCHED // 1024} KiB)"
     help = "move long texts with random values into files that are not documents, or split the file"
     return Finding(document.place(*at), message, help, "file")
 
@@ -174,7 +174,7 @@ def _measure_search(text: str, name: str) -> tuple[int, bool]:
         return 0, True
     budget = SearchBudget()
     is_clean = next(find_secrets(text, name, budget), None) is None
-    return MOST_SEARCHED - budget.left, is_clean
+    return MAX_SEARCHED - budget.left, is_clean
 
 
 def _iterate_texts(

@@ -208,7 +208,7 @@ def _rsync(call: ProgramCall) -> None:
                 call.found("destroy_data", f"deletes {quote(shown(source.text))} after copying", source)
 
 
-MOST_ROOTS: Final = 50
+MAX_ROOTS: Final = 50
 """Further directories of `find` are treated as one unknown directory."""
 _FIND_VALUED: Final = frozenset(
     {
@@ -270,8 +270,8 @@ def _find(call: ProgramCall) -> str:
             index += 1
         is_negated = False
     # The rest is replaced by an unknown path instead of being dropped, because it could be a folder of others.
-    if len(roots) > MOST_ROOTS:
-        roots = [*roots[:MOST_ROOTS], call.word.but(UNKNOWN)]
+    if len(roots) > MAX_ROOTS:
+        roots = [*roots[:MAX_ROOTS], call.word.but(UNKNOWN)]
     paths = [
         each for root in roots for each in _found_by(root, filters, is_narrowed=is_narrowed or only_empty)
     ]

@@ -17,7 +17,7 @@ from orgkernel.shell.readers.wrappers import judge_script, run_file
 if TYPE_CHECKING:
     import ast
 
-LONGEST_CODE: Final = 8_000
+MAX_CODE_LENGTH: Final = 8_000
 _PLAIN_NAMES: Final = ("__version__", "__file__", "__doc__", "__name__")
 _SAFE_MODULES: Final = names_in(
     """abc argparse array ast base64 bisect calendar cmath collections colorsys contextlib copy csv dataclasses datetime decimal difflib
@@ -128,7 +128,7 @@ def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
     import ast  # few commands have code of Python
 
     text = code.text
-    if len(text) > LONGEST_CODE or is_unclear(text) or PRIVATE.search(text):
+    if len(text) > MAX_CODE_LENGTH or is_unclear(text) or PRIVATE.search(text):
         call.unread("this code is not known until the command runs", code)
         return UNKNOWN
     try:
@@ -319,7 +319,7 @@ def _inline(call: ProgramCall) -> str | None:
 
 def _code(call: ProgramCall, code: ShellWord) -> str | None:
     text = code.text
-    if len(text) > LONGEST_CODE or PRIVATE.search(text):
+    if len(text) > MAX_CODE_LENGTH or PRIVATE.search(text):
         call.unread("this code is not known until the command runs", code)
         return UNKNOWN
     for match in _RUNS_SHELL.finditer(text):

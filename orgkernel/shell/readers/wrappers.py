@@ -202,7 +202,7 @@ def _eval(call: ProgramCall) -> str | None:
     return call.script(word)
 
 
-MOST_ITEMS: Final = 50
+MAX_ITEMS: Final = 50
 """Maximum number of lines that are read one by one. Further ones are unknown."""
 
 
@@ -222,7 +222,7 @@ def _xargs(call: ProgramCall) -> str | None:
         place = at.but("{}")
     printed = ""
     if place is not None and place.text:
-        for item in [*items[:MOST_ITEMS], *([MANY] if len(items) > MOST_ITEMS else [])]:
+        for item in [*items[:MAX_ITEMS], *([MANY] if len(items) > MAX_ITEMS else [])]:
             value = item if item != MANY else UNKNOWN
             printed += call.run([word.but(word.text.replace(place.text, value)) for word in words], stdin="")
         return printed
@@ -256,7 +256,7 @@ def _parallel(call: ProgramCall) -> str | None:
         if call.stdin:
             return call.script(call.stdin)
         return None
-    for item in [*given[:MOST_ITEMS], *([MANY] if len(given) > MOST_ITEMS else [])]:
+    for item in [*given[:MAX_ITEMS], *([MANY] if len(given) > MAX_ITEMS else [])]:
         value = item if item != MANY else UNKNOWN
         replaced = [word.text.replace("{}", value) for word in command]
         text = " ".join(replaced if any("{}" in word.text for word in command) else [*replaced, value])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orgkernel.runtime.commands import MOST_CHARACTERS, may_begin
+from orgkernel.runtime.commands import MAX_CHARACTERS, may_begin
 from tests.support.patience import PATIENCE
 
 BEGINNING = [
@@ -27,7 +27,7 @@ BEGINNING = [
     "rm\rx", "rm\x00", "r\x00m", "ｒm x", "rm\u00a0x", "rm #x", "#rm", "trap rm EXIT", "trap 'rm x' EXIT", "coproc rm", "f() { rm; }", "python3 <<E\nrm\nE", "cat <<E | python3\nrm x\nE", "cat <<E\n$(rm x)\nE", "command . a",
     "echo ${ rm x; }", "echo ${| rm x; }", "cat <<EOF\na\\\nEOF\n", "cat <<$'E'\nE\nrm x\n$E\n", "echo '!rm x' | dc", "sqlite3 a '.shell rm x'", "psql -c '\\! rm x'",
     "git submodule foreach 'rm x'", "bat --pager='rm x' a", "jc 'rm' x", "complete -C 'rm x' ls", "bind -x '\"a\": rm x'", "echo 'os.system(\"rm x\")' | python3",
-    "unset 'a[$(rm x)]'", "export GIT_PAGER='rm x'; git log", "export LESSOPEN=\"|r${x}m %s\"; less a", "echo 'rm x' | at now", "rm<a", "rm>a", "<a rm", ">a rm x", "2>&1 rm", "a" * (MOST_CHARACTERS + 1), "powershell a", "bash.exe a", "sudo $x", "find . -exec $x {} +", "nohup \"$x\"", "unheard-of $x",
+    "unset 'a[$(rm x)]'", "export GIT_PAGER='rm x'; git log", "export LESSOPEN=\"|r${x}m %s\"; less a", "echo 'rm x' | at now", "rm<a", "rm>a", "<a rm", ">a rm x", "2>&1 rm", "a" * (MAX_CHARACTERS + 1), "powershell a", "bash.exe a", "sudo $x", "find . -exec $x {} +", "nohup \"$x\"", "unheard-of $x",
 ]  # fmt: skip
 FREE = [
     "", " ", "ls", "ls -la src", "git status", "git log --format=%h --no-merges", "git diff | cat", "git commit -m 'the form of it (now)'", "cat a > b 2>&1",

@@ -41,7 +41,7 @@ _MAX_CACHED = 1_000
 
 def is_static_subject(subject: Subject, request: AccessRequest, state: StateView) -> bool:
     """Whether a subject is a role that only documents decide about, in a request that is not part of a run."""
-    static = is_on("static_rows") and subject.group == "role" and not subject.depends
+    static = is_on("static_rows") and subject.group == "role" and not subject.depends_on_circumstances
     return static and not is_of_run(request, state)
 
 
@@ -51,7 +51,7 @@ def is_static_resource(tables: AccessTables, resource: Resource, path: str | Non
         return False
     if resource.has_file_scope or resource.is_divided or resource.input_limits:
         return False
-    return tables.order.compile_moves(resource, resource.least_action, "role").names <= _KNOWN
+    return tables.order.compile_steps(resource, resource.least_action, "role").names <= _KNOWN
 
 
 def compute_static_row(
@@ -67,8 +67,10 @@ def compute_static_row(
     """
     name = resource.resource
     top, asks = FULL, False
-    if subject.policies and subject.deciding is not None:
-        _, top, denies, asks = subject.deciding.effects.get(name) or subject.deciding.compute_effect(resource)
+    if subject.policies and subject.deciding_policies is not None:
+        _, top, denies, asks = subject.deciding_policies.effects.get(
+            name
+        ) or subject.deciding_policies.compute_effect(resource)
         if denies:
             return None
     bound = subject.bound.get(name, 0)
@@ -126,10 +128,11 @@ def get_stored_level(
         given = find_given(
             state.grants, subject.keys, resource, None, "", tables.org_id, tables.snapshot, context
         )
-    if given.level and subject.deciding is not None:
-        asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.compute_effect(resource))[
-            3
-        ]
+    if given.level and subject.deciding_policies is not None:
+        asks = (
+            subject.deciding_policies.effects.get(resource.resource)
+            or subject.deciding_policies.compute_effect(resource)
+        )[3]
         if asks:  # an approval gave only some of the actions
             return None
     if not restrictions:
@@ -148,7 +151,11 @@ def compute_static_rows_of_roles(
     Roles with stored rows about the tool are left out; `find_roles_with_rows_about` names those roles.
     """
     resource, path = tables.find(request.resource)
-    if not is_on("static_rows") or tables.policies.crew_depends or request.action not in resource.required:
+    if (
+        not is_on("static_rows")
+        or tables.policies.crew_depends_on_circumstances
+        or request.action not in resource.required
+    ):
         return None
     # In a run, the principals, the depth and the tier decide too.
     if is_of_run(request, state) or not is_static_resource(tables, resource, path):

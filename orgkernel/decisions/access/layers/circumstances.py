@@ -14,7 +14,7 @@ from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layer import (
     AccessLayer,
-    Move,
+    LayerStep,
     ReasonCode,
     Sentence,
     Target,
@@ -26,8 +26,8 @@ from orgkernel.decisions.refusals import USAGE_UNKNOWN
 from orgkernel.diagnostics.wording import listing, quote
 
 
-def _compile(target: Target) -> Move | None:
-    return _require_stated if target.resource.depends else None
+def _compile(target: Target) -> LayerStep | None:
+    return _require_stated if target.resource.depends_on_circumstances else None
 
 
 def _require_stated(evaluation: Evaluation) -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate_subject, give_reason
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, IDENTITY, UNKNOWN_PRINCIPAL
 from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
 from orgkernel.decisions.access.resource import ESCALATE, GROUPS
@@ -25,11 +25,11 @@ from orgkernel.decisions.reasons import Why, cite_place
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import DATA_TIERS, LEVELS
 
-Identified = Mapping[str, Move | None]
+Identified = Mapping[str, LayerStep | None]
 """A function that returns what the layer `identity` reports about a principal, by group of subjects."""
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     identified: Identified = {group: IDENTITY.compile(target._replace(group=group)) for group in GROUPS}
     of_role = target.resource.kind == "role"
     escalates = of_role and target.action == ESCALATE

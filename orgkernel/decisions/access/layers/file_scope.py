@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.access.resource import LEVEL, LOCK
 from orgkernel.decisions.access.stated import StatedPaths
@@ -23,7 +23,7 @@ from orgkernel.runtime.refusals import say_file_scope
 WRITE, READ = LEVEL["write"], LEVEL["read"]
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     # Taking a lock writes no file, whatever level it requires.
     writes = target.required >= WRITE and target.action != LOCK
     return _cap if target.resource.has_file_scope and target.is_crew and writes else None

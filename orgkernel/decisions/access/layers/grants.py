@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import MAX_CHANGES, Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
-from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.stored import (
@@ -47,7 +47,7 @@ _MAX_EXPIRED_TRIED = 20
 
 # Whether rows exist depends on the subject and the time, so the layer applies to every target; `needs_stored_rows`
 # skips it.
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     return _apply_stored
 
 

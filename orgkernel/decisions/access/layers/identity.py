@@ -10,7 +10,7 @@ from typing import Any
 
 from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import Lifecycle, StateView
 from orgkernel.decisions.reasons import Why, cite_place, explain_out_of_service
@@ -24,7 +24,7 @@ RESUMED_AS: Mapping[Lifecycle, Lifecycle] = {"suspended": "active", "registered"
 _KINDS = ("role", "agent", "person", "system", "webhook", "sender")
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     return {"undeclared": _deny_undeclared, "agent": _deny_inactive}.get(target.group)
 
 

@@ -12,7 +12,7 @@ from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import (
     AccessLayer,
-    Move,
+    LayerStep,
     ReasonCode,
     Sentence,
     Target,
@@ -24,7 +24,7 @@ from orgkernel.decisions.evidence.limit_usage import INPUT as INPUT_FIELD
 from orgkernel.diagnostics.wording import LISTED, listing, quote
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     tool = target.resource.tool
     has_schema = tool is not None and tool.input_schema is not None
     return _check if has_schema and target.action != LOCK else None

@@ -18,7 +18,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import (
     NEUTRAL,
     AccessLayer,
-    Move,
+    LayerStep,
     ReasonCode,
     Sentence,
     Target,
@@ -46,7 +46,7 @@ def list_charges(tables: AccessTables, request: AccessRequest) -> tuple[Charge, 
     return tuple(charge for charge, _ in charges)
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     return _check if target.resource.limits and target.action != LOCK else None
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.evidence.state_view import ToolLock
@@ -27,7 +27,7 @@ def find_lock(evaluation: Evaluation) -> ToolLock | None:
     return None if ended else lock
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     return _require_lock if target.resource.exclusive else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.resource import ESCALATE
 from orgkernel.decisions.evidence.state_view import REPORT_COUNTS_FOR, StateView, StoredReport
 from orgkernel.diagnostics.wording import quote
@@ -29,7 +29,7 @@ def find_report(state: StateView, keys: Iterable[str], now: float) -> StoredRepo
     return None if newest is None or now - newest.at >= REPORT_COUNTS_FOR else newest
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     exempt = not target.is_crew or target.action == ESCALATE
     forbidding = NO_NEW_HANDOFF if target.hands_off else NO_NEW_WORK if target.resource.kind == "tool" else ()
 

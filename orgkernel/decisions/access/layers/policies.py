@@ -12,7 +12,7 @@ from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import (
     AccessLayer,
-    Move,
+    LayerStep,
     ReasonCode,
     Sentence,
     Target,
@@ -46,7 +46,7 @@ from orgkernel.runtime.paths import is_glob_inside
 from orgkernel.runtime.refusals import say_file_scope
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     resource, required, gives = target.resource, target.required, not target.is_crew
     name, is_divided = resource.resource, resource.is_divided
 
@@ -54,7 +54,7 @@ def _compile(target: Target) -> Move | None:
         subject = evaluation.subject
         allowed = 0
         if subject.policies:
-            deciding = subject.deciding
+            deciding = subject.deciding_policies
             if deciding is None:
                 assumed = evaluation.assumed
                 if assumed is None or assumed.policies is None:
@@ -257,7 +257,7 @@ def _explain_bounding_policies(evaluation: Evaluation) -> Sentence | None:
 def _find_conditional_policies(evaluation: Evaluation) -> list[AccessPolicy]:
     """Policies with conditions that apply to the resource or that silence a fallback that does."""
     policies, resource = evaluation.subject.policies, evaluation.resource
-    if not evaluation.subject.depends:
+    if not evaluation.subject.depends_on_circumstances:
         return []
     has_fallback = any(policy.fallback and policy.decisive for policy in policies)
     return [
@@ -313,7 +313,7 @@ def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[UnstatedCircum
     tables, request = evaluation.tables, evaluation.request
     context = request.context
     involved = [evaluation.subject, *(tables.find_subject(each) for each in evaluation.list_principals())]
-    subjects = [each for each in involved if each is not None and each.depends]
+    subjects = [each for each in involved if each is not None and each.depends_on_circumstances]
     tried: list[dict[str, str]] = []
     for subject in subjects:
         for policy in subject.policies:

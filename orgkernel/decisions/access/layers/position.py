@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_in_profiles
 from orgkernel.decisions.refusals import say_worker
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     return _cap if target.resource.delegating and target.is_crew else None
 
 

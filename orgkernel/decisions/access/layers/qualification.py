@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_edges
 from orgkernel.decisions.access.waivers import describe_waived_level
 from orgkernel.decisions.evidence.qualifications import decide_standing, has_passed
@@ -33,7 +33,7 @@ def _find_missing_tests(evaluation: Evaluation, assumed: Assumptions | None) -> 
     )
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     return _cap if target.resource.qualifications else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject, get_rank_number, get_rank_of_trust
 from orgkernel.decisions.access.waivers import describe_waived_level
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, StateView
@@ -40,7 +40,7 @@ def _get_rank(evaluation: Evaluation) -> int:
     return get_current_rank(evaluation.view, evaluation.state, evaluation.subject, evaluation.assumed)
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     levels, required = target.resource.rank_levels, target.required
     if levels is None or not target.is_crew:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.chain_of_command import (
     CANNOT_DELEGATE,
     CHAIN_OF_COMMAND,
@@ -20,7 +20,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.schema import Edge
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     resource, required = target.resource, target.required
     if resource.kind == "role" and not resource.unknown:
         return _apply_chain_of_command

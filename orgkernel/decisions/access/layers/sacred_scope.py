@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.resource import LEVEL, LOCK
 from orgkernel.decisions.ownership.secret_reads import cite_scope, find_secret_file
 from orgkernel.diagnostics.wording import listing, quote
@@ -22,7 +22,7 @@ from orgkernel.runtime.paths import may_touch
 _READ = LEVEL["read"]
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     reads = target.resource.kind == "tool" and target.required >= _READ and target.action != LOCK
     return _check if reads and target.is_crew else None
 

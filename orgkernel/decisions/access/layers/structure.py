@@ -7,7 +7,7 @@ from typing import Final
 
 from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import locate_declaration
 from orgkernel.decisions.access.lines import locate_tool_field
 from orgkernel.decisions.reasons import explain_out_of_service
@@ -17,7 +17,7 @@ from orgkernel.graph.spoken_names import suggest_near_role
 _KINDS = ("tool", "credential", "data", "role")
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     resource, failing = target.resource, 0
     if resource.unknown:
         failing = next(code.bit for code in _UNKNOWN if code.name == resource.unknown)

@@ -5,14 +5,14 @@ the tool.
 from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
-from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import locate_edges, locate_tool_field
 from orgkernel.decisions.access.waivers import describe_waived_level
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.schema import EdgeKind
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     departments = target.resource.departments if target.is_crew else None
     restricted_to = target.resource.restricted_to
     if departments is None and restricted_to is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LARGEST_CALL = 64 * 1024 * 1024
-_LONGEST = 300
+_MAX_LENGTH = 300
 OUT = "orgkernel: to remove the hook, run `orgkernel host deactivate --claude-code` with the folder of the project"
 
 
@@ -70,7 +70,7 @@ def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
 def answer_failure(event: str, on_error: str, problem: Exception) -> dict[str, object]:
     """The answer after an error of the hook. Without a valid activation, a call is refused whatever was chosen."""
     what = str(problem) if isinstance(problem, HookFault) else f"{type(problem).__name__}: {problem}"
-    what = _escape(what)[:_LONGEST]
+    what = _escape(what)[:_MAX_LENGTH]
     # A missing or damaged activation is refused in any case. Otherwise deleting a file would switch the rules off.
     if event == "PreToolUse" and (on_error != "pass" or isinstance(problem, HookFault)):
         return {

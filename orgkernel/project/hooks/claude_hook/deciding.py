@@ -43,8 +43,8 @@ WRITING: Final = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 PLACEHOLDER: Final = "/0orgkernel0path0"
 """The placeholder for the path of the call in a compiled text."""
 _MCP: Final = "mcp__"
-_LONGEST: Final = 120
-_MOST_SHOWN: Final = 10
+_MAX_LENGTH: Final = 120
+_MAX_SHOWN: Final = 10
 CallAnswer = tuple[str, str]
 """The word allow, deny, ask or warn, and the reason."""
 
@@ -412,9 +412,9 @@ def _list_dispatchable(active: ActiveOrganization, answers: dict[str, Any]) -> s
     roles = [each for each, row in answers["handoffs"].items() if each != role and row["outcome"] != "deny"]
     if not roles:
         return f"role {quote_foreign(role)} may dispatch no other role"
-    more = f" and {len(roles) - _MOST_SHOWN} more" if len(roles) > _MOST_SHOWN else ""
+    more = f" and {len(roles) - _MAX_SHOWN} more" if len(roles) > _MAX_SHOWN else ""
     return (
-        f"role {quote_foreign(role)} may dispatch: {', '.join(map(quote_foreign, roles[:_MOST_SHOWN]))}{more}"
+        f"role {quote_foreign(role)} may dispatch: {', '.join(map(quote_foreign, roles[:_MAX_SHOWN]))}{more}"
     )
 
 
@@ -456,7 +456,7 @@ def _decide_unlisted(active: ActiveOrganization, tool: str, role: str | None) ->
 def shorten(text: str) -> str:
     """Foreign text for a message: on one line, and cut."""
     text = "".join(each if each.isprintable() and each != "`" else "�" for each in text)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}…"
 
 
 def quote_foreign(text: str) -> str:

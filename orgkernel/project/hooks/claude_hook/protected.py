@@ -55,14 +55,14 @@ _WRITERS: Final = frozenset(
 _DOCUMENTS: Final = (".yaml", ".yml", ".md", ".json")
 _PROGRAM: Final = "/bin/orgkernel"
 """What starts the hook where its own interpreter is missing."""
-_MOST_EXPANSIONS: Final = 64
-_MOST_WORDS: Final = 100_000
+_MAX_EXPANSIONS: Final = 64
+_MAX_WORDS: Final = 100_000
 _COMMAND_ORDER: Final = ("command", "cmd", "argv", "args", "arguments")
 _COMMAND_KEYS: Final = frozenset({"command", "cmd", "code", "script", "shell", "args", "arguments", "argv"})
 _SEPARATORS: Final = str.maketrans(dict.fromkeys("<>()=,{}`", " "))
 _OWN_SEPARATORS: Final = str.maketrans(dict.fromkeys("<>(),{}`[]", " "))
-_LONGEST: Final = 4096
-_DEEPEST: Final = 8
+_MAX_LENGTH: Final = 4096
+_MAX_DEPTH: Final = 8
 
 
 def find_protected(
@@ -95,14 +95,14 @@ def _list_texts(value: Any, key: str, depth: int) -> Iterator[tuple[str, str]]:
     """The strings of the arguments, each with the name of its argument."""
     if isinstance(value, str):
         yield key, value
-    elif depth < _DEEPEST and isinstance(value, dict):
+    elif depth < _MAX_DEPTH and isinstance(value, dict):
         for name, each in value.items():
             yield from _list_texts(each, name, depth + 1)
         # A program and its words in different arguments.
         # Split over two arguments, neither would be recognized as a command.
         if words := [each for name in _COMMAND_ORDER for each in _list_words(value.get(name))]:
             yield _COMMAND_ORDER[0], " ".join(words)
-    elif depth < _DEEPEST and isinstance(value, list):
+    elif depth < _MAX_DEPTH and isinstance(value, list):
         for each in value:
             yield from _list_texts(each, key, depth + 1)
 
@@ -151,7 +151,7 @@ class _Guard:
         A folder that contains protected files counts if its name is hidden, or always `with_content`. If it `is_removed`, the folder
         of the project and those above it count too.
         """
-        if not text or len(text) > _LONGEST or "\0" in text or "\n" in text:
+        if not text or len(text) > _MAX_LENGTH or "\0" in text or "\n" in text:
             return False
         path = text.removeprefix("file://")
         whole = os.path.join(self._cwd, os.path.expanduser(path))
@@ -174,7 +174,7 @@ class _Guard:
 
     def is_interpreter(self, text: str) -> bool:
         """Whether a text names the program that runs the hook. Another one in its place would answer all calls."""
-        if not text or len(text) > _LONGEST or "\0" in text or "\n" in text:
+        if not text or len(text) > _MAX_LENGTH or "\0" in text or "\n" in text:
             return False
         whole = os.path.join(self._cwd, os.path.expanduser(text.removeprefix("file://")))
         if self._interpreters.isdisjoint((_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole)))):
@@ -188,7 +188,7 @@ class _Guard:
         if any(os.path.basename(each) in _WRITERS for each in words):
             targets += words
             for word in words:
-                if "/" in word and len(word) <= _LONGEST:
+                if "/" in word and len(word) <= _MAX_LENGTH:
                     whole = os.path.join(self._cwd, os.path.expanduser(word))
                     if not self._interpreter_folders.isdisjoint(
                         (_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole)))
@@ -223,9 +223,9 @@ class _Guard:
 
     def _find_in_reading(self, command: str) -> bool:
         builds = _does_run_text(command) or "$(" in command or "`" in command
-        if sum(map(command.count, " \t\n;|&{")) > _MOST_WORDS:
+        if sum(map(command.count, " \t\n;|&{")) > _MAX_WORDS:
             # To look at each of them takes longer than hosts wait for the hook.
-            raise NotUnderstood(f"the command has more than {_MOST_WORDS:,} words")
+            raise NotUnderstood(f"the command has more than {_MAX_WORDS:,} words")
         plain = (
             command.replace("'", "")
             .replace('"', "")
@@ -244,7 +244,7 @@ class _Guard:
             words += [
                 each
                 for word in part.split()
-                if "{" in word and len(word) <= _LONGEST
+                if "{" in word and len(word) <= _MAX_LENGTH
                 for each in _expand_braces(word)
             ]
             program = os.path.basename(words[0])
@@ -284,7 +284,7 @@ class _Guard:
             return command
         import re
 
-        own = dict(re.findall(r"(?:^|[\s;&|(])(\w+)=([^\s;&|()]+)", command[:_LONGEST]))
+        own = dict(re.findall(r"(?:^|[\s;&|(])(\w+)=([^\s;&|()]+)", command[:_MAX_LENGTH]))
         values = {**own, **self._variables}
         return re.sub(
             r"\$(?:(\w+)|\{(\w+)\})", lambda match: values.get(match[1] or match[2], match[0]), command
@@ -378,7 +378,7 @@ def _keep_empty_words(command: str) -> str:
 def _expand_braces(word: str) -> list[str]:
     """The words that bash makes of one with braces: `a{b,c}` is `ab` and `ac`."""
     words = [word]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         expanded: list[str] = []
         for each in words:
             close = each.find("}")
@@ -389,7 +389,7 @@ def _expand_braces(word: str) -> list[str]:
                 expanded += [
                     f"{each[:begin]}{part}{each[close + 1 :]}" for part in each[begin + 1 : close].split(",")
                 ]
-        if expanded == words or len(expanded) > _MOST_EXPANSIONS:
+        if expanded == words or len(expanded) > _MAX_EXPANSIONS:
             break
         words = expanded
     return words
@@ -416,7 +416,7 @@ def _list_above(name: str) -> Iterator[str]:
 
 def _list_links(path: str) -> Iterator[str]:
     """A path, and where each link leads that it begins with."""
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         yield os.path.normpath(path)
         yield os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
         if not os.path.islink(path):

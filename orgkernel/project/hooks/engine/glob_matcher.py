@@ -9,7 +9,7 @@ from __future__ import annotations
 from orgkernel.engines import is_on
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")
-_MOST_NAMES = 40
+_MAX_NAMES = 40
 
 
 def match_plain(path: str, glob: str) -> bool | None:
@@ -23,7 +23,7 @@ def match_plain(path: str, glob: str) -> bool | None:
     if not is_on("glob_matcher"):
         return None
     names, parts = path.split("/"), glob.split("/")
-    if not all(map(_is_plain, names)) or len(names) > _MOST_NAMES or parts.count("**") > 1:
+    if not all(map(_is_plain, names)) or len(names) > _MAX_NAMES or parts.count("**") > 1:
         return None
     if not all(part == "**" or (part.count("*") < 2 and _is_plain(part.replace("*", "x"))) for part in parts):
         return None

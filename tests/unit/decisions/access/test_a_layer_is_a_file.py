@@ -11,7 +11,7 @@ from orgkernel.decisions.access import tables
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.explain import explain_access
-from orgkernel.decisions.access.layer import AccessLayer, LayerOrder, Move, ReasonCode, Sentence, Target
+from orgkernel.decisions.access.layer import AccessLayer, LayerOrder, LayerStep, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers import LAYERS
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
@@ -23,7 +23,7 @@ ASKED = AccessRequest(f"role:{ROLE}", "terminal", TOOL)
 # -- the whole file of a layer: whoever is named does not run code -----------------------------------------------------
 
 
-def _compile(target: Target) -> Move | None:
+def _compile(target: Target) -> LayerStep | None:
     return _cap if target.resource.resource == TOOL and target.is_crew else None
 
 
