@@ -226,7 +226,7 @@ def test_a_profile_the_host_brings_is_not_shadowed(generation: str, tmp_path: Pa
     assert not (root / "usr/agents").exists()
 
 
-def test_what_somebody_changed_is_theirs(host: tuple[str, Path]) -> None:
+def test_an_edited_file_is_kept_and_named(host: tuple[str, Path]) -> None:
     """A file of ours that was edited is left where it is, and the report names it."""
     _, root = host
     activate(str(root), BUNDLES["software_dev"], {})
@@ -248,7 +248,7 @@ def test_activating_again_mends_a_bundle(host: tuple[str, Path]) -> None:
     assert in_force(root) == ("blank", BUNDLES["blank"]["checksum"])
 
 
-def test_an_active_json_of_somebody_else_is_set_aside(host: tuple[str, Path]) -> None:
+def test_a_foreign_active_json_is_set_aside(host: tuple[str, Path]) -> None:
     """Neither switching on nor off destroys a file that was copied there by hand."""
     _, root = host
     write_tree(root, {f"{ORGANIZATIONS}/active.json": '{"org_id": "mine"}'})

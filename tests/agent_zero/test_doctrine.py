@@ -181,7 +181,7 @@ def test_signals_say_role_and_switch_of_the_turn(started):
 
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("every", [True, False])
-def test_the_supervisor_waits_when_somebody_else_has_warned(started, plain, every):
+def test_the_supervisor_waits_when_another_layer_has_warned(started, plain, every):
     """One warning in a prompt: it waits for one turn, however often others warn, also where warnings are plain strings."""
     if plain:
         publish_plain_warnings(started.root)

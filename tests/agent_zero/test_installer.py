@@ -213,7 +213,7 @@ def test_an_upgrade_under_an_active_organization_does_not_call_it_off(tmp_path: 
     assert "off" not in said
 
 
-def test_a_shim_of_somebody_else_is_not_replaced(host: tuple[str, Path]) -> None:
+def test_a_foreign_shim_is_not_replaced(host: tuple[str, Path]) -> None:
     """An earlier dispatcher of the same name is an error before anything is written."""
     generation, root = host
     write_tree(root, {f"{SHIMS[generation]}/{DISPATCHER}": "theirs"})
@@ -376,7 +376,7 @@ def hostile_journal(*paths: str) -> str:
 
 
 @pytest.mark.parametrize("options", [[], ["--uninstall"]])
-def test_a_journal_of_somebody_else_leads_nowhere(options: list[str], tmp_path: Path) -> None:
+def test_a_foreign_journal_replaces_no_files(options: list[str], tmp_path: Path) -> None:
     """What the agent of the host writes there must not have files replaced or removed."""
     root = make_host(tmp_path, "G2")
     outside = tmp_path / "outside"

@@ -27,7 +27,7 @@ def systems(root, generation, message, turns=()):
         return [prompt.system for prompt in host.seen], org_lines(agent)
 
 
-def test_a_turn_that_nobody_takes_costs_nothing(root, generation):
+def test_a_turn_without_a_role_has_the_prompt_of_the_host(root, generation):
     """Byte for byte the host's prompt, with an organization on and after its `active.json` was deleted by hand."""
     before, _ = systems(root, generation, "what time is it", [shell(), answer()])
     activate(root)

@@ -30,7 +30,7 @@ def evaluate(client: TestClient, subject: str, secret: str) -> tuple[bool, tuple
     return said["decision"], tuple(said["context"]["codes"])
 
 
-def test_who_asked_in_somebodys_name_does_not_answer(local: TestClient, store: StoreLocation) -> None:
+def test_a_requester_cannot_approve_the_request(local: TestClient, store: StoreLocation) -> None:
     """The key that made a request for another subject cannot approve it; another key can."""
     both, other = (new_key(store, ["request", "approve"]) for _ in range(2))
     made = local.post("/v1/orgs/active/requests", json=WANTED, headers=bearer(both)).json()

@@ -111,7 +111,7 @@ def test_an_expired_result_lifts_no_skill(ship: TestClient, file: StoreLocation)
     assert read_levels() == (3, 3, 0)
 
 
-def test_nobody_certifies_themselves(ship: TestClient, file: StoreLocation) -> None:
+def test_an_agent_cannot_certify_its_own_skill(ship: TestClient, file: StoreLocation) -> None:
     """Neither with the scope nor without it, and a level is a level."""
     own, reading = bearer(new_key(file, ["rank"], agent="ann")), bearer(new_key(file, ["read"]))
     for path, body in (

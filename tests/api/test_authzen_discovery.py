@@ -54,7 +54,9 @@ def test_a_trusted_proxy_says_the_scheme_and_host(household: Kernel, file: Store
 
 
 @pytest.mark.parametrize("proxies", [(), ("10.0.0.8",), ("::/0",)])
-def test_nobody_else_does(household: Kernel, file: StoreLocation, proxies: tuple[str, ...]) -> None:
+def test_other_clients_cannot_set_the_discovered_address(
+    household: Kernel, file: StoreLocation, proxies: tuple[str, ...]
+) -> None:
     """A client that could would have others believe in a decision point of its own."""
     assert asked_behind(household, file, FORWARDED, *proxies) == endpoints("http://inner:8000")
 

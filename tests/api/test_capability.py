@@ -101,7 +101,7 @@ def test_an_order_that_cannot_be_read_keeps_the_last_good_version(folder: Path) 
     )
 
 
-def test_a_file_beside_a_skill_is_read_by_whoever_may_activate_it(folder: Path) -> None:
+def test_a_file_of_a_skill_is_read_only_by_subjects_that_may_activate_it(folder: Path) -> None:
     """Text as it is, other bytes in base64; never for others, and never from elsewhere."""
     client = client_of(Kernel.open(folder))
 

@@ -79,7 +79,7 @@ def test_agents_are_commissioned_from_what_is_declared(server: Server) -> None:
     assert (certificate.did, certificate.agent_id, certificate.role_id) == (first["did"], "butler", "steward")
 
 
-def test_whoever_is_not_declared_is_told_the_line_to_add(server: Server) -> None:
+def test_an_undeclared_agent_gets_the_line_to_add(server: Server) -> None:
     """And of several agents none is commissioned."""
     answer = server.post(
         "/v1/orgs/active/agents",
@@ -99,7 +99,7 @@ def test_whoever_is_not_declared_is_told_the_line_to_add(server: Server) -> None
         ("/v1/orgs/household/alert", {"alert": "GREEN"}),
     ],
 )  # fmt: skip
-def test_nobody_writes_it_without_the_scope_or_about_itself(server: Server, path: str, body: object) -> None:
+def test_a_record_needs_the_scope_and_another_subject(server: Server, path: str, body: object) -> None:
     """A reader has no scope, a caller without a key neither, and an agent has no right over itself."""
     assert server.client.post(path, json=body).status_code == 401
     assert server.post(path, body, by="reader").status_code == 403

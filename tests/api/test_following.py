@@ -344,7 +344,7 @@ def test_a_store_that_fails_for_a_while_is_said_once(caplog: pytest.LogCaptureFi
     ]
 
 
-def test_nobody_looks_at_the_store_when_nobody_follows() -> None:
+def test_the_store_is_not_polled_without_followers() -> None:
     """The last one that leaves ends the looking."""
     store = FailingStore(failures=0)
 

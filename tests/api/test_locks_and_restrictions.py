@@ -68,9 +68,7 @@ def test_a_list_of_grants_says_what_they_lift(local: TestClient, store: StoreLoc
     assert sorted(grant["lifts"] for grant in shown) == ["", "waives rank up to level read"]
 
 
-def test_a_tool_in_somebodys_hands_is_not_taken_and_can_be_broken(
-    local: TestClient, store: StoreLocation
-) -> None:
+def test_a_held_lock_cannot_be_taken_but_can_be_broken(local: TestClient, store: StoreLocation) -> None:
     """A held lock cannot be taken. Breaking it needs the key scope `lock`, and the old token is then invalid."""
     admin = bearer(first_key(store))
     breaking = bearer(new_key(store, ["lock"]))
@@ -125,7 +123,7 @@ def test_who_may_not_have_a_tool_does_not_hold_it(local: TestClient, store: Stor
     assert local.get("/v1/orgs/active/locks").json()["locks"] == []
 
 
-def test_somebody_is_left_less_until_it_is_lifted(local: TestClient, store: StoreLocation) -> None:
+def test_a_restriction_applies_until_it_is_lifted(local: TestClient, store: StoreLocation) -> None:
     """It holds from the next question on, is listed, and its history stays."""
     admin = bearer(new_key(store, ["grant", "read"]))
     assert outcome(local, "person:owner", "github") == "allow"

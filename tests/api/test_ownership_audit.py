@@ -39,7 +39,7 @@ def ask(client: TestClient, **body: Any) -> Any:
     return done.status_code, done.json()
 
 
-def test_everybody_is_held_to_their_brief(client: TestClient) -> None:
+def test_each_worker_is_checked_against_its_brief(client: TestClient) -> None:
     """Commits are those of a branch or of the brief that they name, and sacred files are held."""
     workers = [
         {"name": "one", "brief": brief(A, "src/**")},

@@ -250,7 +250,7 @@ def test_a_reported_tier_counts_in_manifests_and_decisions(server: Server) -> No
         assert store.read_view().raised.isdisjoint({f"role:{role}"})
 
 
-def test_reports_are_not_kept_by_anybody(server: Server) -> None:
+def test_answers_with_reports_are_not_cached(server: Server) -> None:
     """A board is older with every second."""
     report_now(server, "any", role=ROLE)
     assert server.get("/v1/orgs/*/salute").headers["cache-control"] == "no-store"

@@ -153,7 +153,7 @@ def test_not_http(still: Server, request_: bytes) -> None:
     assert still.get("/livez").status_code == 200
 
 
-def test_slow_clients_hold_up_nobody(still: Server) -> None:
+def test_slow_clients_do_not_delay_others(still: Server) -> None:
     """While clients dribble headers and bodies, others are answered."""
     slow = [socket.create_connection(("127.0.0.1", still.port), 20) for _ in range(20)]
     try:

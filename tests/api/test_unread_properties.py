@@ -88,7 +88,7 @@ def test_searches_name_them_too(
 
 
 @pytest.mark.parametrize("path", ["/access/v1/search/subject", "/v1/orgs/software_dev/who-can"])
-def test_for_whom_is_not_read_where_nobody_is_asked_about(client: TestClient, path: str) -> None:
+def test_a_subject_search_ignores_the_principal(client: TestClient, path: str) -> None:
     """A search for subjects ignores `via` and `on_behalf_of`, and lists them as ignored."""
     context = {"via": ["role:co"], "on_behalf_of": "role:co", "channel": "slack"}
     if path == "/v1/orgs/software_dev/who-can":

@@ -269,7 +269,7 @@ def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store
     assert local.post("/access/v1/evaluation", json=asking, headers=agent).json()["decision"] is True
 
 
-def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, store: StoreLocation) -> None:
+def test_a_counted_grant_is_used_by_the_caller_that_reports(local: TestClient, store: StoreLocation) -> None:
     """An evaluation with a key of the scope `report` consumes the use. Other callers get `ask`, and the use remains."""
     admin = bearer(first_key(store))
     reader = bearer(new_key(store, ["read"]))
@@ -290,7 +290,7 @@ def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, st
         assert [use.audit_id for use in state.grants.uses(grant)] == [used["context"]["audit"]]
 
 
-def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
+def test_a_search_without_the_scope_report_asks_like_an_evaluation(
     local: TestClient, store: StoreLocation
 ) -> None:
     """A search lists what depends on a counted grant as allowed for callers that can consume the use, and as `ask` for

@@ -83,7 +83,7 @@ def test_expected_taker_is_dispatched(folder: Path) -> None:
             assert decide_dispatch(index, domain, needs=needs).role_id == expected_taker(domain, needs, 230)
 
 
-def test_what_nobody_measures_is_said_to_be_missing(folder: Path) -> None:
+def test_a_row_without_a_function_is_shown_as_missing(folder: Path) -> None:
     """A row whose function is not written yet stays in the table, and says so below it."""
     results = measure_folder(folder, [FASTER], 2, lambda _: None)
     assert results == {FASTER: Result(missing="nothing measures `measure_it` yet")}

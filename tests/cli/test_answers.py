@@ -38,7 +38,7 @@ def test_dispatch_json_has_the_promised_keys(shop: Path) -> None:
     assert answer["snapshot"].startswith("sha256:")
 
 
-def test_a_domain_nobody_takes_is_an_answer_and_exit_0(shop: Path) -> None:
+def test_a_domain_without_a_role_is_an_answer_and_exit_0(shop: Path) -> None:
     """`not_applicable` is no failure: nothing changes for the host."""
     for word in ("osint", "nonsense", "conversational"):
         done = run("dispatch", word, "--org", "shop", "--format", "json", cwd=shop)

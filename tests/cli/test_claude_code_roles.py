@@ -314,7 +314,7 @@ def test_a_refusal_is_whole(shared: HookedProject) -> None:
     ]
 
 
-def test_nobody_edits_what_the_hook_reads(shared: HookedProject) -> None:
+def test_no_role_edits_the_files_that_the_hook_reads(shared: HookedProject) -> None:
     """Not even a role that may write there: settings and answers are changed by a person."""
     for path in (
         ".claude/settings.json",

@@ -108,7 +108,7 @@ def test_an_empty_name_is_no_operator(ask: Ask, change: tuple[str, ...]) -> None
     )
 
 
-def test_whoever_gives_has_it_at_that_moment(ask: Ask) -> None:
+def test_a_grantor_must_have_the_permission_at_that_moment(ask: Ask) -> None:
     """A suspended agent gives nothing, whatever its roles may give, and asks for nothing."""
     ask("agent", "add", "butler", "--lifecycle", "suspended")
     give = ("grant", "issue", "agent:clerk", "tool:github", "--level", "read", "--by", "agent:butler")
@@ -118,7 +118,7 @@ def test_whoever_gives_has_it_at_that_moment(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("by", ["person:partner", "agent:clerk", "system:hook_runner", "webhook:github"])
-def test_who_has_no_right_over_somebody_is_told_who_has(ask: Ask, by: str) -> None:
+def test_a_refusal_names_who_has_the_right_over_a_subject(ask: Ask, by: str) -> None:
     """With the line of the chain of command; `--by` is checked like the credential of that subject."""
     refused = ask("agent", "move", "butler", "suspended", "--by", by, code=2).stderr
     what = f"error: `{by}` may not change the lifecycle of `agent:butler`, because `agent:butler` is "

@@ -58,7 +58,7 @@ def said(answer: dict[str, Any]) -> list[tuple[str, str | None, str | None]]:
     return [(each["code"], each.get("path"), each.get("worker")) for each in answer["findings"]]
 
 
-def test_everybody_changed_their_own_files(project: Project) -> None:
+def test_an_audit_is_clean_if_each_worker_changed_only_its_own_files(project: Project) -> None:
     """If each worker changed only its own files, the audit is clean and lists each worker's commits and files."""
     briefs = ("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["src/b"]))
     project.commit({"src/a/one.py": "1\n", "src/a/new.py": ""}, A)
@@ -71,7 +71,7 @@ def test_everybody_changed_their_own_files(project: Project) -> None:
     ]
 
 
-def test_files_of_others_and_of_nobody(project: Project) -> None:
+def test_files_of_others_and_unowned_files_have_different_codes(project: Project) -> None:
     """A file of another worker and an unowned file have different codes. With `--union`, only the unowned file
     is a violation.
     """
@@ -98,7 +98,7 @@ def test_one_brief_is_that_of_all_commits(project: Project) -> None:
 
 
 @pytest.mark.parametrize("trailer", [None, C, f"{A}\nBrief: {B}"])
-def test_a_commit_of_nobody_known_is_not_passed(project: Project, trailer: str | None) -> None:
+def test_a_commit_of_an_unknown_worker_is_not_passed(project: Project, trailer: str | None) -> None:
     """A commit that names no brief, two briefs, or a brief that was not given makes the outcome `cannot_tell`."""
     briefs = ("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["src/b/**"]))
     commit = project.commit({"src/a/one.py": "1\n"}, trailer)
@@ -110,7 +110,7 @@ def test_a_commit_of_nobody_known_is_not_passed(project: Project, trailer: str |
     assert project.audit(*briefs, "--union")["outcome"] == "clean"
 
 
-def test_an_empty_commit_of_nobody_does_no_harm(project: Project) -> None:
+def test_an_empty_commit_needs_no_worker(project: Project) -> None:
     """It changed no file, so it does not matter whose it is."""
     project.commit()
     assert project.audit("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["b"]))[
@@ -214,7 +214,7 @@ def test_a_branch_that_builds_on_another_one(project: Project) -> None:
     assert answer["outcome"] == "clean", answer
 
 
-def test_a_merge_changes_what_it_takes_from_nobody(project: Project) -> None:
+def test_a_merge_is_responsible_for_content_of_neither_parent(project: Project) -> None:
     """The author of a merge is responsible for content that is in neither parent, and for changes that the merge drops."""
     project.git("checkout", "-qb", "one")
     project.commit({"src/a/one.py": "1\n", "src/a/more.py": "more\n"}, A)
@@ -234,7 +234,7 @@ def test_a_merge_changes_what_it_takes_from_nobody(project: Project) -> None:
     assert ("FILE_OWNED_BY_OTHER", "src/a/more.py", briefs[3]) in said(project.audit(*briefs))
 
 
-def test_what_came_from_the_base_is_nobody_s(project: Project) -> None:
+def test_changes_merged_from_the_base_are_not_charged(project: Project) -> None:
     """A worker that merges the main branch has not changed what others did there."""
     project.git("checkout", "-qb", "one")
     project.commit({"src/a/one.py": "1\n"})
@@ -546,7 +546,7 @@ def test_trees_that_git_would_not_make(project: Project, name: str) -> None:
     assert ("WRITE_NOT_OWNED", f"src/a/{name}", brief) in said(answer)
 
 
-def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_path: Path) -> None:
+def test_a_change_of_the_sacred_scopes_is_not_passed(governed: Project, tmp_path: Path) -> None:
     """If the governance document was changed or deleted, committed or not, the sacred files are unknown, unless the
     documents of the base are passed.
     """

@@ -92,7 +92,7 @@ def test_a_commit(hooked: Hooked) -> None:
     assert "SACRED_SCOPE" in hooked.tries("commit", "-m", "x").stderr
 
 
-def test_whoever_is_not_known_is_refused_with_the_way_out(hooked: Hooked) -> None:
+def test_an_unknown_worker_is_refused_with_a_remedy(hooked: Hooked) -> None:
     """Without a sound brief or a claim, nothing is committed."""
     hooked.write({"src/a/one.py": "2\n"})
     brief = (hooked.folder / ".orgkernel/brief.yaml").rename(hooked.folder.parent / "brief.yaml")

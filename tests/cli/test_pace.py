@@ -150,7 +150,7 @@ def test_an_observation_that_says_nothing_is_refused(lean: Path, observation: st
     assert done.stderr.startswith(said)
 
 
-def test_a_role_nobody_declares_is_refused(lean: Path) -> None:
+def test_an_undeclared_role_is_refused(lean: Path) -> None:
     """With a suggestion."""
     done = run("role", "pace", "devs", "--org", "lean", cwd=lean)
     assert (done.returncode, done.stdout) == (2, "")

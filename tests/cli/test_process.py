@@ -96,7 +96,7 @@ def test_a_reader_that_stops_reading_is_not_an_error(tmp_path: Path, arguments: 
     assert "BrokenPipe" not in said
 
 
-def test_findings_nobody_reads_are_quiet_too(shop: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(shop: Path) -> None:
     """Enough of them that the pipe is full when it is closed."""
     roles = {
         f"roles/r{number}.yaml": f"_schema: orgkernel:role_profile\nrole_id: [{number}\n"

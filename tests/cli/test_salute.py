@@ -228,7 +228,7 @@ def test_watching_as_text(here: Path, ask: Run) -> None:
     assert re.fullmatch(r"\S+Z  software_dev/co  emergency  critical  active  40%  all is lost\n", line)
 
 
-def test_old_reports_are_dropped_when_somebody_says_so(here: Path, ask: Run) -> None:
+def test_old_reports_are_dropped_by_the_command(here: Path, ask: Run) -> None:
     """But no agent's latest."""
     for number in range(3):
         put(here, salute("co", at=time.time() - 3_600 + number, task=str(number)))

@@ -98,7 +98,7 @@ def test_two_that_spoke_are_pointed_out(tmp_path: Path) -> None:
     assert done.stdout.startswith("In the turn, more than one signal layer warned: fallback, meta_gate.\n")
 
 
-def test_nobody_said_anything(tmp_path: Path) -> None:
+def test_an_empty_dump_is_a_quiet_turn(tmp_path: Path) -> None:
     """An empty dump is a quiet turn, and every layer is unknown."""
     done = run("host", "signals", dumped(tmp_path, {}), cwd=tmp_path)
     assert done.stdout == (

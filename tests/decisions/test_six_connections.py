@@ -203,7 +203,7 @@ def test_c3_passing_a_test_unlocks_the_tools_it_names(ship: Ship) -> None:
     assert "--digest model=m1" in " ".join(remedy.commands)
 
 
-def test_c4_skills_and_tests_gate_a_promotion_that_somebody_decides(ship: Ship) -> None:
+def test_c4_skills_and_tests_gate_a_promotion_that_a_person_decides(ship: Ship) -> None:
     """Nothing promotes by itself; what is missing is named, and an override says why."""
     with pytest.raises(
         Conflict, match="is not eligible for `lieutenant`: level 2 or above is required in all"
@@ -253,7 +253,7 @@ def test_c4_a_skill_that_was_lost_since_is_missing(ship: Ship) -> None:
     assert unmet == ["qualification"]
 
 
-def test_c5_whoever_is_commissioned_has_the_tools_of_the_role(ship: Ship) -> None:
+def test_c5_a_commissioned_agent_has_the_tools_of_the_role(ship: Ship) -> None:
     """A commissioned agent has the tools that the decision allows at that moment. For each other tool, the
     answer states the reason.
     """

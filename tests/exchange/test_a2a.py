@@ -151,7 +151,7 @@ def test_a_role_without_a_skill_has_no_card(tmp_path: Path, sdk: Checker) -> Non
     assert sdk.ask("check", card=card).encode() == encode_canonical_card(card)
 
 
-def test_addresses_that_nobody_named_lead_nowhere(templates: Kernel) -> None:
+def test_a_missing_address_is_replaced_by_a_reserved_name(templates: Kernel) -> None:
     """A name of RFC 2606, and a loss that says so."""
     export = export_a2a(view_of(templates, "blank"))
     assert "https://agents.invalid/blank" in export.files[CARD_FILE]
@@ -244,7 +244,7 @@ def _other_key(kind: str) -> bytes:
     return written
 
 
-def test_a_key_that_everybody_can_read_is_refused(tmp_path: Path) -> None:
+def test_a_key_that_other_users_can_read_is_refused(tmp_path: Path) -> None:
     """As a key of TLS is."""
     path = tmp_path / "key.pem"
     create_card_key(str(path))

@@ -154,7 +154,7 @@ def test_a_server_looks_at_everything_before_it_answers(shop: Path) -> None:
             verify_snapshot(snapshot)
 
 
-def test_an_entry_somebody_else_can_write_is_not_believed(shop: Path) -> None:
+def test_an_entry_that_another_user_can_write_is_ignored(shop: Path) -> None:
     """Who writes an entry decides what is answered."""
     cache = Cache(str(shop / "c"))
     assert cache.put("a", b"body")

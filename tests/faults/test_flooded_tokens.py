@@ -85,7 +85,7 @@ def ask(client: TestClient, shown: str) -> int:
     return client.get("/v1/orgs", headers=bearer(shown)).status_code
 
 
-def test_a_provider_that_hangs_holds_up_nobody_else(client: TestClient, provider: Provider) -> None:
+def test_a_hanging_provider_does_not_delay_other_callers(client: TestClient, provider: Provider) -> None:
     """Answers use no thread that waits for it, and tokens that cannot be verified are refused in time."""
     gone, at_start = threading.Event(), provider.asked
     provider.answer = lambda: str(gone.wait(PATIENCE)).encode()

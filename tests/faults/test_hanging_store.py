@@ -105,7 +105,7 @@ def locked(place: StoreLocation, *statements: str) -> Iterator[None]:
         other.communicate()
 
 
-def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
+def test_a_stopped_postgresql_stalls_only_requests_that_need_it(
     postgres_place: StoreLocation, postgres_server: str, tmp_path: Path
 ) -> None:
     """Questions about access, keys and changes are 503; the rest is answered; afterwards all is as before."""
@@ -158,7 +158,7 @@ def test_a_postgresql_that_was_stopped_from_the_start(
         until(lambda: client.post(EVALUATION, json=USE).status_code, lambda status: status == 200)
 
 
-def test_a_locked_file_stalls_nobody_who_only_reads(tmp_path: Path) -> None:
+def test_a_locked_file_does_not_stall_reads(tmp_path: Path) -> None:
     """Decisions are written before they are told, so they are 503; what is only read is answered with what is stored."""
     place = location_of(tmp_path / "state.db")
     secret = bearer(new_key(place, ["read"]))
@@ -176,7 +176,7 @@ def test_a_locked_file_stalls_nobody_who_only_reads(tmp_path: Path) -> None:
         assert evaluate().status_code == 200
 
 
-def test_a_file_nobody_may_even_read_stalls_nobody(household: Kernel, tmp_path: Path) -> None:
+def test_an_unreadable_file_does_not_stall_the_server(household: Kernel, tmp_path: Path) -> None:
     """Another process holds it whole, as a tool that repairs databases does."""
     place = location_of(tmp_path / "state.db")
     new_key(place, ["read"])
@@ -301,7 +301,7 @@ def test_a_call_ends_although_its_lock_cannot_be_given_back(
         assert store.locks.list() == ()
 
 
-def test_a_lock_somebody_else_keeps_is_not_waited_for(
+def test_the_server_does_not_wait_for_a_lock_of_another_process(
     postgres_place: StoreLocation,
 ) -> None:
     """Another process that stopped in the middle of a change: whoever wants to change something is told."""

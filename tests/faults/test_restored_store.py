@@ -132,7 +132,7 @@ def test_what_was_replaced_is_a_complete_store(place: StoreLocation, quick_folde
     connection.close()
 
 
-def test_a_store_that_somebody_has_open_is_not_replaced(place: StoreLocation, quick_folder: Path) -> None:
+def test_a_store_that_a_process_has_open_is_not_replaced(place: StoreLocation, quick_folder: Path) -> None:
     """Neither by us nor by a program that does not know our lock."""
     backup = str(quick_folder / "backup.db")
     with opened(place), pytest.raises(StoreBusy, match="is open in another process") as refusal:

@@ -246,7 +246,7 @@ def _is_used_by_its_owner_only(http: Http, shop: Shop, key: str, request_id: str
     assert http.text(key, "box__pay", amount=1).startswith("ask: ")
 
 
-def test_nobody_approves_what_the_agent_itself_asked_for(tmp_path: Path) -> None:
+def test_an_agent_cannot_approve_its_own_request(tmp_path: Path) -> None:
     """An agent with the scope to ask cannot answer its own request over HTTP."""
     shop = Shop(tmp_path)
     with over_http(shop) as http:

@@ -220,7 +220,7 @@ def test_what_is_refused_often_is_proposed_to_ask(shop: Path) -> None:
     assert "tracker__delete_issue" not in listed
 
 
-def test_whoever_may_grant_is_named(tmp_path: Path) -> None:
+def test_subjects_that_may_grant_are_named(tmp_path: Path) -> None:
     """A superior that has the tool can give it."""
     lead = "_schema: orgkernel:role_profile\nrole_id: lead\nrole_type: commander\ncapabilities: {tools_primary: [tracker]}\nmay_grant: [{tool: tracker}]\n"
     shop = write_shop(tmp_path, roles_lead=lead)

@@ -219,7 +219,7 @@ def test_writers_at_once_forget_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [lock.name]
 
 
-def test_what_a_killed_writer_left_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_a_file_left_by_a_killed_writer_is_replaced(tmp_path: Path) -> None:
     """In a container every process has the same number, so the next one would find the file of the last."""
     lock = tmp_path / "gateway.lock.json"
     (tmp_path / f"{lock.name}.{os.getpid()}.new").write_text("{", encoding="utf-8")

@@ -186,7 +186,7 @@ def test_a_broken_agent_does_not_stop_the_others(tmp_path: Path) -> None:
     assert run_here("check", cwd=tmp_path).returncode == 1
 
 
-def test_documents_of_ours_win_unless_somebody_says_otherwise(tmp_path: Path) -> None:
+def test_orgkernel_documents_take_precedence_without_from(tmp_path: Path) -> None:
     """Beside an organization of ours, agents are read only with `--from`."""
     org = '{_schema: "orgkernel:organization", org_id: ours, hierarchy: {}}\n'
     write_tree(tmp_path, {"org.yaml": org, f"{AGENTS}/a.md": agent("a", "For one.")})

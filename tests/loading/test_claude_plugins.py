@@ -138,7 +138,7 @@ def test_paths_of_tools_that_write_are_a_file_scope(
         assert outcome == ("allow" if is_whole else "deny"), path
 
 
-def test_nobody_is_told_to_remove_a_rule_of_the_host(tmp_path: Path) -> None:
+def test_no_finding_proposes_removing_a_rule_of_the_host(tmp_path: Path) -> None:
     """Two rules about parts of one tool protect two things, although both become the same policy here."""
     rules = {
         "deny": ["WebFetch(domain:*.a.com)", "WebFetch(domain:*.b.com)", "Read(a/**)", "Read(a/b)"],

@@ -108,7 +108,7 @@ def test_a_broken_file_takes_out_only_its_agent(tmp_path: Path, format: str) -> 
 
 @pytest.mark.parametrize("prose", PROSE, ids=["secrets", "references", "length", "fences"])
 @pytest.mark.parametrize("host", ["claude-code", "opencode", "gemini_cli", "cursor", "copilot"])
-def test_prose_stops_nobody(tmp_path: Path, host: str, prose: str) -> None:
+def test_the_text_of_an_agent_puts_no_agent_out_of_service(tmp_path: Path, host: str, prose: str) -> None:
     """Whatever an author writes into the text of an agent, all agents answer; only a certain secret is an error."""
     if host == "claude-code":
         tree = write_tree(tmp_path, {".claude/agents/a.md": agent("a", "Does a. Use it.", "Read")})

@@ -34,7 +34,7 @@ def test_where_skills_lie(tmp_path: Path, place: str) -> None:
     assert sorted(records.cognitive_skills) == ["incident", "release"]
 
 
-def test_questions_answer_that_nobody_is_there(tmp_path: Path) -> None:
+def test_questions_are_answered_without_roles(tmp_path: Path) -> None:
     """No error, and nobody who may do anything."""
     skills(tmp_path)
     assert ", 0 roles" in run_here("graph", cwd=tmp_path).stdout

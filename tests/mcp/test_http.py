@@ -143,7 +143,7 @@ def test_a_person_asks_too(server: Server) -> None:
         ({"agent": AGENT, "scopes": ("lock",)}, 403, "SCOPE_MISSING", "scope `read`"),
     ],
 )
-def test_who_is_nobody_is_refused_with_what_to_do(
+def test_a_caller_without_a_subject_is_refused_with_a_remedy(
     server: Server, key: Any, status: int, code: str, said: str
 ) -> None:
     """Before a message is read."""

@@ -128,7 +128,7 @@ def test_garbage_ends_nothing(wire: Wire) -> None:
     assert "more than 65536 bytes" in answers[5]["result"]["content"][0]["text"]
 
 
-def test_a_cancelled_question_keeps_nobody_waiting(wire: Wire) -> None:
+def test_a_canceled_question_does_not_delay_the_next(wire: Wire) -> None:
     """What comes after it is answered."""
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
     wire.write(

@@ -233,7 +233,7 @@ def test_what_the_host_says_of_the_run_counts(tmp_path: Path, kernel: Kernel) ->
         assert calls.ask("who_am_i")["rank"] == "lieutenant"
 
 
-def test_a_request_is_approved_by_somebody_else(tmp_path: Path, kernel: Kernel) -> None:
+def test_a_request_is_approved_by_another_subject(tmp_path: Path, kernel: Kernel) -> None:
     """Nothing changes before; afterwards it is allowed, and every question is in the audit."""
     with calling_as(asker := asker_of(kernel, ORG, ROLE, tmp_path)) as calls:
         asked = calls.ask("request_access", **LACKING, reason="to try it")

@@ -279,7 +279,7 @@ def test_what_no_grant_would_permit_is_not_asked_for(shop: Shop) -> None:
     assert shop.store.requests.list() == ()
 
 
-def test_nobody_asks_for_a_call_of_somebody_else(shop: Shop) -> None:
+def test_an_agent_requests_only_its_own_calls(shop: Shop) -> None:
     """The credential of an agent asks for that agent."""
     with pytest.raises(Refused) as refusal:
         shop.ask_for(call(), actor="agent:bea")

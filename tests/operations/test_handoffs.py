@@ -150,7 +150,7 @@ def test_what_cannot_be_recorded_is_not_valid_either(context: Context) -> None:
         assert codes == ["ORG791"], path
 
 
-def test_only_whoever_got_a_brief_hands_it_on(context: Context) -> None:
+def test_only_the_receiver_of_a_brief_hands_it_on(context: Context) -> None:
     """Another planner does not, and its claim is in the way of everybody else."""
     mission(context, holder="agent:ada")
     child = brief(2, "src/a.py", parent=1)
@@ -224,7 +224,7 @@ def test_the_principal_goes_with_the_work(context: Context) -> None:
     assert made.session == "agent:worker:subtask:planner:for:role:human"
 
 
-def test_a_claim_that_ran_out_bounds_nobody(context: Context, clock: Clock) -> None:
+def test_an_expired_claim_limits_no_worker(context: Context, clock: Clock) -> None:
     """Its files are free, and the brief may be handed to somebody else."""
     mission(context)
     hand_down(context, "planner", "worker", brief(2, "src/a.py", parent=1), session="w-1", seconds=10)
@@ -249,7 +249,7 @@ def test_a_stopped_agent_hands_nothing_down(context: Context) -> None:
     assert "AGENT_INACTIVE" in said
 
 
-def test_a_layer_with_several_roles_names_nobody(kernel: Kernel, quick_folder: Path) -> None:
+def test_a_layer_with_several_roles_is_no_receiver(kernel: Kernel, quick_folder: Path) -> None:
     """A row of the log has one sender and one receiver."""
     household = Kernel.open(active="household")
     with opened(place_in(quick_folder)) as store:

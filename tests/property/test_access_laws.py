@@ -470,7 +470,7 @@ def test_a_wider_envelope_never_closes(seed: int) -> None:
 
 
 @given(SEEDS)
-def test_no_run_keeps_anybody_from_their_superiors(seed: int) -> None:
+def test_every_run_allows_escalation(seed: int) -> None:
     """Whoever may escalate may do so in every run whose names are declared and whose agents are at work."""
     maker = WorldMaker(seed)
     world = maker.world()

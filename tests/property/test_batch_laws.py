@@ -108,7 +108,7 @@ def test_a_batch_that_the_oracle_refuses_is_refused(plan: SubtaskPlan, data: st.
 
 @settings(max_examples=60, deadline=None)
 @given(plans(), st.integers(0, 1_000_000))
-def test_nobody_waits_who_need_not(plan: SubtaskPlan, seed: int) -> None:
+def test_a_subtask_waits_only_if_it_has_to(plan: SubtaskPlan, seed: int) -> None:
     """Played to its end with subtasks that end in any order: what starts is legal beside what runs, what waits could not
     start too, and it says for whom it waits; the work never stops before it is done.
     """

@@ -61,7 +61,7 @@ def test_owning_is_what_the_glob_says(owned: list[str], path: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(OWNED, OWNED, st.lists(st.tuples(PATHS, st.booleans()), min_size=1, max_size=4))
-def test_nobody_passes_with_what_is_not_surely_theirs(
+def test_a_clean_audit_has_only_files_with_one_owner(
     one: list[str], other: list[str], touched: list[tuple[str, bool]]
 ) -> None:
     """A clean audit has changed files only of whoever owns them alone."""

@@ -55,7 +55,7 @@ def test_one_warning_a_turn(played: list[tuple[Situation, list[str]]]) -> None:
 
 
 @given(situations, turns)
-def test_somebody_speaks_when_somebody_must(situation: Situation, order: list[str]) -> None:
+def test_one_layer_always_warns_when_a_warning_is_due(situation: Situation, order: list[str]) -> None:
     """Coordination silences the second warning, never the only one; orientation alone postpones advice."""
     played = play_turn({}, 1, players_of(situation), order)
     due = [name for name in order if name in INJECTORS and would_speak(name, situation)]

@@ -330,7 +330,7 @@ class Requests:
         assert (store.requests.expire(), store.requests.expire()) == (1, 0)
         assert [what for what, _ in history(store, "request")] == ["created", "expired"]
 
-    def test_nobody_approves_for_themselves(self, store: Store) -> None:
+    def test_a_requester_cannot_approve_for_itself(self, store: Store) -> None:
         """Not even when everything else is right."""
         request = store.requests.create("agent:worf", ["tool:x"])
         with pytest.raises(Refused) as refusal:
@@ -374,7 +374,7 @@ class Requests:
         clock.now += 86_400 - 299
         store.requests.create("agent:worf", ["tool:more"])
 
-    def test_a_clock_set_back_locks_nobody_out(self, store: Store, clock: Clock) -> None:
+    def test_a_denial_from_a_clock_ahead_does_not_block_requests(self, store: Store, clock: Clock) -> None:
         """What was asked and denied while it was a day ahead is not recent."""
         clock.now += 86_400
         for number in range(3):
@@ -402,7 +402,7 @@ class Requests:
             clock.now += 10
             store.requests.create("agent:worf", ["tool:x"])
 
-    def test_a_clock_that_is_set_back_locks_nobody_out(self, store: Store, clock: Clock) -> None:
+    def test_requests_from_a_clock_ahead_do_not_use_up_the_limit(self, store: Store, clock: Clock) -> None:
         """What was asked far in the future is not recent."""
         request = store.requests.create("agent:worf", ["tool:x"])
         store.requests.deny(request.request_id, responder="p")
@@ -461,7 +461,7 @@ class LocksAndTheRest:
             "acquired", "released", "acquired", "broken", "acquired", "timed_out", "acquired", "acquired",
         ]  # fmt: skip
 
-    def test_a_tool_can_be_taken_only_if_nobody_has_it(self, store: Store, clock: Clock) -> None:
+    def test_a_lock_is_acquired_only_if_it_is_free(self, store: Store, clock: Clock) -> None:
         """Then its holder does not get it again either, until the time of the lock is over."""
         store.locks.acquire("shop", "press", "agent:a", timeout=30, only_free=True)
         with pytest.raises(Conflict) as refusal:
@@ -470,7 +470,7 @@ class LocksAndTheRest:
         clock.now += 30
         assert store.locks.acquire("shop", "press", "agent:a", only_free=True).token == 2
 
-    def test_a_lock_whose_time_is_over_is_nobodys(self, store: Store, clock: Clock) -> None:
+    def test_an_expired_lock_has_no_holder(self, store: Store, clock: Clock) -> None:
         """It is not listed, and its token is stale, although nobody has taken the tool since."""
         lock = store.locks.acquire("shop", "press", "agent:a", timeout=30)
         clock.now += 30
@@ -478,7 +478,7 @@ class LocksAndTheRest:
         with pytest.raises(Conflict, match="has expired"):
             store.locks.check("shop", "press", "agent:a", lock.token)
 
-    def test_nothing_is_broken_that_nobody_holds(self, store: Store) -> None:
+    def test_only_held_locks_can_be_broken(self, store: Store) -> None:
         """Neither a tool that was never locked nor one that was released."""
         with pytest.raises(UnknownRecord):
             store.locks.break_("shop", "press", actor="a")

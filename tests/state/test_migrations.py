@@ -95,7 +95,7 @@ def make_old(place, version: str, *rows: str) -> None:
     engine.dispose()
 
 
-def test_a_store_of_the_first_version_is_upgraded_when_somebody_says_so(place) -> None:
+def test_a_store_of_the_first_version_is_upgraded_on_command(place) -> None:
     """Until then it is refused and left alone; what it held is there afterwards, and reports can be stored."""
     make_old(place, "0001", "INSERT INTO agents VALUES ('worf', 'ensign', 0.5, 'active', 1)")
     with pytest.raises(BadStore, match="has version 0001") as refusal:

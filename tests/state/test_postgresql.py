@@ -48,7 +48,7 @@ def test_a_connection_that_was_lost_is_made_again(place: StoreLocation, postgres
         assert verify_audit(store.context, store.folder).findings == ()
 
 
-def test_a_transaction_that_breaks_answers_everybody(place: StoreLocation) -> None:
+def test_every_write_of_a_broken_transaction_gets_an_error(place: StoreLocation) -> None:
     """When the server goes away in the middle, each ticket gets an error, and the chain goes on afterwards."""
 
     def break_off(transaction: Transaction) -> None:

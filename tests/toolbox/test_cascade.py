@@ -293,7 +293,7 @@ def test_at_last_the_top_is_told(kernel: Kernel, tmp_path: Path) -> None:
         )  # fmt: skip
 
 
-def test_a_report_that_nobody_takes_is_said(kernel: Kernel) -> None:
+def test_a_report_without_a_receiver_is_stated(kernel: Kernel) -> None:
     """Then nobody knows, and the result says so."""
     result = asked(kernel, "agent:ann", "look", look=DOWN, handover=Handover(reason=_no_idea, report=_breaks))
     assert (result.outcome, brief(result)[-1]) == (
@@ -301,7 +301,7 @@ def test_a_report_that_nobody_takes_is_said(kernel: Kernel) -> None:
     )  # fmt: skip
 
 
-def test_whoever_is_at_the_top_reports_to_the_user(kernel: Kernel) -> None:
+def test_a_role_at_the_top_reports_to_the_user(kernel: Kernel) -> None:
     """There is nobody above it to ask."""
     told: list[str] = []
     handover = Handover(reason=_no_idea, ask=_breaks, report=lambda top, gap: told.append(top))

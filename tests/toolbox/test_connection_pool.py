@@ -204,7 +204,7 @@ def test_a_stream_is_left_when_enough_has_come() -> None:
     run([[complete], [complete], [head + b"3\r\none\r\n"], [MEASURED]], test)
 
 
-def test_whoever_gives_up_hangs_up() -> None:
+def test_a_caller_that_gives_up_closes_its_connection() -> None:
     """So that the server is told; others are answered meanwhile, and afterwards."""
 
     async def test(connections: ConnectionPool, server: Server) -> None:
@@ -324,7 +324,7 @@ def test_nothing_is_sent_after_the_end() -> None:
     run([], test)
 
 
-def test_nobody_is_reached_where_nobody_listens() -> None:
+def test_an_address_without_a_server_is_unreachable() -> None:
     """Nor where somebody does not show a certificate."""
 
     async def test(connections: ConnectionPool, server: Server) -> None:

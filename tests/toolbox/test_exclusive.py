@@ -74,7 +74,7 @@ def test_what_another_holds_is_unavailable(kernel: Kernel, store: Store) -> None
     assert ran == []
 
 
-def test_without_a_store_nobody_can_hold_a_lock(kernel: Kernel) -> None:
+def test_without_a_store_no_lock_can_be_held(kernel: Kernel) -> None:
     """So an exclusive tool does not run."""
     context = toolbox(kernel, press=PythonFunction(lambda: 1)).context("post", "agent:ann")
     result = context.invoke_blocking("press", fallback=False)

@@ -185,7 +185,7 @@ def test_a_hostile_answer_is_a_failure_of_the_tool(kernel: Kernel, url: str) -> 
     assert (result.outcome, result.error) == ("failed", "the answer is not valid JSON")
 
 
-def test_a_server_nobody_reaches_is_a_result(kernel: Kernel) -> None:
+def test_an_unreachable_server_is_a_result(kernel: Kernel) -> None:
     """It was not even asked, so that another tool can be."""
     result = ask(kernel, nobody(), "text")
     assert (result.outcome, result.code) == ("unavailable", "TOOL_UNAVAILABLE")

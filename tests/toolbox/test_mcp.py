@@ -136,7 +136,7 @@ def test_an_address_that_is_no_server_is_unavailable(kernel: Kernel, url: str) -
         assert (result.outcome, result.code) == ("unavailable", "TOOL_UNAVAILABLE"), result
 
 
-def test_credentials_reach_the_server_and_nobody_else(kernel: Kernel, url: str) -> None:
+def test_credentials_reach_only_the_server(kernel: Kernel, url: str) -> None:
     """As a variable of a process, as a header over HTTP; masked in what comes back."""
     source = {"mailbox": SECRET}.get
     process = McpServer(COMMAND, {"read": "read_mail"}, credential_environment={"MAILBOX_KEY": "mailbox"})

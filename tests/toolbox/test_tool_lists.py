@@ -37,7 +37,7 @@ def test_servers_are_asked_and_the_answer_is_read(tmp_path: Path) -> None:
     assert "read as MCP: 2 servers" in done.stderr
 
 
-def test_nothing_is_started_unless_somebody_says_so(tmp_path: Path) -> None:
+def test_no_server_is_started_without_the_option(tmp_path: Path) -> None:
     """Without the option, the command only says what it would start."""
     ran = tmp_path / "ran"
     declare(tmp_path, evil={"command": "touch", "args": [str(ran), "\x1b[31m"]})

@@ -404,7 +404,7 @@ def test_calls_beyond_the_limit_wait_in_their_own_time() -> None:
     run(test, hostile(), UpstreamLimits(most_calls_at_once=1, start_seconds=PATIENCE))
 
 
-def test_a_server_that_does_not_read_holds_nobody_up() -> None:
+def test_a_server_that_does_not_read_delays_no_other_call() -> None:
     """Calls end in their time, and so does the connection."""
 
     async def test(upstream: Upstream) -> None:

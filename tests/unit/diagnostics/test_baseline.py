@@ -125,7 +125,7 @@ def test_of_findings_that_look_the_same_the_later_ones_are_new():
     assert compare(build_baseline([first], str), [first, second], str).new == (second,)
 
 
-def test_entries_about_files_nobody_asked_about_are_not_stale():
+def test_entries_about_unchecked_files_are_not_stale():
     """Checking one file says nothing about the others."""
     baseline = build_baseline([a_finding(file="a.yaml"), a_finding(file="b.yaml")], str)
     comparison = compare(baseline, [], str, lambda file: file == "a.yaml")

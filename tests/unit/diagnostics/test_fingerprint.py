@@ -51,7 +51,7 @@ def test_rule_file_subject_and_words_do(other):
         ("interval `20` exceeds the limit", "interval `30` exceeds the limit", False),
     ],
 )
-def test_counts_may_change_and_what_somebody_wrote_may_not(before, after, same):
+def test_a_fingerprint_ignores_counts_and_keeps_the_words_of_users(before, after, same):
     """Numbers of ours are left out; those in backticks or in a word are part of what is wrong."""
     assert (fingerprint_message(before) == fingerprint_message(after)) is same
 

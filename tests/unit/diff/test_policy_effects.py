@@ -195,7 +195,7 @@ PEOPLE = st.dictionaries(st.sampled_from(["anna", "ben"]), PERSONS, max_size=2)
 
 @given(before=POLICIES, after=POLICIES, other=POLICIES)
 @settings(deadline=None, max_examples=21, phases=[Phase.explicit, Phase.reuse, Phase.generate])
-def test_nobody_gains_without_a_flag(
+def test_no_subject_gains_without_a_flag(
     tmp_path_factory: pytest.TempPathFactory,
     before: dict[str, Any],
     after: dict[str, Any],
@@ -208,7 +208,7 @@ def test_nobody_gains_without_a_flag(
 
 @given(comes=POLICIES, others=st.lists(POLICIES, min_size=1, max_size=2))
 @settings(deadline=None, max_examples=14, phases=[Phase.explicit, Phase.reuse, Phase.generate])
-def test_nobody_gains_by_a_policy_that_comes_or_goes(
+def test_no_subject_gains_by_an_added_or_removed_policy_without_a_flag(
     tmp_path_factory: pytest.TempPathFactory, comes: dict[str, Any], others: list[dict[str, Any]]
 ) -> None:
     """Also not where one that only takes silences a fallback that took more, or leaves one that gives to speak."""
@@ -219,7 +219,7 @@ def test_nobody_gains_by_a_policy_that_comes_or_goes(
 
 @given(people=st.tuples(PEOPLE, PEOPLE), policies=st.lists(POLICIES, max_size=3))
 @settings(deadline=None, max_examples=21, phases=[Phase.explicit, Phase.reuse, Phase.generate])
-def test_nobody_gains_by_the_directory_without_a_flag(
+def test_no_subject_gains_by_the_directory_without_a_flag(
     tmp_path_factory: pytest.TempPathFactory,
     people: tuple[dict[str, Any], dict[str, Any]],
     policies: list[dict[str, Any]],
@@ -382,7 +382,7 @@ def test_a_policy_that_bounds_nothing_is_neutral(tmp_path: Path, policy: dict[st
         assert before.can("home", request).outcome == after.can("home", request).outcome
 
 
-def test_the_numbers_of_a_handoff_nobody_may_do_are_neutral(tmp_path: Path) -> None:
+def test_limits_of_handoffs_are_neutral_if_no_role_may_hand_off(tmp_path: Path) -> None:
     """And they narrow as soon as a role may hand work to another one."""
     helper = "_schema: orgkernel:role_profile\nrole_id: two\n"
     manages = ROLE + "chain_of_command: {can_delegate: true}\n"

@@ -219,7 +219,7 @@ def test_the_same_id_at_another_distance_is_no_second_declaration(tmp_path: Path
     assert assembled(tmp_path, files).duplicates == ()
 
 
-def test_profiles_nobody_includes(tmp_path: Path) -> None:
+def test_a_profile_that_no_organization_includes_is_stray(tmp_path: Path) -> None:
     """A profile that no organization includes is a stray one, one that is hidden by a nearer one too."""
     files = {
         "a/org.yaml": org("a", "{co: {}}"),

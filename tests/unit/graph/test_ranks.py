@@ -24,7 +24,7 @@ def records_of(folder: Path, tool: str, org: str = "", **files: str) -> OrgRecor
     return read(write_tree(folder, tree)).organizations["demo"].records
 
 
-def test_a_tool_without_a_matrix_is_capped_for_nobody(tmp_path: Path) -> None:
+def test_a_tool_without_a_matrix_has_no_rank_ceiling(tmp_path: Path) -> None:
     """The shipped matrix is data until something refers to it."""
     records = records_of(tmp_path, "{type: browser}")
     assert [rank.id for rank in records.ranks] == list(NOBODY)
@@ -79,7 +79,7 @@ def test_a_near_ladder_takes_the_place_of_the_shared_one(tmp_path: Path) -> None
     assert records.get_rank_levels("t") == {"junior": "none", "senior": "full"}
 
 
-def test_a_matrix_without_a_row_for_the_tool_caps_nobody(tmp_path: Path) -> None:
+def test_a_matrix_without_a_row_for_the_tool_is_no_ceiling(tmp_path: Path) -> None:
     """What it does not speak of is neutral."""
     ladder = "_schema: orgkernel:rank_ladder\nmatrices: {m: [{name: r, types: [browser], levels: {senior: full}}]}\n"
     records = records_of(tmp_path, "{type: federation}", "rank_matrix: m\n", ladder=ladder)

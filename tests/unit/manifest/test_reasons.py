@@ -113,7 +113,7 @@ def check_lists(data: Any, bare: set[str], path: str = "") -> None:
         assert all(isinstance(item, str) for item in data)
 
 
-def test_a_default_says_that_nobody_wrote_it(whole: Kernel) -> None:
+def test_a_default_is_reported_as_a_default(whole: Kernel) -> None:
     """A setting that is not set says so, one that is set says where."""
     facts = {fact.id: fact for fact in whole.manifest("whole", "maker").doctrine}
     assert facts["autonomous_retry_limit"].why[0].text == "doctrine.autonomous_retry_limit is set"
@@ -151,7 +151,7 @@ def test_what_the_organization_overrides_is_shown_with_its_line(whole: Kernel) -
     assert (maker.layer.id, line_of(whole, maker.layer.why[0])) == ("bottom", "layer: bottom")
 
 
-def test_a_domain_nobody_is_given_has_a_reason_too(tmp_path: Path) -> None:
+def test_a_domain_without_a_role_has_a_reason(tmp_path: Path) -> None:
     """One that no catalog declares, in an organization that is not served for it: whoever lists it says why."""
     text = EVERYTHING["roles/maker.yaml"].replace("    - build\n", "    - build\n    - biuld\n    - coding\n")
     kernel = Kernel.open(write_tree(tmp_path, EVERYTHING | {"roles/maker.yaml": text}))

@@ -37,7 +37,7 @@ def test_a_key_of_small_order_is_refused(key: bytes) -> None:
     assert find_key_fault(key) == "has a small order"
 
 
-def test_the_library_accepts_a_signature_that_nobody_made() -> None:
+def test_the_library_accepts_a_forged_signature_for_a_weak_key() -> None:
     """Which is why the key is looked at first: the identity point verifies every message with one fixed signature."""
     Ed25519PublicKey.from_public_bytes(IDENTITY).verify(IDENTITY + bytes(32), b"any message")
 

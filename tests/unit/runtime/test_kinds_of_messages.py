@@ -97,7 +97,7 @@ def test_requests_find_their_role(text: str, role_id: str) -> None:
         "Translate this to German: the container crashed and the tests fail",
     ],
 )
-def test_mentions_and_private_matters_find_nobody(text: str) -> None:
+def test_mentions_and_private_matters_get_no_role(text: str) -> None:
     """Words of somebody's work are no request."""
     assert taker(text) is None
 

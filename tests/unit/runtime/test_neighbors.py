@@ -86,7 +86,7 @@ def test_a_layers_own_word_goes_before_what_is_derived() -> None:
     assert seen.get("working_memory") == signal_records.WorkingMemory(active=True, entity_count=2, turn=7)
 
 
-def test_a_certain_domain_alone_orients_nobody() -> None:
+def test_a_certain_domain_alone_does_not_orient() -> None:
     """No neighbor stores whether the objective is held, so derived signals raise no threshold."""
     seen = neighbors.derive({"_bst_store": {"__bst_belief_state__": BELIEF}, "_working_memory": MEMORY}, 7)
     assert signals.compute_threshold(3, seen) == 3
@@ -109,7 +109,7 @@ def test_another_supervisors_warning_in_the_history_counts() -> None:
     assert refused == signals.Claim(granted=False, held_by="supervisor")
 
 
-def test_a_warning_of_somebody_unknown_counts() -> None:
+def test_a_warning_of_an_unknown_layer_is_counted() -> None:
     """One warning is enough for a turn, whoever gave it."""
     store: dict[str, Any] = {}
     signals.begin_turn(store, 7)
@@ -117,7 +117,7 @@ def test_a_warning_of_somebody_unknown_counts() -> None:
     assert signals.claim(store, signals.WARNING, "supervisor", seen).held_by == "unnamed"
 
 
-def test_our_own_warning_is_nobody_elses() -> None:
+def test_the_supervisor_recognizes_its_own_warning() -> None:
     """A steering that stands in the history is known again and does not stand in its own way."""
     seen = neighbors.derive({"warnings": [mark_own_text("Stop retrying.")[0], "  "]}, 7)
     assert seen.warned == ()

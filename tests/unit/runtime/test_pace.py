@@ -103,13 +103,13 @@ def test_what_is_not_seen_any_more_keeps_its_tier():
     )
 
 
-def test_what_was_never_seen_keeps_nobody_from_coming_back():
+def test_an_unreported_flag_does_not_prevent_restoration():
     """A host without any word on unrecoverable errors still restores primary from alternate."""
     decision = decide_pace(SPECIFICATION, seen(0, unrecoverable_error=None), "alternate")
     assert (decision.tier, decision.unknown) == ("primary", ("unrecoverable_error",))
 
 
-def test_an_emergency_that_nobody_can_end_ends_with_progress():
+def test_progress_ends_an_emergency():
     """Hardly any host reports `unrecoverable_error`; a role that makes progress is not stuck. Other tiers do not care."""
     late = decide_pace(SPECIFICATION, seen(0, turns_without_progress=19, unrecoverable_error=None))
     stays = decide_pace(SPECIFICATION, seen(0, turns_without_progress=1, unrecoverable_error=None), late.held)
@@ -180,7 +180,7 @@ def test_each_tier_obliges_to_its_action(tier: str, obligation: Obligation):
     assert list_obligations(SPECIFICATION, tier) == (obligation,)
 
 
-def test_an_action_nobody_knows_is_the_usual_one_of_its_tier():
+def test_an_unknown_action_becomes_the_default_of_its_tier():
     """A word of the user's own (ORG509) does not leave a role without an obligation."""
     plan = CompiledPacePlan({"contingent": Tier("panic", "", tree("context_exhausted"), "co")})
     assert list_obligations(plan, "contingent") == (Obligation("escalate", "co", "hand over to co"),)
@@ -275,7 +275,7 @@ def test_what_a_tier_forbids_grows_with_the_tier():
     assert NO_NEW_WORK <= NO_NEW_HANDOFF
 
 
-def test_everybody_has_the_same_tiers():
+def test_all_parts_have_the_same_tiers():
     """Documents, decision cases, reports, requests and the runtime."""
     assert get_args(PaceTierName) == TIERS
     assert PacePlanRecord.__struct_fields__ == TIERS

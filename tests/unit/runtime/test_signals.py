@@ -242,7 +242,7 @@ def test_an_oriented_agent_gets_two_more_failures(
     assert signals.compute_threshold(3, signals.read_signals(store)) == expected
 
 
-def test_a_tracker_that_says_it_is_not_active_orients_nobody(store: dict[str, Any]) -> None:
+def test_an_inactive_tracker_does_not_orient(store: dict[str, Any]) -> None:
     """A left-over confidence beside `active: false` is not one."""
     signals.write(store, "bst", active=False, confidence=0.99)
     signals.write(store, "working_memory", objective_held=True)

@@ -218,7 +218,7 @@ def test_each_role_has_its_own_tier() -> None:
         Signals(4, warned=("unnamed",)),
     ],
 )
-def test_it_defers_to_whoever_has_spoken(noisy: Signals) -> None:
+def test_it_defers_to_a_layer_that_has_warned(noisy: Signals) -> None:
     """An emergency as well; and what had to wait is due again."""
     pace = decide(error=True)
     steering, memory = steer(noisy, pace, [], NEW, POST)

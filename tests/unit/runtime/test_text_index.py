@@ -90,7 +90,7 @@ def test_what_is_asked_finds_its_role(text: str, role_id: str) -> None:
         "Write me a check over ten euros",
     ],
 )
-def test_what_is_nobodys_task_finds_nobody(text: str) -> None:
+def test_a_message_without_a_task_gets_no_role(text: str) -> None:
     """No role is better than a wrong one."""
     assert taker(text) is None
 

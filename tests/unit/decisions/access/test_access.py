@@ -265,7 +265,7 @@ hierarchy: {one: {}}
 """
 
 
-def test_a_limit_nobody_wrote_is_told_where_the_other_limits_are(tmp_path: Path) -> None:
+def test_a_default_limit_is_reported_at_the_other_limits(tmp_path: Path) -> None:
     """With the words `by default`; one that is written, at its own line; without limits no line speaks of it."""
     role = "_schema: orgkernel:role_profile\nrole_id: one\nrole_type: commander\n"
     for limits, said, line in (

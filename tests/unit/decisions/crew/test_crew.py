@@ -126,7 +126,7 @@ def test_who_cannot_be_commissioned_is_told_what_to_add(
     assert help in decision.help
 
 
-def test_a_role_nobody_at_work_fills_is_vacant(view: OrgView) -> None:
+def test_a_role_without_an_active_agent_is_vacant(view: OrgView) -> None:
     """Covered by the nearest superior with somebody at work; candidates are told what they lack."""
     assert decide_vacancies(view, EMPTY_STATE, 0.0).vacancies == ()
     state = StateView(

@@ -71,7 +71,9 @@ def test_a_broader_domain_is_explained_by_what_the_nearer_ones_lack(views: dict[
         ("words", "conversational", "no role handles domain `conversational`"),
     ],
 )
-def test_why_nobody_takes_it(views: dict[str, OrgView], organization: str, word: str, text: str) -> None:
+def test_a_refusal_gives_the_reason(
+    views: dict[str, OrgView], organization: str, word: str, text: str
+) -> None:
     """In a sentence a person can act on."""
     assert decide_dispatch(views[organization], word).reasons[-1].text == text
 

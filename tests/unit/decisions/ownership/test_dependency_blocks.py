@@ -127,7 +127,7 @@ def test_the_same_is_installed(name: str, before: str | None, after: str | None)
 
 
 @pytest.mark.parametrize(("name", "before", "after"), DIFFERENT)
-def test_something_else_is_installed_or_nobody_can_tell(
+def test_another_package_is_installed_or_it_is_unknown(
     name: str, before: str | None, after: str | None
 ) -> None:
     """In both directions."""

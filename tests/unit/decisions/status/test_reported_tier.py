@@ -140,7 +140,7 @@ def test_an_agent_goes_by_its_own_report() -> None:
     assert find_report(reported(own), keys[1:2], NOW) is None
 
 
-def test_nobody_outside_the_crew_is_in_a_tier() -> None:
+def test_subjects_outside_the_crew_have_no_tier() -> None:
     """A person whose agent is in an emergency may do what it may."""
     view = Kernel.open().organization("household").snapshot.index
     state = reported(*(report(role, "emergency", org=view.org_id) for role in view.roles))
