@@ -15,7 +15,7 @@ from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body, read_body_t
 from manifest_api.routes.documented import declare_body, declare_responses
 from manifest_api.shapes import DiagnosticRow, InvalidValue
 from manifest_api.status import build_finding
-from orgkernel.decisions.work.batches.answer import plan_text
+from orgkernel.decisions.work.batches.assignment import SubtaskAssignment
 from orgkernel.decisions.work.batches.plan import BatchPlan
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
@@ -44,6 +44,8 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Literal["planned", "refused", "cannot_tell"]
     """`refused` if the plan or the running work has a problem. `cannot_tell` if the input is not a plan."""
     plan: BatchPlan | None
+    assignments: tuple[SubtaskAssignment, ...] = ()
+    """Who takes each subtask that may start and states its domain."""
     findings: tuple[DiagnosticRow, ...]
 
 
@@ -55,7 +57,8 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
 async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Divide the subtasks of a plan into as few batches as possible, and list which may start now and which wait.
 
-    Nothing is stored. The organization's batch size limits the plan.
+    Nothing is stored. The organization's batch size limits the plan. A subtask that states its `domain` is given to an agent who can
+    take it now, and waits if there is none.
     """
     require_scope(request, "read")
     question = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')
@@ -63,8 +66,8 @@ async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> 
 
 
 def _plan(kernel: Kernel, question: BatchQuestion, org: str) -> BatchAnswer:
-    most = kernel.contract_terms(org).batch_size
-    answer = plan_text(read_body_text("plan", question.plan), question.done, question.running, most)
+    source = read_body_text("plan", question.plan)
+    answer = kernel.plan_batches(org, source, question.done, question.running)
     if answer.unknown is not None:
         problem, name, help = answer.unknown
         where = "running" if name in question.running else "done"
@@ -75,4 +78,6 @@ def _plan(kernel: Kernel, question: BatchQuestion, org: str) -> BatchAnswer:
             [InvalidValue(where=where, message=problem)],
         )
     findings = tuple(map(build_finding, answer.diagnostics))
-    return BatchAnswer(outcome=answer.outcome, plan=answer.plan, findings=findings)
+    return BatchAnswer(
+        outcome=answer.outcome, plan=answer.plan, assignments=answer.assignments, findings=findings
+    )

@@ -1,4 +1,4 @@
-"""The findings about contracts (ORG630, ORG650 to ORG689, ORG791, ORG796 to ORG799): one row each, with the text of its page. The predicates
+"""The findings about contracts (ORG630, ORG650 to ORG689, ORG738, ORG791, ORG796 to ORG799): one row each, with the text of its page. The predicates
 are in `decisions`.
 """
 
@@ -219,6 +219,12 @@ HUMAN_ONLY_FILE = Row(
     "A subtask lists a file with the values of environment variables, such as `.env`.",
     "These files hold secrets. Only people write and read them.",
     "Remove the file, and ask a person. A template without values, such as `.env.example`, may be listed.",
+)  # fmt: skip
+NEEDS_WITHOUT_DOMAIN = Row(
+    "ORG738", "needs-without-domain", _E,
+    "A subtask lists tools that it needs, but no domain.",
+    "The tools are compared with the role that takes the domain. Without a domain no role is asked, so the list would have no effect.",
+    "Write the `domain` of the work, or remove `needs`.",
 )  # fmt: skip
 WORK_AFTER_TERMINAL = Row(
     "ORG683", "work-after-terminal", _E,

@@ -1138,6 +1138,8 @@ class Subtask(Record, frozen=True, kw_only=True):
     kind: Literal['narrow', 'broad', 'terminal'] | None = None
     files: tuple[str, ...] = ()
     depends_on: tuple[Id, ...] = ()
+    domain: DomainId | None = None
+    needs: tuple[ToolId, ...] = ()
 
 
 class SubtaskPlan(Contract, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.ownership.sacred import SacredFiles
     from orgkernel.decisions.reasons import Reason
     from orgkernel.decisions.status.pace import RolePace
+    from orgkernel.decisions.work.batches.answer import PlannedText
     from orgkernel.decisions.work.bills.instance import BillAssignment, BillInstance, NextSteps
     from orgkernel.decisions.work.capability.handling import HandlingDecision, HandlingRequest
     from orgkernel.decisions.work.capability.orders import StandingOrders
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.capability import SkillDisclosed, SkillResource
     from orgkernel.kernel.clock import Clock, StateSource
     from orgkernel.loading.cache import Cache
+    from orgkernel.loading.files import SourceText
     from orgkernel.loading.sources import SourceDocument
     from orgkernel.manifest.bills import BillList, BillPage
     from orgkernel.manifest.crew import AgentFilter, AgentList
@@ -685,6 +687,27 @@ class Kernel(Registry):
         from orgkernel.decisions.work.contracts.terms import get_contract_terms
 
         return get_contract_terms(self.organization(org).snapshot.index)
+
+    def plan_batches(
+        self, org: str, source: SourceText, done: Collection[str] = (), running: Collection[str] = ()
+    ) -> PlannedText:
+        """The batches of the subtask plan in a text, and who takes each subtask that may start. Raises as `dispatch`.
+
+        With a store, a subtask that states its domain is given to an agent who can take it now, and waits without one.
+
+        >>> from orgkernel.loading.files import decode
+        >>> plan = "{_schema: 'orgkernel:subtask_plan', subtasks: [{id: fix, files: [a.py], domain: bugfix}]}"
+        >>> answer = Kernel.open().plan_batches("software_dev", decode("plan", "plan", plan.encode()))
+        >>> [(each.subtask, each.role_id, each.agent_id) for each in answer.assignments]
+        [('fix', 'bugfix_specialist', None)]
+        """
+        from orgkernel.decisions.work.batches.answer import plan_text
+        from orgkernel.decisions.work.batches.assignment import BatchAssigner
+
+        desk = self.access(org)
+        state = None if self._store is None else desk.state
+        assigner = BatchAssigner(desk.view, state, desk.build_current_context())
+        return plan_text(source, done, running, self.contract_terms(org).batch_size, assigner.plan)
 
     def sacred_documents(self, org: str) -> list[str]:
         """The paths of the documents that declare sacred files. Raises as `dispatch`."""

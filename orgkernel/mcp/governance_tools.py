@@ -8,7 +8,6 @@ import msgspec
 
 from orgkernel.decisions.handoff.briefs import HandoffBriefs
 from orgkernel.decisions.handoff.permission import HandoffPermission, HandoffQuestion
-from orgkernel.decisions.work.batches.answer import plan_text
 from orgkernel.decisions.work.contracts.reading import ReadContract, check_read_contract, read_contract
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
@@ -76,8 +75,7 @@ async def _answer_what_may_start(asker: Asker, arguments: shapes.MayStartArgumen
     source = _get_text("plan", "subtask_plan", arguments.plan)
 
     def look(kernel: Kernel) -> shapes.MayStartAnswer:
-        most = kernel.contract_terms(asker.org_id).batch_size
-        planned = plan_text(source, arguments.done, arguments.running, most)
+        planned = kernel.plan_batches(asker.org_id, source, arguments.done, arguments.running)
         if planned.unknown is not None:
             problem, name, help = planned.unknown
             raise UsageError(f"subtask {quote(name)} {problem}", help or "use ids of the plan")
@@ -85,6 +83,17 @@ async def _answer_what_may_start(asker: Asker, arguments: shapes.MayStartArgumen
         return shapes.MayStartAnswer(
             outcome=planned.outcome,
             start=() if plan is None else plan.start,
+            takers=tuple(
+                shapes.SubtaskTaker(
+                    subtask=each.subtask, role=each.role_id, agent=each.agent_id, acting_role=each.acting_role
+                )
+                for each in planned.assignments
+            ),
+            waiting=tuple(
+                f"{each.id}: {wait.text}"
+                for each in (() if plan is None else plan.waiting)
+                for wait in each.waits
+            ),
             batches=() if plan is None else tuple(each.subtasks for each in plan.batches),
             problems=(
                 *(f"{each.place}: {each.message}" for each in planned.diagnostics),

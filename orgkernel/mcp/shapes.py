@@ -286,11 +286,22 @@ class HandOffAnswer(ToolAnswer, frozen=True, kw_only=True):
     state_version: int = 0
 
 
+class SubtaskTaker(msgspec.Struct, frozen=True, kw_only=True):
+    """The role and the agent that take a subtask."""
+
+    subtask: str
+    role: str
+    agent: str | None
+    acting_role: str | None
+
+
 class MayStartAnswer(ToolAnswer, frozen=True, kw_only=True):
     """The subtasks that may start now, and the batches of those that remain."""
 
     outcome: Literal["planned", "refused", "cannot_tell"]
     start: tuple[str, ...] = ()
+    takers: tuple[SubtaskTaker, ...] = ()
+    waiting: tuple[str, ...] = ()
     batches: tuple[tuple[str, ...], ...] = ()
     problems: tuple[str, ...] = ()
 

@@ -20,6 +20,7 @@ from orgkernel.decisions.work.batches.rules import check_batch, propose
 from orgkernel.documents.records import Subtask, SubtaskPlan
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
+from tests.state.opening import opened, sqlite_at
 from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES
 
@@ -123,6 +124,98 @@ def test_what_is_not_sound_is_never_planned() -> None:
         plan_batches(plan)
     with pytest.raises(ValueError, match="b is not a subtask of the plan"):
         plan_batches(plan, ["b"])
+
+
+CREW = """
+_schema: orgkernel:organization
+org_id: pharmacy
+hierarchy: {head: {subordinates: [compounder, courier]}}
+---
+{_schema: "orgkernel:domain_catalog", domains: {mixing: {}, delivery: {}, purchase: {passthrough: true}}}
+---
+{_schema: "orgkernel:tool_catalog", tools: {scale: {type: browser}}}
+---
+{_schema: "orgkernel:role_profile", role_id: head, role_type: commander}
+---
+_schema: orgkernel:role_profile
+role_id: compounder
+capabilities: {bst_domains: [mixing], tools_primary: [scale]}
+---
+{_schema: "orgkernel:role_profile", role_id: courier, capabilities: {bst_domains: [delivery]}}
+---
+_schema: orgkernel:crew_roster
+agents:
+  ada: {assignments: [{role: compounder}]}
+  bo: {assignments: [{role: compounder}]}
+  cy: {assignments: [{role: courier}]}
+  hal: {assignments: [{role: head}]}
+"""
+WORK: dict[str, Any] = {
+    "_schema": "orgkernel:subtask_plan",
+    "batch_size": 4,
+    "subtasks": [
+        {"id": "salve", "files": ["salve.md"], "domain": "mixing", "needs": ["scale"]},
+        {"id": "syrup", "files": ["syrup.md"], "domain": "mixing"},
+        {"id": "drops", "files": ["drops.md"], "domain": "mixing"},
+        {"id": "order", "files": ["order.md"], "domain": "purchase"},
+        {"id": "ward", "files": ["ward.md"], "domain": "delivery"},
+        {"id": "notes", "files": ["notes.md"]},
+    ],
+}
+
+
+def test_each_subtask_of_a_batch_has_its_own_agent(tmp_path: Path) -> None:
+    """Dispatch names who takes each subtask, on every surface; a suspended or a busy agent takes none, and what nobody takes
+    leaves its place to other work.
+    """
+    (tmp_path / "org.yaml").write_text(CREW, encoding="utf-8")
+    (tmp_path / "work.yaml").write_text(yaml.safe_dump(WORK), encoding="utf-8")
+    location = sqlite_at(tmp_path)
+    with (
+        opened(location) as store,
+        TestClient(
+            create_app(Kernel.open(tmp_path / "org.yaml"), store=location, rate=100_000),
+            base_url="http://localhost",
+            client=("127.0.0.1", 50_000),
+        ) as asking,
+    ):
+
+        def plan() -> tuple[dict[str, str], dict[str, list[str]]]:
+            answer = asking.post("/v1/orgs/pharmacy/batches/plan", json={"plan": WORK}).json()
+            ran = run_here(
+                "task", "plan", "work.yaml", "--org", "pharmacy", "--path", "org.yaml", "--format", "json",
+                "--store", location.path, cwd=tmp_path,
+            )  # fmt: skip
+            printed = json.loads(ran.stdout)
+            for each in (*printed["assignments"], *answer["assignments"]):
+                assert each.pop("reasons")[0]["why"][0]["line"] in (14, 16)
+            assert printed["assignments"] == answer["assignments"]
+            assert printed["plan"] == answer["plan"]
+            takers = {each["subtask"]: each["agent_id"] for each in answer["assignments"]}
+            assert [each for each in answer["plan"]["start"] if each in takers] == list(takers)
+            assert ("notes" in answer["plan"]["start"]) == ("notes" not in takers)
+            return takers, shorten(answer["plan"])["waiting"]
+
+        assert plan() == (
+            {"salve": "ada", "syrup": "bo", "ward": "cy"},
+            {"drops": ["AGENT_HAS_OTHER_SUBTASK salve, syrup", "BATCH_TOO_LARGE salve, syrup, ward, notes"],
+             "order": ["NO_ROLE ", "BATCH_TOO_LARGE salve, syrup, ward, notes"]},
+        )  # fmt: skip
+        store.agents.add("ada", org_id="pharmacy", actor="a", lifecycle="active")
+        store.agents.move("ada", "suspended", org_id="pharmacy", actor="a")
+        takers, waiting = plan()
+        assert takers == {"salve": "bo", "ward": "cy"}
+        assert list(waiting) == ["syrup", "drops", "order"]
+        store.agents.add("bo", org_id="pharmacy", actor="a", lifecycle="active")
+        store.agents.move("bo", "suspended", org_id="pharmacy", actor="a")
+        takers, waiting = plan()
+        assert takers == {"salve": "hal", "ward": "cy"}
+        assert waiting["syrup"] == ["AGENT_HAS_OTHER_SUBTASK salve"]
+        for agent in ("cy", "hal"):
+            store.agents.add(agent, org_id="pharmacy", actor="a", lifecycle="active")
+            store.agents.move(agent, "suspended", org_id="pharmacy", actor="a")
+        takers, waiting = plan()
+        assert (takers, waiting["ward"]) == ({}, ["NO_AGENT "])
 
 
 @pytest.mark.parametrize(

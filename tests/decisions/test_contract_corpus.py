@@ -83,7 +83,7 @@ def test_a_code_has_a_page_and_the_cases_every_code_needs(code: str) -> None:
     assert build_all_pages()[code].name == row.name
     for text in (row.what, row.why, row.instead):
         assert re.fullmatch(r"[A-Z`].*[.`]", text), text
-    assert re.fullmatch(r"ORG630|ORG6[5-8]\d|ORG79[16-9]", code)
+    assert re.fullmatch(r"ORG630|ORG738|ORG6[5-8]\d|ORG79[16-9]", code)
     assert re.fullmatch(r"[a-z]+(-[a-z]+)+", row.name)
 
 

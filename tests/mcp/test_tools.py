@@ -344,6 +344,10 @@ def test_an_organization_with_governance_has_its_questions(tmp_path: Path) -> No
         assert asked.ask("what_may_start", plan=PLAN)["start"] == ["a"]
         assert asked.ask("what_may_start", plan=PLAN, done=["a"])["start"] == ["b"]
         assert "is not a subtask of the plan" in asked.refusal("what_may_start", plan=PLAN, done=["c"])
+        domains = kernel.manifest("household", "steward").domains
+        work = {"subtasks": [{"id": "a", "files": ["a.py"], "domain": domains[0].id}]}
+        (taker,) = asked.ask("what_may_start", plan=work)["takers"]
+        assert taker["role"] == kernel.dispatch("household", domains[0].id).role_id
     store = planner.open_store()
     question = HandoffQuestion(sender="", receiver="", depth=0, children=0, concurrent=0)
     order = HandoffOrder(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from orgkernel.documents.model.contract import Contract
-from orgkernel.documents.model.record import Id, Record
+from orgkernel.documents.model.record import DomainId, Id, Record, ToolId
 
 
 class Subtask(Record):
@@ -22,6 +22,10 @@ class Subtask(Record):
     """Paths of the files that it may write, relative to the root of the project."""
     depends_on: tuple[Id, ...] = ()
     """Subtasks that must be done before it starts."""
+    domain: DomainId | None = None
+    """Domain of the work. If it is stated, dispatch names the role and the agent, and the subtask waits if there is none."""
+    needs: tuple[ToolId, ...] = ()
+    """Tools that the role must be equipped with. They need a `domain`."""
 
 
 class SubtaskPlan(Contract):

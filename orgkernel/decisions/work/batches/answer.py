@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
+from orgkernel.decisions.work.batches.assignment import AssignedPlan, SubtaskAssignment
 from orgkernel.decisions.work.batches.plan import BatchPlan, find_unknown, plan_batches
 from orgkernel.decisions.work.contracts.reading import check_read_contract, read_contract
 from orgkernel.diagnostics import Diagnostic, Place
@@ -25,14 +26,31 @@ class PlannedText:
     """`refused` if the plan or the running work has problems. `cannot_tell` if the text cannot be read as a plan,"""
     plan: BatchPlan | None
     diagnostics: tuple[Diagnostic, ...]
+    assignments: tuple[SubtaskAssignment, ...] = ()
+    """Who takes the subtasks that may start, as far as they state a domain and an organization was asked."""
     unknown: tuple[str, str, str] | None = None
     """The problem with a reported id, the id, and the remedy."""
 
 
+def _plan_without_organization(
+    plan: SubtaskPlan, done: Collection[str], running: Collection[str]
+) -> AssignedPlan:
+    return AssignedPlan(plan_batches(plan, done, running))
+
+
 def plan_text(
-    source: SourceText, done: Collection[str] = (), running: Collection[str] = (), most: int | None = None
+    source: SourceText,
+    done: Collection[str] = (),
+    running: Collection[str] = (),
+    most: int | None = None,
+    plan_subtasks: Callable[
+        [SubtaskPlan, Collection[str], Collection[str]], AssignedPlan
+    ] = _plan_without_organization,
 ) -> PlannedText:
-    """The batches of the plan in a text, given what is done and what is running. `most` bounds the batch size of the plan."""
+    """The batches of the plan in a text, given what is done and what is running. `most` bounds the batch size of the plan.
+
+    `plan_subtasks` also assigns subtasks, in an organization (`BatchAssigner.plan`).
+    """
     read = read_contract(source)
     if read.kind not in (None, "subtask_plan"):
         message = f"a document of kind {quote(read.kind)} is not a plan of subtasks"
@@ -48,9 +66,10 @@ def plan_text(
     unknown = find_unknown(checked.contract, done, running)
     if unknown is not None:
         help = did_you_mean(unknown[1], [each.id for each in checked.contract.subtasks])
-        return PlannedText("cannot_tell", None, checked.diagnostics, (*unknown, help))
+        return PlannedText("cannot_tell", None, checked.diagnostics, unknown=(*unknown, help))
     subtasks = checked.contract
     if most is not None and most < subtasks.batch_size:
         subtasks = msgspec.structs.replace(subtasks, batch_size=most)
-    plan = plan_batches(subtasks, done, running)
-    return PlannedText("refused" if plan.problems else "planned", plan, checked.diagnostics)
+    assigned = plan_subtasks(subtasks, done, running)
+    outcome: Literal["planned", "refused"] = "refused" if assigned.plan.problems else "planned"
+    return PlannedText(outcome, assigned.plan, checked.diagnostics, assigned.assignments)

@@ -5,11 +5,13 @@ Error policy: fails closed. A plan with any problem gets no batches, and none of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
 from orgkernel.decisions.work.batches.rules import (
+    AssignmentCode,
     BatchCode,
     BatchProblem,
     PlannedSubtask,
@@ -34,10 +36,10 @@ class Batch(msgspec.Struct, frozen=True):
 class Wait(msgspec.Struct, frozen=True):
     """A reason why a subtask has to wait."""
 
-    code: BatchCode
+    code: BatchCode | AssignmentCode
     text: str
     held_by: tuple[str, ...]
-    """The subtasks that it waits for: all of them, or with BATCH_TOO_LARGE any of them."""
+    """The subtasks that it waits for: all of them, or with BATCH_TOO_LARGE and AGENT_HAS_OTHER_SUBTASK any of them."""
     files: tuple[str, ...] = ()
     """The files that it waits for."""
 
@@ -80,8 +82,13 @@ def find_unknown(
     return ("cannot be both done and running", both[0]) if both else None
 
 
-def plan_batches(plan: SubtaskPlan, done: Collection[str] = (), running: Collection[str] = ()) -> BatchPlan:
-    """The batches of a valid plan.
+def plan_batches(
+    plan: SubtaskPlan,
+    done: Collection[str] = (),
+    running: Collection[str] = (),
+    held_back: Mapping[str, Wait] = MappingProxyType({}),
+) -> BatchPlan:
+    """The batches of a valid plan. Subtasks in `held_back` may not start, for the given reason.
 
     Raises `ValueError` for a plan that is not valid, or for unknown ids.
     """
@@ -97,13 +104,20 @@ def plan_batches(plan: SubtaskPlan, done: Collection[str] = (), running: Collect
     batches = tuple(
         Batch(left[batch[0]].kind, tuple(left[number].id for number in batch)) for batch in schedule.batches
     )
-    if at_work:
-        start = _start_beside(left, at_work, plan.batch_size)
+    first = [left[number] for number in schedule.batches[0]] if schedule.batches else []
+    if at_work or any(each.id in held_back for each in first):
+        start = _start_beside(left, at_work, plan.batch_size, held_back)
     else:
-        start = [left[number] for number in schedule.batches[0]] if schedule.batches else []
+        start = first
     started = {each.id for each in start}
     waiting = tuple(
-        WaitingSubtask(each.id, tuple(_find_waits(each, left, at_work, start, plan.batch_size)))
+        WaitingSubtask(
+            each.id,
+            (
+                *((held_back[each.id],) if each.id in held_back else ()),
+                *_find_waits(each, left, at_work, start, plan.batch_size),
+            ),
+        )
         for each in left
         if each.id not in started
     )
@@ -119,7 +133,10 @@ def plan_batches(plan: SubtaskPlan, done: Collection[str] = (), running: Collect
 
 
 def _start_beside(
-    remaining_subtasks: Sequence[PlannedSubtask], at_work: Sequence[PlannedSubtask], size: int
+    remaining_subtasks: Sequence[PlannedSubtask],
+    at_work: Sequence[PlannedSubtask],
+    size: int,
+    held_back: Collection[str],
 ) -> list[PlannedSubtask]:
     """As many narrow subtasks as can run together with the running ones."""
     # A broad or terminal subtask at work tolerates no other beside it.
@@ -130,7 +147,10 @@ def _start_beside(
     ready = [
         number
         for number, each in enumerate(everything)
-        if each.kind == "narrow" and each not in at_work and unfinished.isdisjoint(each.depends_on)
+        if each.kind == "narrow"
+        and each not in at_work
+        and each.id not in held_back
+        and unfinished.isdisjoint(each.depends_on)
     ]
     # The search keeps sets of subtasks as bits of a number, in the order of `everything`.
     beside = sum(1 << number for number, each in enumerate(everything) if each in at_work)

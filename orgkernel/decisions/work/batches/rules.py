@@ -22,6 +22,7 @@ DEFAULT_SIZE: Final = 3
 BatchCode = Literal[
     "BATCH_OVERLAP", "BATCH_TOO_LARGE", "BROAD_NOT_ALONE", "TERMINAL_NOT_LAST", "DEPENDENCY_NOT_DONE"
 ]
+AssignmentCode = Literal["NO_ROLE", "NO_AGENT", "AGENT_HAS_OTHER_SUBTASK"]
 
 
 class PlannedSubtask(msgspec.Struct, frozen=True):

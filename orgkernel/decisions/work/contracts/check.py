@@ -73,6 +73,7 @@ RULES: Final[Mapping[str, tuple[ContractRule, ...]]] = {
         subtask_plans.find_subtasks_without_files,
         subtask_plans.find_bad_files,
         subtask_plans.find_work_after_terminal,
+        subtask_plans.find_needs_without_domain,
     ),
     "preflight": (
         preflights.find_missing_steps,

@@ -135,6 +135,16 @@ def find_work_after_terminal(plan: SubtaskPlan) -> Iterator[ContractFinding]:
                 )
 
 
+def find_needs_without_domain(plan: SubtaskPlan) -> Iterator[ContractFinding]:
+    """NEEDS_WITHOUT_DOMAIN: a subtask lists tools, and no role is asked for them."""
+    for number, subtask in enumerate(plan.subtasks):
+        if subtask.needs and subtask.domain is None:
+            message = f"subtask {quote(subtask.id)} needs {quote(subtask.needs[0])}, but states no domain"
+            yield ContractFinding(
+                row.NEEDS_WITHOUT_DOMAIN, ("subtasks", number, "needs"), message, "write its `domain`"
+            )
+
+
 def _number_subtasks(plan: SubtaskPlan) -> Mapping[str, int]:
     """The number of the first subtask with each id."""
     numbers: dict[str, int] = {}
