@@ -80,9 +80,10 @@ _LANGUAGES: Final = {
     name: frozenset(f"{words} {_VERBS_WITHOUT_WORK.get(name, '')} {_VERBS_OF_ANY_WORK.get(name, '')}".split())
     for name, words in _FUNCTION_WORDS.items()
 }
+_WORDS_OF_ANY_LANGUAGE: Final = frozenset().union(*_LANGUAGES.values())
 FOREIGN_WEAK: Final = frozenset(" ".join(_VERBS_OF_ANY_WORK.values()).split())
 """Words of other languages that weigh as little as `write` does in English."""
-FOREIGN_STOP: Final = frozenset().union(*_LANGUAGES.values()) - FOREIGN_WEAK - STOP_WORDS
+FOREIGN_STOP: Final = _WORDS_OF_ANY_LANGUAGE - FOREIGN_WEAK - STOP_WORDS
 """Words of other languages that do not describe work."""
 _SCRIPTS: Final = (
     ("Russian or another Cyrillic language", lazy_pattern("[\u0400-\u04ff]{2}")),
@@ -119,6 +120,8 @@ def find_language(text: str) -> str | None:
             return name
     words = re.findall(r"[a-z]+", text[:600].lower())
     word_set = set(words)
+    if len(word_set & _WORDS_OF_ANY_LANGUAGE) < 2:  # fewer than any language needs
+        return None
     english = sum(word in _ENGLISH for word in words)
     counts = {name: len(word_set & known) for name, known in _LANGUAGES.items()}
     best = max(counts, key=counts.__getitem__)

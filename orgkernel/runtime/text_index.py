@@ -350,7 +350,13 @@ def _weigh_words(
             scale = FIELDS[name] / (1 - _LENGTH_EFFECT + _LENGTH_EFFECT * words.total() / usual[name])
             for word, count in words.items():
                 weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
-        frequencies.append({word: each * _compute_centrality(word, trade) for word, each in weighed.items()})
+        central = {word: _compute_centrality(word, trade) for word in weighed if " " not in word}
+        frequencies.append(
+            {
+                word: each * (central.get(word) or _average_centrality(word, central))
+                for word, each in weighed.items()
+            }
+        )
     return frequencies
 
 
@@ -405,15 +411,17 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     name = {word for field in ("name", "domain_name") for word in fields.get(field, ())}
     main = {word for field, words in fields.items() if field in _MAIN for word in words}
     beside = {word for field, words in fields.items() if field not in _MAIN for word in words}
-    known = list_trades()
-    near = {key for word in (*main, *beside) for key in map_trades_by_stem().get(word, ())}
-    near.update(key for word in main for key in map_trades_by_title_word().get(word, ()))
+    present = main | beside
+    known, by_stem, by_title = list_trades(), map_trades_by_stem(), map_trades_by_title_word()
+    near = {key for word in present if word in by_stem for key in by_stem[word]}
+    near.update(key for word in main if word in by_title for key in by_title[word])
     # "data engineer" as a domain is one title. Its word "engineer" must not be taken for the title of another trade.
+    domain_words = fields.get("domain_name", ())
     covered = {
         word
-        for key in near
+        for key in (near if domain_words else ())
         for title in known[key].titles
-        if len(title) > 1 and " ".join(title) in fields.get("domain_name", ())
+        if len(title) > 1 and " ".join(title) in domain_words
         for word in title
     }
     certainties: dict[str, float] = {}
@@ -422,6 +430,8 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
         doubt = 1.0
         titled: set[str] = set()
         for title in trade.titles:
+            if title[0] not in main:  # the first word of a pair that the role uses is a word that it uses
+                continue
             if len(title) == 1:
                 certainty = (
                     _TITLE
@@ -438,7 +448,7 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
                 doubt *= 1 - certainty
                 titled.update(title)
         # The words of a title are evidence already, and must not support the trade a second time.
-        for word in trade.words - titled:
+        for word in (trade.words & present) - titled:
             if word in trade.hints:
                 doubt *= 1 - (_WORD_BESIDE if word in main else 0.0)
             elif word in name:
@@ -455,13 +465,16 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
 
 def _compute_centrality(word: str, strengths: Mapping[str, float]) -> float:
     """Weight factor: a word of the role's trade has full weight, an incidental one half."""
-    if " " in word:
-        first, _, second = word.partition(" ")
-        return (_compute_centrality(first, strengths) + _compute_centrality(second, strengths)) / 2
     of = map_trades_by_stem().get(word)
     if of is None:
         return 0.75
     return 0.5 + 0.5 * max(strengths.get(key, 0.0) for key in of)
+
+
+def _average_centrality(pair: str, central: Mapping[str, float]) -> float:
+    """The factor of a pair of words, from those of its words."""
+    first, _, second = pair.partition(" ")
+    return (central[first] + central[second]) / 2
 
 
 def _find_senses(words: Iterable[str]) -> dict[str, list[str]]:

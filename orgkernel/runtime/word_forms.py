@@ -439,7 +439,10 @@ class TextWord(NamedTuple):
 
 def clean(text: str, most: int) -> str:
     """The text without invisible characters, in normalized Unicode, cut to a number of characters."""
-    text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text[: 2 * most])).translate(_APOSTROPHES)
+    text = text[: 2 * most]
+    if text.isascii():  # most texts, in which nothing is to be normalized
+        return _UNSEEN.sub("", text).replace("`", " ")[:most]
+    text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text)).translate(_APOSTROPHES)
     return _MARKS.sub("", unicodedata.normalize("NFKD", text))[:most]
 
 
@@ -483,6 +486,8 @@ def _find_last_of_path(word: str, start: int) -> tuple[str, int]:
 
 def _split(word: str, start: int) -> list[TextWord]:
     lowered = word.lower()
+    if lowered == word and word.isascii() and word.isalpha():  # most words
+        return [TextWord(word, stem(word), start, start + len(word), False)]
     if not word.isascii() and _UNSPACED.search(lowered):
         pairs = [lowered[at : at + 2] for at in range(max(1, len(lowered) - 1))]
         return [TextWord(pair, pair, start, start + len(word), False) for pair in pairs]

@@ -52,6 +52,16 @@ def map_groups_by_stem() -> Mapping[str, Sequence[str]]:
 
 
 @cache
+def map_words_by_group() -> dict[str, tuple[str, ...]]:
+    """The stems of each synonym group."""
+    words: dict[str, list[str]] = {}
+    for word, groups in map_groups_by_stem().items():
+        for group in groups:
+            words.setdefault(group, []).append(word)
+    return {group: tuple(each) for group, each in words.items()}
+
+
+@cache
 def list_trades() -> dict[str, Trade]:
     """The trades, keyed by an id that changes only with the trade's line."""
     return {

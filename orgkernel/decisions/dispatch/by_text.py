@@ -8,6 +8,7 @@ a role the host continues unchanged.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -46,7 +47,12 @@ from orgkernel.runtime.text_index import (
     find_nearest_domain,
     rank_roles,
 )
-from orgkernel.runtime.word_topics import list_trades, map_groups_by_stem, map_trades_by_stem
+from orgkernel.runtime.word_topics import (
+    list_trades,
+    map_groups_by_stem,
+    map_trades_by_stem,
+    map_words_by_group,
+)
 
 _WORDS_TOLD = 4
 _SUBORDINATES_TOLD = 2
@@ -241,22 +247,26 @@ def _find_word(view: OrgView, role_id: str, stem: str) -> TextSource | None:
 def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
     # The ranking knows that a word is related and not to which one, so the nearest word is looked for again, in the
     # order of how close they are: synonyms, then titles of a trade, then other words of the trade.
-    groups, of = set(map_groups_by_stem().get(stem, ())), map_trades_by_stem().get(stem, ())
-    titles = {title[0] for key in of for title in list_trades()[key].titles}
+    weights = _weigh_related(stem)
     best: tuple[float, _Found] | None = None
     for word, source in map_words_to_sources(view, role_id).items():
-        if groups.intersection(map_groups_by_stem().get(word, ())):
-            weight = 2.0
-        elif word in titles:
-            weight = 1.5
-        elif set(of).intersection(map_trades_by_stem().get(word, ())):
-            weight = 1.0
-        else:
+        if word not in weights:
             continue
-        weight *= FIELDS[source.field]
+        weight = weights[word] * FIELDS[source.field]
         if best is None or weight > best[0]:
             best = weight, _Found(source, word)
     return None if best is None else best[1]
+
+
+@lru_cache(maxsize=512)
+def _weigh_related(stem: str) -> dict[str, float]:
+    """How close each word that is related to a word is to it."""
+    trades = [list_trades()[key] for key in map_trades_by_stem().get(stem, ())]
+    weights = dict.fromkeys((word for trade in trades for word in trade.words), 1.0)
+    weights |= dict.fromkeys((title[0] for trade in trades for title in trade.titles), 1.5)
+    groups = map_groups_by_stem().get(stem, ())
+    weights |= dict.fromkeys((word for group in groups for word in map_words_by_group()[group]), 2.0)
+    return weights
 
 
 def _locate_source(source: TextSource) -> Why:
