@@ -1,4 +1,5 @@
-"""`python -m benchmarks.hook_commands`: ordinary calls in the two hooks of Claude Code, beside the start of bare Python, in turns.
+"""`python -m benchmarks.hook_commands`: ordinary calls in the two hooks of Claude Code, and commits in the hooks of git, beside the
+start of bare Python, in turns.
 
 The hook for roles runs in an organization of 60 roles. The hook for file owners runs in a project with a brief, and decides by the rules
 that the full program wrote down a moment before; one row shows what the full program takes.
@@ -104,8 +105,34 @@ def note_rules(folder: Path) -> None:
     subprocess.run(FULL, input=given, env=environment, cwd=folder, check=True, capture_output=True)
 
 
+def build_commit_processes(folder: Path, off: str = "") -> dict[str, Process]:
+    """The installed hooks of git for a commit of an owned file and for its message, as git starts them."""
+    author = {"GIT_AUTHOR_EMAIL": "worker@example.com"}
+    environment = {**os.environ, **author, SOME: off, "GIT_DIR": str(folder / ".git")}
+    message = folder / ".git/COMMIT_EDITMSG"
+    return {
+        name: Process(("sh", "-c", f'cd "$0" && exec .git/hooks/{name} "$@"', str(folder), *words), b"", environment)
+        for name, words in (("pre-commit", ()), ("commit-msg", (str(message),)))
+    }  # fmt: skip
+
+
+def make_commit(folder: Path) -> None:
+    """A repository with the hooks of git, in which an owned file is staged, and whose rules the full program has stored."""
+    git = ("git", "-c", "user.name=worker", "-c", "user.email=worker@example.com")
+    install = (sys.executable, "-P", "-c", "from orgkernel.cli import main; main()", "ownership", "install-hooks")  # fmt: skip
+    (folder / "src/a.py").write_text("print(1)\n", encoding="utf-8")
+    for command in (
+        (*git, "init", "-q"), (*git, "add", "src"), (*git, "commit", "-qm", "The first file"), install,
+    ):  # fmt: skip
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    (folder / "src/a.py").write_text("print(2)\n" * 200, encoding="utf-8")
+    (folder / ".git/COMMIT_EDITMSG").write_text("Print another number\n", encoding="utf-8")
+    subprocess.run((*git, "add", "src"), cwd=folder, check=True)
+    measure_processes(build_commit_processes(folder), 1)
+
+
 def main() -> None:
-    """Measure both hooks and print a row for each call."""
+    """Measure all hooks and print a row for each call."""
     with TemporaryDirectory() as temporary:
         place = Path(os.path.realpath(temporary))
         roles, owned = place / "roles", place / "owned"
@@ -128,6 +155,10 @@ def main() -> None:
                 f"the hook for file owners: {name}",
                 measure_processes({**bare, name: process}, STARTS),
             )
+        make_commit(owned)
+        _print("the hooks of git", measure_processes({**bare, **build_commit_processes(owned)}, STARTS))
+        without = {f"{name} by the full program": each for name, each in build_commit_processes(owned, "light_start").items()}  # fmt: skip
+        _print("the hooks of git", measure_processes({**bare, **without}, 5))
         full = build_owner_processes(owned, "light_start")
         _print("the same by the full program", measure_processes({**bare, "npm test": full["npm test"]}, 5))
 

@@ -159,13 +159,13 @@ def test_hooks_survive_husky(tmp_path: Path) -> None:
             'sh -e "$s" "$@"\nexit $?\n',
             encoding="utf-8",
         )
-        for name in ("pre-commit", "pre-push"):
+        for name in ("pre-commit", "commit-msg", "pre-push"):
             (folder / name).write_text('#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n', encoding="utf-8")
             (folder / name).chmod(0o755)
 
     prepare()
     installed = project.install().stdout.splitlines()
-    assert [each.rpartition("/")[2] for each in installed] == ["pre-commit", "pre-push"]
+    assert [each.rpartition("/")[2] for each in installed] == ["pre-commit", "commit-msg", "pre-push"]
     assert project.install().stdout == "the hooks are already installed\n"
     prepare()
     project.write({"README.md": "2\n"})

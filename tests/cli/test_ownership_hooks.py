@@ -265,5 +265,5 @@ def test_a_hook_from_before_the_command_got_its_name_is_replaced(hooked: Hooked)
     assert run_here("ownership", "install-hooks", cwd=hooked.folder).returncode == 0
     assert hook.read_text(encoding="utf-8") == now
     assert sorted(path.name for path in hooked.hooks.iterdir() if not path.name.endswith(".sample")) == [
-        "pre-commit", "pre-push",
+        "commit-msg", "pre-commit", "pre-push",
     ]  # fmt: skip

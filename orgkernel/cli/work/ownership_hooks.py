@@ -13,20 +13,21 @@ import click
 from msgspec.structs import replace
 
 from orgkernel.cli.output import join_lines
+from orgkernel.cli.work.contract_files import read_brief
 from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed, render_findings
+from orgkernel.cli.work.ownership_rules import build_write_rules, store_commit_rules, store_rules
 from orgkernel.cli.work.ownership_workers import WAY_OUT, find_workers_here, list_named_briefs
 from orgkernel.cli.work.ownership_writes import answer_tool_call
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
-from orgkernel.decisions.ownership.changes import ChangedFiles
 from orgkernel.decisions.ownership.held import is_held
-from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.git.added_secrets import AddedSecret, find_pushed_secrets, find_staged_secrets
-from orgkernel.project.git.pending import find_pushed_base, read_staged
+from orgkernel.project.git.added_secrets import find_pushed_secrets, find_staged_secrets
+from orgkernel.project.git.patches import AddedSecret, find_in_text
+from orgkernel.project.git.pending import find_pushed_base, list_message_briefs, read_staged
 from orgkernel.project.git.process import run_git
-from orgkernel.project.git.range import GitRange, find_changed_rules, list_authors, read_range
+from orgkernel.project.git.range import find_changed_rules, list_authors, read_range
 from orgkernel.project.hooks.claude_settings import (
     build_ownership_hook,
     install_claude_hook,
@@ -38,6 +39,7 @@ from orgkernel.project.hooks.git_hooks import (
     install_hooks,
     uninstall_hooks,
 )
+from orgkernel.project.hooks.messages import cut_message
 
 
 @click.command("install-hooks")
@@ -78,7 +80,7 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
 
 
 @click.command("hook")
-@click.argument("name", type=click.Choice(["pre-commit", "pre-push", "claude-code"]))
+@click.argument("name", type=click.Choice(["pre-commit", "commit-msg", "pre-push", "claude-code"]))
 @click.argument("arguments", nargs=-1, metavar="[ARG...]")
 @click.pass_context
 def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
@@ -90,12 +92,7 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         answer_tool_call()
         return
     try:
-        pushes = [] if name == "pre-commit" else _list_pushes(arguments)
-        if secrets := find_staged_secrets() if name == "pre-commit" else _find_pushed_secrets(pushes):
-            click.echo(f"orgkernel: {name}: this is not allowed", err=True)
-            click.echo(join_lines(_render_secrets(secrets)), err=True, nl=False)
-            ctx.exit(1)
-        refused = _audit_commit() if name == "pre-commit" else _audit_push(pushes)
+        refusals = _list_refusals(name, arguments)
     except OrgkernelError as error:
         click.echo(
             printable(f"orgkernel: {name}: cannot decide whether this is allowed: {error.message}"),
@@ -103,27 +100,71 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         )
         click.echo(printable(f"    {error.help or WAY_OUT}"), err=True)
         ctx.exit(1)
-    for each in refused:
+    if refusals:
         click.echo(f"orgkernel: {name}: this is not allowed", err=True)
-        click.echo(join_lines(render_findings(each)), err=True, nl=False)
-    ctx.exit(1 if refused else 0)
+        click.echo(join_lines(refusals), err=True, nl=False)
+        ctx.exit(1)
+
+
+def _list_refusals(name: str, arguments: tuple[str, ...]) -> list[str]:
+    """The lines that explain why a hook of git refuses."""
+    if name == "commit-msg":
+        return _check_message(arguments)
+    pushes = [] if name == "pre-commit" else _list_pushes(arguments)
+    if secrets := find_staged_secrets() if name == "pre-commit" else _find_pushed_secrets(pushes):
+        return [*_render_secrets(secrets)]
+    refused = _audit_commit() if name == "pre-commit" else _audit_push(pushes)
+    return [line for each in refused for line in render_findings(each)]
+
+
+def _check_message(arguments: tuple[str, ...]) -> list[str]:
+    """The refusals of the message in a file: secrets, and the brief of another worker."""
+    if len(arguments) != 1:
+        raise UsageError("git passes the file of the message", "run the hook as git does")
+    with open(arguments[0], encoding="utf-8", errors="replace") as file:
+        message = cut_message(file.read())
+    secrets = [
+        AddedSecret(f"line {number + 1} of the message", what, shown)
+        for number, what, shown in find_in_text(message)
+    ]
+    named = dict.fromkeys(list_message_briefs(message))
+    own = {(read_brief(each).id or "").lower() for each in list_named_briefs() if named}
+    foreign = [each for each in named if own and each not in own]
+    return [
+        *_render_secrets(secrets),
+        *(
+            line
+            for each in foreign
+            for line in (
+                f"  COMMIT_UNATTRIBUTED: the message names brief {quote(each)}, which is not the one of this worker",
+                "      name the own brief, or leave the line out",
+            )
+        ),
+    ]
 
 
 def _audit_commit() -> list[OwnershipAudit]:
     changed = read_staged()
     if not changed.files:
         return []
-    if not _is_held([_find_author()]):
+    root, kernel = os.getcwd(), open_governed(ACTIVE, (), no_cache=False)
+    people = None if kernel is None else kernel.commit_rules(ACTIVE)
+    if not _has_worker() and not is_held(people, os.environ, [_find_author()]):
+        if kernel is not None and people is not None:
+            store_commit_rules(people, kernel, root)
         return []
-    own, others, _ = find_workers_here()
+    own, others, until = find_workers_here()
     if len(own) > 1:
         raise UsageError(
             "ORGKERNEL_BRIEF names several briefs, so the committing worker is unknown", "name one brief"
         )
+    rules = build_write_rules((own[0], *others), kernel, root)
+    store_rules(rules, kernel, root, until)
     # The commit belongs to the only worker; the others are workers with current claims.
     commit = changed.commits[0]
     by = replace(commit, briefs=((own[0].brief.id or "").lower(),))
-    return _list_refused_audits(replace(changed, commits=(by,)), [*own, *others])
+    audit = audit_changes(replace(changed, commits=(by,)), rules.workers, sacred=rules.sacred, root=root)
+    return [] if audit.outcome == "clean" else [audit]
 
 
 class _Push(NamedTuple):
@@ -158,12 +199,18 @@ def _find_pushed_secrets(pushes: list[_Push]) -> list[AddedSecret]:
 
 def _audit_push(pushes: list[_Push]) -> list[OwnershipAudit]:
     refused: list[OwnershipAudit] = []
+    kernel = open_governed(ACTIVE, (), no_cache=False) if pushes else None
+    people = None if kernel is None else kernel.commit_rules(ACTIVE)
     for each in pushes:
-        if not _is_held(list_authors(".", each.base, each.head).values()):
+        authors = list_authors(".", each.base, each.head).values()
+        if not _has_worker() and not is_held(people, os.environ, authors):
             continue
-        own = find_workers_here().own
+        own, folder = find_workers_here().own, os.getcwd()
         git_range = read_range(".", each.base, each.head)
-        refused += _list_refused_audits(git_range.changed, own, git_range)
+        documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
+        sacred = find_sacred_files(kernel, ACTIVE, folder, find_changed_rules(git_range, documents))
+        answer = audit_changes(git_range.changed, own, sacred=sacred, root=folder)
+        refused += [] if answer.outcome == "clean" else [answer]
     return refused
 
 
@@ -175,30 +222,15 @@ def _read_pushes() -> list[str]:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines()
 
 
-def _is_held(authors: Iterable[str]) -> bool:
-    """Whether a commit or a push is held to a brief: always with a brief or claims here, else as the organization says."""
-    if list_named_briefs() or os.environ.get("ORGKERNEL_HOLDER"):
-        return True
-    kernel = open_governed(ACTIVE, (), no_cache=False)
-    return is_held(None if kernel is None else kernel.commit_rules(ACTIVE), os.environ, authors)
+def _has_worker() -> bool:
+    """Whether a brief or claims are named here, so everybody is held."""
+    return bool(list_named_briefs() or os.environ.get("ORGKERNEL_HOLDER"))
 
 
 def _find_author() -> str:
     """The email address of the author of the next commit."""
     named = os.environ.get("GIT_AUTHOR_EMAIL")
     return named or run_git(".", "config", "user.email", as_user=True).stdout.decode(errors="replace").strip()
-
-
-def _list_refused_audits(
-    changed: ChangedFiles, workers: list[AuditedWorker], pushed: GitRange | None = None
-) -> list[OwnershipAudit]:
-    folder, kernel = os.getcwd(), open_governed(ACTIVE, (), no_cache=False)
-    documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
-    rules = [] if pushed is None else find_changed_rules(pushed, documents)
-    answer = audit_changes(
-        changed, workers, sacred=find_sacred_files(kernel, ACTIVE, folder, rules), root=folder
-    )
-    return [] if answer.outcome == "clean" else [answer]
 
 
 def _render_secrets(secrets: Iterable[AddedSecret]) -> Iterator[str]:

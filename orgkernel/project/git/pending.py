@@ -92,3 +92,18 @@ def find_pushed_base(local: str, remote: str, remote_name: str) -> str | None:
             "push the branch at which the work began first, or run `git fetch`",
         )
     return last[0]
+
+
+def list_message_briefs(message: str) -> list[str]:
+    """The ids of the briefs that a commit message names, as `git log` will find them. Raises `UsageError`."""
+    trailers = read_git(
+        ".",
+        "interpret-trailers",
+        "--parse",
+        input=message.encode("utf-8", "replace"),
+        what="read the message",
+    )
+    pairs = (line.partition(":") for line in trailers.decode("utf-8", "replace").splitlines())
+    return [
+        value.strip().lower() for key, _, value in pairs if key.strip().lower() == "brief" and value.strip()
+    ]

@@ -14,7 +14,9 @@ from orgkernel.project.git.process import first_line, run_git
 from orgkernel.project.git.tree import find_repository
 from orgkernel.project.replacing import BEFORE_US, replace_file
 
-NAMES: Final = ("pre-commit", "pre-push")
+NAMES: Final = ("pre-commit", "commit-msg", "pre-push")
+_SCRIPT: Final = os.path.join(os.path.dirname(__file__), "commit_hook.py")
+"""The script that decides quickly about commits. The hook of pushes starts the full program."""
 _MARK: Final = "# Installed by `orgkernel ownership install-hooks`; `--uninstall` takes it out again."
 _MARKS: Final = (_MARK, _MARK.replace("ownership", "scope"))
 """Installing again replaces a hook from before the command was renamed. Until then, that hook refuses and says why."""
@@ -36,11 +38,12 @@ run_previous() {{
 if [ -x "$previous" ]; then
     printf '%s' "$input" | run_previous "$@" || exit $?
 fi
-if [ ! -x {python} ]; then
+if [ ! -x {python} ] || [ ! -f {script} ]; then
     echo "orgkernel: {name}: the Python that checks the ownership of files is gone, so nothing passes; run" >&2
     echo "    orgkernel ownership install-hooks" >&2
     exit 1
 fi
+if [ {name} != pre-push ]; then exec {python} -I -S {script} {name} "$@" < /dev/null; fi
 printf '%s' "$input" | {python} -P -c 'from orgkernel.cli import main; main()' ownership hook {name} -- "$@"
 """
 _BLOCK_BEGIN: Final = (
@@ -211,8 +214,8 @@ def _require_room(folder: str) -> None:
 
 
 def _render_hook(name: str) -> bytes:
-    python = shlex.quote(sys.executable)
-    return _TEMPLATE.format(mark=_MARK, before=BEFORE_US, name=name, python=python).encode()
+    python, script = shlex.quote(sys.executable), shlex.quote(_SCRIPT)
+    return _TEMPLATE.format(mark=_MARK, before=BEFORE_US, name=name, python=python, script=script).encode()
 
 
 def _is_ours(path: str) -> bool:

@@ -18,7 +18,7 @@ from math import inf
 from typing import Any, Final
 
 from orgkernel.decisions.ownership.file_kinds import MANIFESTS
-from orgkernel.project.hooks.quick_answers import HEAD, OWNED_FILES, VARIABLES, stamp
+from orgkernel.project.hooks.quick_answers import HEAD, OWNED_FILES, VARIABLES, list_own_variables, stamp
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.paths import fold
 
@@ -42,9 +42,12 @@ def write_owned_files(
     files: Iterable[str],
     rules: Mapping[str, Any] | None = None,
     until: float = inf,
+    people: Mapping[str, Any] | None = None,
+    commits_last: float = LASTS,
 ) -> None:
     """Write the patterns and the rules for a project. They become invalid at a time, and when one of the watched `files`
-    changes.
+    changes. `people` are the rules for commits of people without a brief, and `commits_last` is the number of seconds for which
+    the hooks of git use what is written.
     """
     now = time.time()
     patterns = [each for glob in held for each in _list_held_patterns(glob, root)]
@@ -57,6 +60,9 @@ def write_owned_files(
         "owned": [each for glob in owned for each in _list_owned_patterns(glob)],
         "not_owned": [*_ALWAYS_HELD, *dict.fromkeys(patterns)],
         "rules": rules,
+        "people": people,
+        "commits_until": min(until, now + commits_last),
+        "environment": list_own_variables(),
     }
     content = json.dumps(owned_files).encode()
     digest = hashlib.sha256(content).hexdigest().encode()

@@ -23,6 +23,8 @@ OWNED_FILES = os.path.join(".orgkernel", "owned-files.json")
 VARIABLES = ("ORGKERNEL_BRIEF", "ORGKERNEL_HOLDER", "ORGKERNEL_SESSION", "ORGKERNEL_STORE")
 HEAD = b'{"digest": "'
 """The beginning of the file. The digest is that of the same object without it."""
+FULL_PROGRAM = ("-P", "-c", "from orgkernel.cli import main; main()")
+"""The arguments of Python that start the full program."""
 _DIGITS = 64
 """The length of the digest."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -61,17 +63,28 @@ def answer_quickly(given: bytes, package: str) -> str | None:
         return None
 
 
+def start_lightly(package: str) -> None:
+    """Let this process use the code of the full program without its libraries. It has to end after one answer."""
+    from orgkernel.project.hooks.engine.stand_ins import install_records
+
+    install_records(package)
+
+
 def is_surely_allowed(path: str, root: str, owned_files: dict[str, Any]) -> bool:
     """Whether a path is an owned, plain file that is neither sacred nor claimed by another worker."""
-    import re
-
     if not path.startswith(root + "/") or os.path.realpath(path) != path or os.path.realpath(root) != root:
         return False
-    relative = path[len(root) + 1 :]
+    return is_plainly_owned(path[len(root) + 1 :], owned_files)
+
+
+def is_plainly_owned(path: str, owned_files: dict[str, Any]) -> bool:
+    """The same for a path below the root that is no link."""
+    import re
+
     return (
-        re.fullmatch(_PLAIN, relative) is not None
-        and any(re.fullmatch(each, relative) for each in owned_files["owned"])
-        and not any(re.fullmatch(each, relative.lower()) for each in owned_files["not_owned"])
+        re.fullmatch(_PLAIN, path) is not None
+        and any(re.fullmatch(each, path) for each in owned_files["owned"])
+        and not any(re.fullmatch(each, path.lower()) for each in owned_files["not_owned"])
     )
 
 
@@ -96,7 +109,15 @@ def _render(value: object) -> str:
 
 
 def read_current(root: str) -> dict[str, Any] | None:
-    """The owned files and rules of a project, if nothing that they depend on has changed. Raises OSError or ValueError."""
+    """The owned files and rules of a project for tool calls, if nothing that they depend on has changed. Raises OSError or
+    ValueError.
+    """
+    stored = read_stored(root)
+    return stored if stored is not None and stored["since"] <= time.time() < stored["until"] else None
+
+
+def read_stored(root: str) -> dict[str, Any] | None:
+    """What is stored about a project, if nothing that it depends on has changed, whatever the time. Raises OSError or ValueError."""
     with open(os.path.join(root, OWNED_FILES), "rb") as file:
         content = file.read(_LARGEST)
     start = len(HEAD) + _DIGITS + len(_TAIL)
@@ -106,11 +127,15 @@ def read_current(root: str) -> dict[str, Any] | None:
     owned_files: dict[str, Any] = json_reader.parse(content)
     is_current = (
         owned_files["python"] == sys.executable
-        and owned_files["since"] <= time.time() < owned_files["until"]
         and owned_files["variables"] == [os.environ.get(name) for name in VARIABLES]
         and all(stamp(each) == written for each, written in owned_files["files"].items())
     )
     return owned_files if is_current else None
+
+
+def list_own_variables() -> dict[str, str]:
+    """The variables of the environment that orgkernel reads."""
+    return {name: value for name, value in os.environ.items() if name.startswith("ORGKERNEL_")}
 
 
 def stamp(path: str) -> list[int] | None:

@@ -17,7 +17,7 @@ def start() -> int:
     for name in ("orgkernel", "orgkernel.project", "orgkernel.project.hooks"):
         package = sys.modules[name] = type(sys)(name)
         package.__path__ = [os.path.join(_PACKAGE, *name.split(".")[1:])]
-    from orgkernel.project.hooks.quick_answers import answer_quickly
+    from orgkernel.project.hooks.quick_answers import FULL_PROGRAM, answer_quickly
 
     given = sys.stdin.buffer.read()
     answer = answer_quickly(given, _PACKAGE)
@@ -27,9 +27,8 @@ def start() -> int:
         os._exit(0)  # to take the modules apart again would take longer than most answers
     import subprocess
 
-    ours = "from orgkernel.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", ours, "ownership", "hook", "claude-code"], input=given, check=False
+        [sys.executable, *FULL_PROGRAM, "ownership", "hook", "claude-code"], input=given, check=False
     )
     return 0 if done.returncode == 0 else 2
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _ABSENT = object()
 _PACKAGES = (
-    "decisions", "decisions.ownership", "decisions.work", "decisions.work.contracts", "diagnostics", "runtime", "shell"
+    "decisions", "decisions.ownership", "decisions.work", "decisions.work.contracts", "diagnostics", "project.git", "runtime", "shell"
 )  # fmt: skip
 """Packages that are used without their first module, because it imports more than a hook needs, or nothing."""
 
@@ -29,6 +29,16 @@ def install(package: str) -> None:
     """Put the stand-ins in place. `package` is the folder of orgkernel. Raises ImportError if there is no parser."""
     if isinstance(sys.meta_path[0], _ModuleFinder):
         return
+    install_records(package)
+    parser = _load_extension("tree_sitter._binding", package)
+    names = ("Language", "Node", "Parser", "Tree")
+    _add("tree_sitter", {name: getattr(parser, name) for name in names})
+    grammar = _load_extension("tree_sitter_bash._binding", package)
+    _add("tree_sitter_bash", {"language": grammar.language})
+
+
+def install_records(package: str) -> None:
+    """Put the stand-ins in place, without the parser of shell commands."""
     _add("typing", {name: _Special() for name in ("Any", "AnyStr", "Final", "Literal")}).__dict__.update(
         NamedTuple=NamedTuple, Protocol=object, TYPE_CHECKING=False, cast=lambda _, value: value
     )
@@ -39,11 +49,6 @@ def install(package: str) -> None:
     for name in _PACKAGES:
         _add(f"orgkernel.{name}", {"__path__": [os.path.join(package, *name.split("."))]})
     sys.meta_path.insert(0, _ModuleFinder(package))
-    parser = _load_extension("tree_sitter._binding", package)
-    names = ("Language", "Node", "Parser", "Tree")
-    _add("tree_sitter", {name: getattr(parser, name) for name in names})
-    grammar = _load_extension("tree_sitter_bash._binding", package)
-    _add("tree_sitter_bash", {"language": grammar.language})
 
 
 def _add(name: str, members: dict[str, Any]) -> ModuleType:
