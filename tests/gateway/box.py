@@ -113,6 +113,8 @@ def main() -> None:
         match method:
             case "initialize":
                 capabilities = {"tools": script().get("tells", {}), "prompts": {}, "resources": {}}
+                if "values" in script():
+                    capabilities["completions"] = {}
                 write(
                     id=id,
                     result={
@@ -132,6 +134,9 @@ def main() -> None:
             case "resources/read":
                 note("read", params["uri"])
                 write(id=id, result={"contents": [{"uri": params["uri"], "text": "read"}]})
+            case "completion/complete":
+                note("complete", params)
+                write(id=id, result={"completion": {"values": script()["values"]}})
             case "tools/call":
                 said = (id, params["name"], params.get("arguments") or {})
                 threading.Thread(target=call, args=said, daemon=True).start()

@@ -88,6 +88,59 @@ def test_reading_uses_up_a_grant(tmp_path: Path) -> None:
     assert [uri for uri, _ in shop.box.noted("read")] == ["box://notes/a"]
 
 
+def test_a_completion_is_decided_like_the_read_of_what_it_completes(tmp_path: Path) -> None:
+    """The server gets the name of the prompt or of the template as it knows it, and the audit names it. What the caller cannot read it
+    cannot complete, and a completion uses up a grant like a read. A server that completes nothing is not asked.
+    """
+    shop = Shop(tmp_path, guest=profile("guest", "specialist", "lead", mcp__crate="read"))
+    shop.box.says(tools=[LOOK], values=["paris", "park"], **OWN)
+    shop.crate.says(tools=[LOOK], prompts=[{"name": "bid"}])
+    argument = {"name": "city", "value": "par"}
+    greeting = {"type": "ref/prompt", "name": "box__greet"}
+    mail = {"type": "ref/resource", "uri": "box://users/{id}/mail"}
+    with on_wire(shop) as wire:
+        assert "completions" in wire.shake_hands()["result"]["capabilities"]
+        answer = wire.ask(
+            "completion/complete", ref=greeting, argument=argument, context={"arguments": {"tone": "kind"}}
+        )
+        assert answer["result"]["completion"]["values"] == ["paris", "park"]
+        assert "result" in wire.ask("completion/complete", ref=mail, argument={"name": "id", "value": "7"})
+        for reference in (greeting | {"name": "box__leave"}, mail | {"uri": "box://users/7/mail"}):
+            assert "there is no " in text_of(
+                wire.ask("completion/complete", ref=reference, argument=argument)
+            )
+        nothing = wire.ask("completion/complete", ref=greeting | {"name": "crate__bid"}, argument=argument)
+        assert nothing["result"]["completion"]["values"] == []
+    assert [params for params, _ in shop.box.noted("complete")] == [
+        {
+            "ref": {"type": "ref/prompt", "name": "greet"},
+            "argument": argument,
+            "context": {"arguments": {"tone": "kind"}},
+        },
+        {"ref": mail, "argument": {"name": "id", "value": "7"}},
+    ]
+    assert shop.crate.noted("complete") == []
+    with open_store(shop.place) as store:
+        store.grants.issue(
+            "agent:bob", ["tool:mcp__box__look"], issued_by="test", org_id="shop", level="read", uses=1
+        )
+    with over_http(shop) as http:
+        key = http.key("bob")
+        asked = {"ref": greeting, "argument": argument}
+        assert http.ask(key, "completion/complete", **asked)["result"]["completion"]["values"] == [
+            "paris",
+            "park",
+        ]
+        assert "there is no prompt" in text_of(http.ask(key, "completion/complete", **asked))
+    details = [entry.detail or {} for entry in list_reads(shop)]
+    assert [each.get("prompt") or each.get("uri") for each in details] == [
+        "greet",
+        "box://users/{id}/mail",
+        "bid",
+        "greet",
+    ]
+
+
 @pytest.mark.parametrize(
     ("template", "uri", "matches"),
     [

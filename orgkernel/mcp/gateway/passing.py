@@ -10,7 +10,7 @@ the server is put in front (`SERVER+URI`), and the plain URI is unknown.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -48,17 +48,50 @@ async def find_prompt(
     gateway: McpGateway, caller: GatewayCaller, exposed: str, arguments: Mapping[str, str]
 ) -> Mapping[str, Any]:
     """A prompt, from its server. Raises `OrgkernelError`."""
+    opened, name = await _find_prompt_owner(gateway, caller, exposed)
+    tool_input = {"prompt": name, "arguments": dict(arguments)}
+    await _decide_reading(caller, opened, tool_input, {"prompt": name})
+    with _use(gateway, opened, caller) as server:
+        return await _get_answer(server, server.upstream.get_prompt(name, dict(arguments)))
+
+
+async def _find_prompt_owner(gateway: McpGateway, caller: GatewayCaller, exposed: str) -> tuple[_Opened, str]:
+    """The server of a prompt that a caller sees, and the name of the prompt there. Raises `OrgkernelError`."""
     listings = await _list_all(await _open_to(gateway, caller), "prompts")
     for opened, listed in listings.each:
         for each in listed:
             name = each.get("name")
             if isinstance(name, str) and build_exposed_name(opened.server.name, name) == exposed:
-                tool_input = {"prompt": name, "arguments": dict(arguments)}
-                await _decide_reading(caller, opened, tool_input, {"prompt": name})
-                with _use(gateway, opened, caller) as server:
-                    return await _get_answer(server, server.upstream.get_prompt(name, dict(arguments)))
+                return opened, name
     _refuse_if_missing(f"prompt {quote(clean(exposed))}", listings.missing)
     raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
+
+
+async def find_completions(
+    gateway: McpGateway,
+    caller: GatewayCaller,
+    reference: Mapping[str, Any],
+    argument: Mapping[str, str],
+    known: Mapping[str, str],
+) -> Mapping[str, Any]:
+    """Values for an argument of a prompt or of a template of resources, from its server. Raises `OrgkernelError`.
+
+    `reference` names the prompt or the template as the caller sees it, and `known` has the other arguments. It is decided like reading
+    what it completes, because the values are data of the server.
+    """
+    if reference.get("type") == "ref/prompt":
+        opened, name = await _find_prompt_owner(gateway, caller, str(reference.get("name")))
+        target, about = {"type": "ref/prompt", "name": name}, {"prompt": name}
+    else:
+        opened, uri = await _find_resource_owner(
+            gateway, caller, str(reference.get("uri")), _find_template_owners
+        )
+        target, about = {"type": "ref/resource", "uri": uri}, {"uri": uri}
+    await _decide_reading(
+        caller, opened, {**about, "argument": dict(argument), "arguments": dict(known)}, about
+    )
+    with _use(gateway, opened, caller) as server:
+        return await _get_answer(server, server.upstream.complete(target, argument, known))
 
 
 async def list_resources(gateway: McpGateway, caller: GatewayCaller) -> GatewayList:
@@ -75,18 +108,28 @@ async def list_templates(gateway: McpGateway, caller: GatewayCaller) -> GatewayL
 
 async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) -> Mapping[str, Any]:
     """A resource, from the only server that has it. Raises `OrgkernelError`."""
+    owner, uri = await _find_resource_owner(gateway, caller, uri, _find_owners)
+    await _decide_reading(caller, owner, {"uri": uri}, {"uri": uri})
+    with _use(gateway, owner, caller) as server:
+        return await _get_answer(server, server.upstream.read_resource(uri))
+
+
+async def _find_resource_owner(
+    gateway: McpGateway, caller: GatewayCaller, uri: str, find_owners: _FindOwners
+) -> tuple[_Opened, str]:
+    """The only server that has a resource or a template, and its URI there. Raises `OrgkernelError`."""
     open_to = await _open_to(gateway, caller)
     listed, templates = await asyncio.gather(
         _list_all(open_to, "resources"), _list_all(open_to, "resource_templates")
     )
-    owners = _find_owners(listed.each, templates.each, uri)
+    owners = find_owners(listed.each, templates.each, uri)
     front, _, rest = uri.partition("+")
     if (
         not owners
         and rest
         and (
             named := [
-                each for each in _find_owners(listed.each, templates.each, rest) if each.server.name == front
+                each for each in find_owners(listed.each, templates.each, rest) if each.server.name == front
             ]
         )
     ):
@@ -102,9 +145,7 @@ async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) ->
             "AMBIGUOUS_RESOURCE",
         )
     (owner,) = owners
-    await _decide_reading(caller, owner, {"uri": uri}, {"uri": uri})
-    with _use(gateway, owner, caller) as server:
-        return await _get_answer(server, server.upstream.read_resource(uri))
+    return owner, uri
 
 
 @contextmanager
@@ -137,6 +178,12 @@ async def _open_to(gateway: McpGateway, caller: GatewayCaller) -> list[_Opened]:
         for server in gateway.servers.values()
         if (use := _find_least_use(usable, gateway, view, server)) is not None and server.is_reviewed()
     ]
+
+
+_FindOwners = Callable[
+    [Sequence[tuple[_Opened, Listed]], Sequence[tuple[_Opened, Listed]], str], list[_Opened]
+]
+"""Finds the servers of a URI in the lists of resources and of templates."""
 
 
 class _Listings(NamedTuple):
@@ -232,4 +279,16 @@ def _find_owners(
         opened
         for opened, entries in templates
         if any(does_template_match(each.get("uriTemplate"), uri) for each in entries)
+    ]
+
+
+def _find_template_owners(
+    resources: Sequence[tuple[_Opened, Listed]], templates: Sequence[tuple[_Opened, Listed]], uri: str
+) -> list[_Opened]:
+    """The servers that list a template, or a resource, with exactly this URI."""
+    return [
+        opened
+        for listed, field in ((templates, "uriTemplate"), (resources, "uri"))
+        for opened, entries in listed
+        if any(each.get(field) == uri for each in entries)
     ]

@@ -26,13 +26,8 @@ from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.list_announcer import ListAnnouncer
 from orgkernel.mcp.gateway.listing import GatewayList, list_tools
 from orgkernel.mcp.gateway.names import OWN_PREFIX
-from orgkernel.mcp.gateway.passing import (
-    find_prompt,
-    find_resource,
-    list_prompts,
-    list_resources,
-    list_templates,
-)
+from orgkernel.mcp.gateway.passing import list_prompts, list_resources, list_templates
+from orgkernel.mcp.gateway.reading_handlers import build_reading_handlers
 from orgkernel.mcp.gateway.refusals import build_error_result
 from orgkernel.mcp.gateway.self_service import call_own_tool, explain_own_name, find_own_tools
 from orgkernel.mcp.server import describe_tool, hide_fault
@@ -88,6 +83,9 @@ def build_gateway_server(
             return await awaitable
         except OrgkernelError as error:
             raise build_refusal(error, data) from None
+
+    async def answer(ctx: Any, pending_result: Awaitable[Mapping[str, Any]], data: Any = None) -> Any:
+        return _adapt_to_protocol(ctx, await await_answer(pending_result, data))
 
     async def answer_list(ctx: Any, field: str, awaitable: Awaitable[GatewayList]) -> dict[str, Any]:
         announcer.note_session(ctx)
@@ -148,20 +146,11 @@ def build_gateway_server(
     async def on_list_prompts(ctx: Any, params: Any) -> Any:
         return await answer_list(ctx, "prompts", list_prompts(gateway, find_caller(ctx)))
 
-    async def on_get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
-        pending_prompt = find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
-        return _adapt_to_protocol(ctx, await await_answer(pending_prompt))
-
     async def on_list_resources(ctx: Any, params: Any) -> Any:
         return await answer_list(ctx, "resources", list_resources(gateway, find_caller(ctx)))
 
     async def on_list_templates(ctx: Any, params: Any) -> Any:
         return await answer_list(ctx, "resourceTemplates", list_templates(gateway, find_caller(ctx)))
-
-    async def on_read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
-        uri = str(params.uri)
-        pending_resource = find_resource(gateway, find_caller(ctx), uri)
-        return _adapt_to_protocol(ctx, await await_answer(pending_resource, {"uri": uri}))
 
     paused_calls = PausedCalls()
     lists = CacheHint(_LIST_TTL, "private")
@@ -182,10 +171,9 @@ def build_gateway_server(
         on_list_tools=on_list_tools,
         on_call_tool=on_call_tool,
         on_list_prompts=on_list_prompts,
-        on_get_prompt=on_get_prompt,
         on_list_resources=on_list_resources,
         on_list_resource_templates=on_list_templates,
-        on_read_resource=on_read_resource,
+        **build_reading_handlers(gateway, find_caller, answer),
         on_subscriptions_listen=announcer.listen if announces else None,
     )
     server.middleware.append(hide_fault)

@@ -21,6 +21,8 @@ from mcp_types import (
     METHOD_NOT_FOUND,
     CallToolRequest,
     CallToolRequestParams,
+    CompleteRequest,
+    CompleteRequestParams,
     GetPromptRequest,
     GetPromptRequestParams,
     ReadResourceRequest,
@@ -196,6 +198,22 @@ class Upstream:
         """Read the content of a resource. Raises `UpstreamError`."""
         params = ReadResourceRequestParams(uri=uri)
         return await self._ask(self._build_sender(ReadResourceRequest(params=params)))
+
+    async def complete(
+        self, reference: Mapping[str, str], argument: Mapping[str, str], known: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Values for an argument of a prompt or a template. None for a server that completes nothing. Raises `UpstreamError`."""
+        params = CompleteRequestParams.model_validate(
+            {"ref": dict(reference), "argument": dict(argument)} | ({"context": {"arguments": dict(known)}} if known else {})
+        )  # fmt: skip
+        send = self._build_sender(CompleteRequest(params=params))
+
+        async def use(connection: UpstreamConnection) -> dict[str, Any]:
+            if connection.client.server_capabilities.completions is None:
+                return {"completion": {"values": []}}
+            return await send(connection)
+
+        return await self._ask(use)
 
     async def call(
         self,
