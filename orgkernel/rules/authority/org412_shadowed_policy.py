@@ -117,7 +117,7 @@ def _explain_shadowing(other: Policy, policy: Policy) -> str:
 
 
 _SILENCING = {True: ("allow",), False: ("allow", "deny", "ask")}
-"""The effects of policies that override a fallback, keyed by whether the fallback revokes anything."""
+"""The effects of policies that override a fallback. The key is true if the fallback denies, asks or is a ceiling."""
 
 
 def _takes(policy: Policy) -> bool:

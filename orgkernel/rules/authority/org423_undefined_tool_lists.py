@@ -12,8 +12,9 @@
 
 Such lists have no defined meaning: one reader takes the tools under `allow` as allowed, another as denied. A policy
 that is misread either stops nothing or stops everything, so an organization with such lists does not load. `paths`,
-`commands` and `input` limit a policy to some calls of its tools. A policy cannot allow part of a tool, and only tools have
-parts. A policy with `paths` and `commands` could mean either list, or only calls that match both.
+`commands` and `input` limit a policy to some calls of its tools. A policy cannot allow only some calls of a tool,
+and credentials and data have no paths, commands or arguments. If a policy had both `paths` and `commands`, it
+would be unclear whether a call must match one of the lists or both.
 
 ## Example
 
@@ -79,7 +80,9 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 
 def _check_tool_parts(policy: Definition[Policy]) -> Iterator[Finding]:
-    """Find parts of tools where none are allowed, or of both kinds."""
+    """Find `paths`, `commands` and `input` in policies that cannot have them, and policies with both paths and
+    commands.
+    """
     permissions, effect = policy.record.permissions, policy.record.effect
     for field in ("paths", "commands", "input"):
         if not getattr(permissions, field):

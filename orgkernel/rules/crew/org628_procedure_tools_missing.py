@@ -2,12 +2,12 @@
 
 ## What it checks
 
-A role that performs a procedure is equipped with every tool in the `required_tools` of its steps, or always has it.
-An action that a step names is one of the tool.
+A role that performs a procedure is equipped with every tool in the `required_tools` of its steps, or the tool is
+essential to the role. If a step names an action, the tool has this action.
 
 ## Why it matters
 
-The step is refused, so the procedure is passed over each time.
+The step is refused, so `orgkernel handle` never chooses the procedure for this role.
 
 ## Example
 

@@ -55,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 document.place("dispatch_edges", number),
                 f"a second hand-off edge leads from layer {quote(edge.source)} to layer {quote(edge.target)}",
-                "write what is required at the first edge, and remove this one",
+                "add the requirements of this edge to the first one, and remove this edge",
                 f"organization:{view.org_id}",
                 (Related(document.place("dispatch_edges", earlier), "the first edge"),),
             )

@@ -7,7 +7,8 @@ Gates under `gates` of an edge and under `unlocked_with_gate` are declared under
 
 ## Why it matters
 
-A brief can name only declared gates, so an edge or a sacred scope that requires another gate stays closed. An unknown
+A brief can name only declared gates, so no brief can use an edge, or unlock a sacred scope, that requires an
+undeclared gate. An unknown
 operation authorizes nothing, and a mode for an unknown layer has no effect.
 
 ## Example
