@@ -39,6 +39,8 @@ class _AbsentPackages:
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
         first = name.partition(".")[0]
+        if not isinstance(sys.modules.get(first, _Absent(first)), _Absent):
+            return None  # a part that an installed package lacks on purpose
         if os.path.exists(first) or os.path.exists(f"{first}.py") or first in sys.stdlib_module_names:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)

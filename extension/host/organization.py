@@ -29,7 +29,7 @@ _CHOICES = {
     "enforcement": ("observe", "trim", "enforce"),
     "on_error": ("pass", "refuse"),
     "unlisted_tools": ("warn", "refuse"),
-    "examples": ("all", "first"),
+    "examples": ("arguments", "all", "first"),
 }
 _MAX_BYTES = 20_000_000
 _MAX_BYTES_OF_ROLE = 1_000_000
@@ -53,7 +53,7 @@ class Settings(NamedTuple):
     enforcement: str = "enforce"
     on_error: str = "pass"
     unlisted_tools: str = "warn"
-    examples: str = "all"
+    examples: str = "arguments"
     bundle: str | None = None
     kept_roles: tuple[str, ...] = ()
     """Roles whose file in `roles/` existed before the activation and belongs to the user."""

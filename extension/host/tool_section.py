@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .tool_examples import ALL, find_repeated
+from .tool_examples import ARGUMENTS, find_frames, find_repeated
 from .tool_texts import EXAMPLE, ToolText, normalize_line
 
 _NAMED = re.compile(
@@ -49,11 +49,11 @@ def trim_section(
     texts: Sequence[ToolText],
     known: Collection[str],
     allowed: Callable[[str], bool],
-    examples: str = ALL,
+    examples: str = ARGUMENTS,
 ) -> Trimmed:
     """The entry without parts that describe only forbidden tools.
 
-    `texts` are the host's files, the longest first. `known` are names of tools. `examples` is `all` or `first`.
+    `texts` are the host's files, the longest first. `known` are names of tools. `examples` is a constant of `tool_examples`.
     """
     if not any(text.keys[0] in entry for text in texts):
         return Trimmed(entry)
@@ -66,15 +66,15 @@ def trim_section(
     foreign = {name for name in known if not allowed(name)}
     cut |= {place: place for place in tuple(_find_stray_lines(keyed_lines, cut, foreign))}
     left, characters = _find_left_tools(keyed_lines, cut, known, allowed)
-    repeated = {
-        number
+    shown = [
+        range(keyed_lines[first].number, _find_end(lines, keyed_lines, last))
         for first, last, _ in blocks
         if first not in cut
-        for block in [range(keyed_lines[first].number, _find_end(lines, keyed_lines, last))]
-        for example in find_repeated([lines[number] for number in block], examples)
-        for number in block[example.start : example.stop]
-    }
-    return Trimmed(_without(entry, lines, keyed_lines, cut, repeated), True, left, characters)
+    ]
+    gone = {number for block in shown for number in _find_repetition(lines, block, examples)}
+    if examples == ARGUMENTS:
+        gone |= _shorten_frames(lines, shown, gone)
+    return Trimmed(_without(entry, lines, keyed_lines, cut, gone), True, left, characters)
 
 
 def _match_files(keyed_lines: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
@@ -137,21 +137,43 @@ def _find_end(lines: list[str], keyed_lines: list[_Line], last: int) -> int:
     return stop + 1 if stop < end and lines[stop].lstrip().startswith(("~~~", "```")) else stop
 
 
+def _find_repetition(lines: Sequence[str], block: range, examples: str) -> Iterator[int]:
+    """The lines of a file that only repeat an example."""
+    for example in find_repeated([lines[number] for number in block], examples):
+        yield from block[example.start : example.stop]
+
+
+def _shorten_frames(lines: list[str], shown: Sequence[range], gone: Collection[int]) -> set[int]:
+    """Write `...` for the thoughts and the headline of all examples but the first, as hosts do. Returns the lines that
+    this leaves out.
+
+    The first one keeps them, because another prompt could lack the form of a call.
+    """
+    frames = [
+        block[frame.start : frame.stop]
+        for block in shown
+        for frame in find_frames([lines[number] for number in block])
+        if block[frame.start] not in gone
+    ]
+    for frame in frames[1:]:
+        first = lines[frame.start]
+        lines[frame.start] = f"{first[: len(first) - len(first.lstrip())]}...\n"
+    return {number for frame in frames[1:] for number in frame[1:]}
+
+
 def _without(
-    entry: str, lines: list[str], keyed_lines: list[_Line], cut: dict[int, int], repeated: Collection[int]
+    entry: str, lines: list[str], keyed_lines: list[_Line], cut: dict[int, int], gone: Collection[int]
 ) -> str:
-    """The entry without the lines of the blocks that begin and end at these places, and without repeated examples."""
-    if not cut and not repeated:
-        return entry
-    gone: set[int] = set(repeated)
+    """The entry without these lines, and without the blocks that begin and end at the places in `cut`."""
+    out = set(gone)
     for first, last in cut.items():
         end = keyed_lines[last + 1].number if last + 1 < len(keyed_lines) else len(lines)
         stop = keyed_lines[last].number + 1
         # The end of the block is cut with it. Lines after the last blank line begin the next block.
         blank = [number for number in range(stop, end) if not lines[number].strip()]
         stop = end if last + 1 == len(keyed_lines) else (blank[-1] + 1 if blank else end)
-        gone.update(range(keyed_lines[first].number, stop))
-    shown = "".join(line for number, line in enumerate(lines) if number not in gone)
-    if len(lines) - 1 in gone:
+        out.update(range(keyed_lines[first].number, stop))
+    shown = "".join(line for number, line in enumerate(lines) if number not in out)
+    if len(lines) - 1 in out:
         shown = shown.rstrip("\n") + entry[len(entry.rstrip("\n")) :]
     return shown

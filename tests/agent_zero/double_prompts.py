@@ -17,7 +17,7 @@ import yaml
 from tests.support.yaml_text import read_yaml_file
 
 STOCK_TOOLS: dict[str, tuple[tuple[str, ...], int, int]] = {
-    "a2a_chat": (("a2a_chat",), 2429, 909),
+    "a2a_chat": (("a2a_chat",), 2384, 909),
     "behaviour": (("behaviour_adjustment",), 347, 179),
     "browser": (("browser_agent",), 960, 335),
     "call_sub": (("call_subordinate",), 1097, 848),
@@ -26,11 +26,11 @@ STOCK_TOOLS: dict[str, tuple[tuple[str, ...], int, int]] = {
     "input": (("input",), 393, 393),
     "memory": (("memory_load", "memory_save", "memory_delete", "memory_forget"), 1844, 733),
     "notify_user": (("notify_user",), 1450, 265),
-    "response": (("response",), 372, 460),
+    "response": (("response",), 1229, 1152),
     "scheduler": (("scheduler",), 11165, 1402),
     "search_engine": (("search_engine",), 311, 377),
     "skills": (("skills_tool",), 2154, 536),
-    "text_editor": (("text_editor",), 0, 1692),
+    "text_editor": (("text_editor",), 0, 1688),
     "wait": (("wait",), 587, 173),
 }
 """Of each file `agent.system.tool.NAME.md`: the tools it serves, and its characters in 0.9.8.2 and in 1.7."""

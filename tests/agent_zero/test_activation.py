@@ -177,7 +177,7 @@ def test_settings_stay_until_others_are_chosen(host: tuple[str, Path]) -> None:
     activate(str(root), BUNDLES["software_dev"], {"on_error": "refuse"})
     settings = read(root, f"{ORGANIZATIONS}/active.json")["x_orgkernel"]
     assert {**settings, "bundle": None} == {
-        "enforcement": "observe", "on_error": "refuse", "unlisted_tools": "warn", "examples": "all", "bundle": None,
+        "enforcement": "observe", "on_error": "refuse", "unlisted_tools": "warn", "examples": "arguments", "bundle": None,
     }  # fmt: skip
     active.write_text(active.read_text().replace('"observe"', '"trim"'))
     report = activate(str(root), BUNDLES["software_dev"], {})

@@ -1,4 +1,4 @@
-"""The measured effect of a role in Agent-Zero: what is aimed at, and what the documentation shows."""
+"""The measured effect of a role in the doubles of Agent-Zero. `test_real_prompts.py` measures real hosts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from statistics import median
 
 import pytest
 
-from benchmarks.agent_zero import Effect, effects, first_call, host_overhead, load, render_effects
-from tests.support.trees import REPOSITORY
+from benchmarks.agent_zero import Effect, effects, first_call, host_overhead, load
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +20,7 @@ def found() -> list[Effect]:
     ("version", "least", "middle"), [("0.9.7", 0.6, 0.7), ("0.9.8.2", 0.6, 0.7), ("1.7", 0.4, 0.45)]
 )
 def test_specialists_are_spared_most_of_the_tool_prompt(found, version, least, middle):
-    """At least 60 % on 0.9.x and 40 % on 1.x, whose files are shorter."""
+    """At least 60 % on 0.9.x. On 1.x it is less than in real hosts, because the files of the doubles have one example each."""
     spared = [each.saved for each in found if each.role.role_type == "specialist" and each.version == version]
     assert min(spared) >= least
     assert median(spared) >= middle
@@ -34,12 +33,6 @@ def test_every_role_is_refused_something_and_keeps_something(found):
         assert each.tools_after < each.tools_before
         assert each.after < each.before
         assert each.brief <= 120
-
-
-def test_the_table_of_the_documentation_is_what_is_measured(found):
-    """`python -m benchmarks.agent_zero` prints it."""
-    page = (REPOSITORY / "docs/agent-zero.md").read_text(encoding="utf-8")
-    assert render_effects(found) in page
 
 
 def test_time_is_taken_in_a_running_host():

@@ -75,7 +75,7 @@ _SETTINGS = {
     "enforcement": "observe: change nothing; trim: show only the role's tools; enforce: also refuse other tools.",
     "on_error": "What happens to tool calls after an error of the extension: pass or refuse them.",
     "unlisted_tools": "With --agent-zero: what happens to tools that no catalog lists: warn about or refuse them.",
-    "examples": "With --agent-zero: which examples of calls the prompt shows: all that differ, or the first for each tool and method.",
+    "examples": "With --agent-zero: which examples of calls the prompt shows: those that show a new argument, all that differ, or the first for each tool and method.",
 }
 
 

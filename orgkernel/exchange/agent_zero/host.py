@@ -61,7 +61,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "enforcement": ("observe", "trim", "enforce"),
     "on_error": ("pass", "refuse"),
     "unlisted_tools": ("warn", "refuse"),
-    "examples": ("all", "first"),
+    "examples": ("arguments", "all", "first"),
 }
 
 
@@ -72,7 +72,7 @@ class ActivationSettings:
     enforcement: str = "enforce"
     on_error: str = "pass"
     unlisted_tools: str = "warn"
-    examples: str = "all"
+    examples: str = "arguments"
 
     def changed(self, chosen: Mapping[str, Any]) -> ActivationSettings:
         """These settings with the valid choices applied. Invalid ones change nothing."""
