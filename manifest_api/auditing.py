@@ -41,20 +41,20 @@ class Auditor:
         return self._kernel
 
     @property
-    def writes_down(self) -> bool:
+    def is_auditing(self) -> bool:
         """Whether a decision made now is audited. Raises `StoreError`."""
         return self._store_access.held() is not None
 
     async def begin(self, org: str, request: AccessRequest, caller: Caller) -> DecidedRequest:
         """Decide, and submit the audit row.
 
-        Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a caller without a key asks too much, or a credential
-        is not good for the organization.
+        Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a caller without a key exceeds the
+        rate limit, or if a credential is not valid in the organization.
         """
         require_organization(caller, self._kernel, org)
         store = self._store_access.held()
         if store is not None and not caller.is_known:
-            self._refuse_filling(caller)
+            self._refuse_flooding(caller)
         return await self._decide(org, request, caller.actor)
 
     async def _decide(self, org: str, request: AccessRequest, actor: Actor) -> DecidedRequest:
@@ -67,7 +67,7 @@ class Auditor:
                 return decided
         return decide(self._kernel, self._store_access.held(), org, request, actor)
 
-    def _refuse_filling(self, caller: Caller) -> None:
+    def _refuse_flooding(self, caller: Caller) -> None:
         if self._store_access.capacity.is_used_up:
             raise RequestRefused(STORE_BUDGET, STORE_BUDGET.sentence, "ask with a key, or see `/readyz`")
         wait = self._without_key.take(caller.credential, self._clock())
@@ -89,7 +89,7 @@ class Auditor:
                     row = await await_write(decided.pending)
                 return decided.answer(row)
             except Conflict:
-                # Another caller used the grant up, so the answer is different now.
+                # Another caller has consumed the last use of the grant, so the answer is different now.
                 await self._store_access.refresh()
                 decided = await self._decide(decided.org, decided.asked, decided.actor)
         return decided.answer_used_up()

@@ -207,7 +207,7 @@ class Evaluator:
         caller = require_scope(scope, "read")
         if scope["query_string"]:
             raise RequestRefused(BAD_EVALUATION, "this route has no query parameters", "see `/docs`")
-        answer_version = None if self._auditor.writes_down else self._kernel.answer_version
+        answer_version = None if self._auditor.is_auditing else self._kernel.answer_version
         cache_key: Question = caller.credential, read_head(scope).content_type, body
         if answer_version is not None:
             answer = self.cache.find(answer_version, cache_key)

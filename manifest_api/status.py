@@ -33,7 +33,7 @@ def build_finding(diagnostic: Diagnostic) -> DiagnosticRow:
 
 
 def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int:
-    """The number of findings of each severity."""
+    """The number of findings of a severity."""
     return sum(diagnostic.severity is severity for diagnostic in diagnostics)
 
 

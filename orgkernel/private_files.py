@@ -1,4 +1,4 @@
-"""Private files, such as a new secret, which must not exist before: only their owner may read them."""
+"""Private files, such as a new secret, that only their owner may read. Writing one fails if the file exists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 try:
     import fcntl
-except ImportError:  # no such locks there
+except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -17,7 +17,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 @contextlib.contextmanager
 def one_at_a_time(folder: str) -> Iterator[None]:
-    """One process after the other changes the files of a folder that all share."""
+    """Hold the lock of a folder, so only one process at a time changes its files."""
     file = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if fcntl:
@@ -40,7 +40,7 @@ def can_others_use(path: str) -> bool:
 
 
 def write_new(path: str, content: bytes) -> None:
-    """Write a private file that must not exist. It is on the disk when this returns."""
+    """Write a private file that must not exist. Its content is on the disk when this function returns."""
     file = os.open(path, _NEW, 0o600)
     try:
         os.write(file, content)
@@ -49,19 +49,19 @@ def write_new(path: str, content: bytes) -> None:
         os.close(file)
 
 
-def make_once(path: str, beside: str, content: bytes) -> None:
-    """Make a private file unless there is one. It is complete before it has its name, because others may read it.
+def make_once(path: str, temporary: str, content: bytes) -> None:
+    """Write a private file unless it exists. The content is complete before the file gets its name, because others may read it.
 
-    `beside` is a name that no other process uses.
+    `temporary` is the name of a temporary file that no other process uses.
     """
     try:
-        write_new(beside, content)
+        write_new(temporary, content)
         try:
-            os.link(beside, path)
+            os.link(temporary, path)
         except FileExistsError:
             pass
-        except OSError:  # a file system without links: the last process to come here makes the file
-            os.replace(beside, path)
+        except OSError:  # a file system without links: the last process replaces the file
+            os.replace(temporary, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(beside)
+            os.unlink(temporary)

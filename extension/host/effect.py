@@ -1,7 +1,8 @@
-"""The effect of the organization: counted for each chat, written as totals of the host to `effect.json`.
+"""Count the effect of the organization (hidden text, refused calls) in each chat, and write the totals of the host to
+`effect.json`.
 
-Counting does not touch the disk. When a turn ends, the counts are added to the file: under a lock, because several
-processes can add at the same time, and in one step, so that no reader sees half a file. Counts that cannot be
+Counting does not access the disk. When a turn ends, the counts are added to the file. This needs a lock, because
+several processes can add at the same time. The file is replaced in one step, so no reader sees half of it. Counts that cannot be
 written are kept and written later.
 """
 
@@ -36,11 +37,11 @@ class _ChatEffect:
     """The effect in one chat."""
 
     turn: HostEffect = field(default_factory=HostEffect)
-    """Counts that were not shown yet."""
-    told: HostEffect = field(default_factory=HostEffect)
+    """Counts that have not been shown yet."""
+    shown: HostEffect = field(default_factory=HostEffect)
     unwritten: HostEffect = field(default_factory=HostEffect)
     waiting: list[tuple[str, str, str | None, Any, bool]] = field(default_factory=list)
-    """Refused calls whose arguments were not inspected yet."""
+    """Refused calls whose arguments have not been inspected yet."""
 
 
 # -- counting ----------------------------------------------------------------------------------------------------------
@@ -65,7 +66,7 @@ def note_refusal(
     counts.refusals += 1
     waiting = _get_chat_effect(agent).waiting
     if len(waiting) < _MAX_WAITING:
-        # Looked at when the turn ends. A copy, because the host may change the arguments.
+        # Inspected when the turn ends. A copy, because the host could change the arguments.
         kept = dict(arguments) if isinstance(arguments, Mapping) else None
         waiting.append((role_id, str(tool), action, kept, applied))
     else:
@@ -114,7 +115,7 @@ def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None
         say_once(agent, memory, problem, kind="warning")
     short = effect_counts.summary(turn)
     if short:
-        chat = effect_counts.summary(_get_chat_effect(agent).told)
+        chat = effect_counts.summary(_get_chat_effect(agent).shown)
         so_far = [f"in this chat so far: {chat}"] if chat != short else []
         say(agent, f"Effect: {short}", content="\n".join((*effect_counts.lines(turn, names), *so_far)))
 
@@ -122,11 +123,11 @@ def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None
 def end_turn(agent: Any) -> tuple[HostEffect, str]:
     """End the turn of a main agent. Returns its effect, and the problem if the file cannot be written."""
     chat = _get_chat_effect(agent)
-    _look_at_calls(chat)
+    _inspect_calls(chat)
     turn, chat.turn = chat.turn, HostEffect()
     if not turn.is_empty():
         turn.since = utc.as_utc(time.time()) or ""
-        chat.told.add(turn)
+        chat.shown.add(turn)
         chat.unwritten.add(turn)
     problem = ""
     if not chat.unwritten.is_empty():
@@ -139,9 +140,9 @@ def end_turn(agent: Any) -> tuple[HostEffect, str]:
 def get_chat_effect(agent: Any) -> HostEffect:
     """The effect in a chat so far."""
     chat = _get_chat_effect(agent)
-    _look_at_calls(chat)
+    _inspect_calls(chat)
     host_effect = HostEffect()
-    host_effect.add(chat.told)
+    host_effect.add(chat.shown)
     host_effect.add(chat.turn)
     return host_effect
 
@@ -173,8 +174,8 @@ def read_host_effect(folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | N
         )
 
 
-def _look_at_calls(chat: _ChatEffect) -> None:
-    """Work out what refused calls would have touched. The arguments are then forgotten."""
+def _inspect_calls(chat: _ChatEffect) -> None:
+    """Determine the paths and hosts that refused calls would have accessed. Then discard their arguments."""
     waiting, chat.waiting = chat.waiting, []
     now = utc.as_utc(time.time()) or ""
     for role_id, tool, action, arguments, applied in waiting:
@@ -196,7 +197,7 @@ def add_to_file(folder: str, effect: HostEffect) -> str:
             total.add(effect)
             _write(folder, total)
     except (OSError, ValueError, RecursionError) as error:
-        return f"{places.EFFECT} cannot be kept: {_describe_error(error)}; the counts of this process are kept until it can"
+        return f"{places.EFFECT} cannot be written: {_describe_error(error)}; the counts stay in memory until it can be written"
     return ""
 
 
@@ -216,14 +217,14 @@ def _write(folder: str, effect: HostEffect) -> None:
 
     The lock makes the temporary name safe; a file left by a killed writer is replaced.
     """
-    beside = os.path.join(folder, places.EFFECT_TEMPORARY)
+    temporary = os.path.join(folder, places.EFFECT_TEMPORARY)
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(beside)
+        os.unlink(temporary)
     content = json.dumps(effect.as_json(), ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(beside, flags, 0o666), "wb") as file:
+    with os.fdopen(os.open(temporary, flags, 0o666), "wb") as file:
         file.write(content)
-    os.replace(beside, os.path.join(folder, places.EFFECT))
+    os.replace(temporary, os.path.join(folder, places.EFFECT))
 
 
 def _describe_error(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""The tools of this host, read from the host itself, and the tool that a misspelled name means."""
+"""List the tools of this host, as the host itself does, and find the tool that a misspelled name means."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _list(folder: str) -> list[str]:
 def _list_remote_names() -> set[str]:
     try:
         return {str(tool) for each in _get_servers().get_tools() for tool in each}
-    except Exception:  # a build that lists them in another way
+    except Exception:  # a version of the host that lists them in another way
         return set()
 
 
@@ -88,7 +88,7 @@ def _get_servers() -> Any:
 
 
 def find_meant_tool(name: str, tools: Iterable[str]) -> str | None:
-    """The tool that a name means which is not quite its own. None if it means none.
+    """The tool that a misspelled or incomplete name means; None if no tool is similar enough.
 
     Case, hyphens and spaces do not matter, nor does one wrong letter. A method may follow after a dot or a colon.
     """

@@ -77,7 +77,8 @@ def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
 def list_served_tools(name: str, text: str, known: Collection[str]) -> frozenset[str]:
     """The tools that a file serves: those that its name and its headings define. Never empty.
 
-    An example in it can call another tool. It defines a tool only if nothing else in the file does.
+    An example in the file can call another tool. So an example defines a tool only if the name and the headings
+    define none.
     """
     if name == _VISION:
         return frozenset({"vision_load"})

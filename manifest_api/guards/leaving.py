@@ -1,4 +1,4 @@
-"""Cancel the work for a disconnected client, so that tool servers are told to stop."""
+"""Cancel the work for a client that has disconnected, so tool servers stop working on its call."""
 
 from __future__ import annotations
 

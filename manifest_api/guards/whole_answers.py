@@ -34,7 +34,7 @@ class WholeAnswers:
         """Send the collected data."""
         if self._held:
             held, self._held, self._size = self._held, [], 0
-            if not self._transport.is_closing():  # the client is gone meanwhile
+            if not self._transport.is_closing():  # the client has disconnected
                 self._transport.writelines(held)
 
     def close(self) -> None:

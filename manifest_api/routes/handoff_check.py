@@ -1,4 +1,6 @@
-"""Hand-off permission: may a role or a layer hand work to another? The server hands nothing down."""
+"""Hand-off permission: may a role or a layer hand work to another? The server only answers; it does not hand work
+down.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Words in filters that nothing declares, each with the nearest declared one. A misspelled filter must not look like an empty crew."""
+"""Find words in filters that the organization does not declare, each with the nearest declared word. A misspelled
+filter must not look like an empty crew.
+"""
 
 from __future__ import annotations
 

@@ -166,25 +166,25 @@ def _build_departments(view: OrgView) -> Iterator[v1.DepartmentItem]:
 def _compute_coverage(view: OrgView) -> Iterator[v1.Coverage]:
     """Domains that the organization names, then other domains that its roles handle."""
     document, organization = view.records.document, view.records.organization
-    lines_by_domain: dict[str, list[Why]] = {}
+    reasons_by_domain: dict[str, list[Why]] = {}
     for number, domain in enumerate(organization.domains):
         why = cite_place(
             f"organization {view.org_id} answers for domain {domain}", document.place("domains", number)
         )
-        lines_by_domain.setdefault(domain, []).append(why)
+        reasons_by_domain.setdefault(domain, []).append(why)
     for role_id in view.roles:
         for edge in view.list_domains(role_id):
-            lines_by_domain.setdefault(edge.target, [])
-    for domain, why_named in lines_by_domain.items():
-        role_id_or_none = decide_dispatch(view, domain).role_id
+            reasons_by_domain.setdefault(edge.target, [])
+    for domain, reasons in reasons_by_domain.items():
+        taker = decide_dispatch(view, domain).role_id
         handlers = view.list_handlers(domain)
-        edges = [edge for edge in handlers if edge.source == role_id_or_none] or handlers
+        edges = [edge for edge in handlers if edge.source == taker] or handlers
         yield v1.Coverage(
             id=domain,
-            role_id=role_id_or_none,
+            role_id=taker,
             answers_for=domain in organization.domains,
             routing=get_routing_order(view, domain),
-            why=(*why_named, *map(cite_edge, edges), *locate_routing(view, domain)),
+            why=(*reasons, *map(cite_edge, edges), *locate_routing(view, domain)),
         )
 
 
@@ -194,7 +194,7 @@ def list_policy_permissions(policy: Policy) -> dict[str, Any]:
     terms: dict[str, set[str]] = {name: set() for name in names}
     field = _FIELD_OF.get(policy.effect)
     if field is not None:
-        terms[field].update(_list_spoken(policy))
+        terms[field].update(_list_covered_resources(policy))
     terms["denies"].update(_list_tool_parts(policy, policy.denied_tools))
     terms["spares"].update(f"tool:{name}" for name in policy.spared_tools)
     if policy.is_ceiling:
@@ -217,7 +217,7 @@ def _list_tool_parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
         yield from (f"tool:{name}({text}:*)" for text in commands)
 
 
-def _list_spoken(policy: Policy) -> Iterator[str]:
+def _list_covered_resources(policy: Policy) -> Iterator[str]:
     permissions = policy.permissions
     if policy.is_everything:
         yield STAR

@@ -1,4 +1,6 @@
-"""The caller over MCP. A surface creates an asker, and every tool works in its name and with its rights."""
+"""The caller over MCP. Each way to connect (stdio, HTTP, the gateway) creates an `Asker`, and every tool acts
+with its rights.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ class Asker(ABC):
         scopes: frozenset[KeyScope],
         base: AccessRequest | None = None,
     ) -> None:
-        """`base` has the circumstances that are settled for every question, such as the chain of delegation."""
+        """`base` has the circumstances that are the same for every question, such as the delegation path."""
         self.org_id = org_id
         self.subject = subject
         self.scopes = scopes
@@ -46,7 +48,7 @@ class Asker(ABC):
 
     @abstractmethod
     async def decide(self, request: AccessRequest) -> Answered:
-        """Decide, and wait for the audit row where there is a store. Asking uses no grant up."""
+        """Decide, and wait for the audit row if there is a store. A question does not consume a use of a grant."""
 
     @abstractmethod
     async def operate(self, operation: Callable[[Context], T]) -> T:

@@ -1,4 +1,6 @@
-"""The tools for agents of an organization with a governance document: may I hand work down, what may start, and my result or blocker."""
+"""The MCP tools for agents of an organization with a governance document: check a hand-off, list the subtasks that may start, and
+store a result or a blocker.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _REPORTS = ("result", "correction", "mission_close")
 
 
 async def list_tools_of(asker: Asker) -> tuple[McpTool, ...]:
-    """The tools that a credential is good for, always in the same order. Without governance, these are not among them."""
+    """The tools that a credential may use, always in the same order. Without a governance document, the tools
+    here are left out.
+    """
     is_governed = await asker.ask(lambda kernel: _is_governed(kernel, asker.org_id))
     tools = (*TOOLS, *GOVERNANCE_TOOLS) if is_governed else TOOLS
     return tuple(tool for tool in tools if asker.may(tool.needs))
@@ -74,7 +78,7 @@ def _write_permission(permission: HandoffPermission) -> list[str]:
 async def _answer_what_may_start(asker: Asker, arguments: shapes.MayStartArguments) -> ToolReply:
     source = _get_text("plan", "subtask_plan", arguments.plan)
 
-    def look(kernel: Kernel) -> shapes.MayStartAnswer:
+    def plan_subtasks(kernel: Kernel) -> shapes.MayStartAnswer:
         planned = kernel.plan_batches(asker.org_id, source, arguments.done, arguments.running)
         if planned.unknown is not None:
             problem, name, help = planned.unknown
@@ -101,7 +105,7 @@ async def _answer_what_may_start(asker: Asker, arguments: shapes.MayStartArgumen
             ),
         )
 
-    return await asker.ask(look), ""
+    return await asker.ask(plan_subtasks), ""
 
 
 async def _file_result(asker: Asker, arguments: shapes.ContractArguments) -> ToolReply:
@@ -149,7 +153,7 @@ GOVERNANCE_TOOLS: tuple[McpTool, ...] = (
         shapes.ContractArguments, shapes.ContractReply, _file_result, "report",
     ),
     McpTool(
-        "file_blocker", "Say what blocks you while you go on with a fallback. No preferences: decide those yourself.",
+        "file_blocker", "Report what blocks you while you continue with a fallback. Decide preferences yourself.",
         shapes.ContractArguments, shapes.ContractReply, _file_blocker, "report",
     ),
 )  # fmt: skip

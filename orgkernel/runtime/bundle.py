@@ -113,7 +113,7 @@ class BundleRole(NamedTuple):
     file_scope: tuple[str, ...]
     """Globs of the files that the role may write. Empty means all files."""
     profile: Mapping[str, Any]
-    """The role in the JSON form of the specification. Neighbor layers read it."""
+    """The role in the JSON form of the specification. Other extensions of the host read it."""
 
 
 class BundleLimits(NamedTuple):

@@ -1,8 +1,8 @@
 """The supervisor: steers an agent when its tier changes or a subordinate reports that it needs help.
 
-Source: specification, "Phase 2: Supervisor Loop"; docs/signals.md. In the microcosm it reads the PACE
-decision of the agent's own role, or that role's report if there is no decision. In the macrocosm it also reads the
-reports of subordinates. It speaks
+Source: specification, "Phase 2: Supervisor Loop"; docs/signals.md. In the microcosm mode (all roles in one agent) it reads the
+PACE decision of the agent's own role, or that role's report if there is no decision. In the macrocosm mode (an agent for each
+role) it also reads the reports of subordinates. It sends a message
 
 - once for each change of tier, up or down, and once for each subordinate that newly needs its superior;
 - at most once a turn, and only if no other layer has warned in that turn;
@@ -112,10 +112,11 @@ def supervise(
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
 ) -> tuple[Steering | None, SupervisorMemory]:
-    """Like `steer`, but claims the lane and writes the layer's signals. The host shows the returned text.
+    """Like `steer`, but first claims the right to warn in this turn (the lane `WARNING`), and writes the layer's signals. The host
+    shows the returned text.
 
     A host calls it at the end of a turn. If another layer has the lane, the host calls it again at the start of the next
-    turn, when no other layer can have spoken yet. So a layer that warns every turn cannot silence the supervisor.
+    turn, when no other layer can have warned yet. So a layer that warns every turn cannot silence the supervisor.
     """
     memory, due = _find_due(signals, pace, reports, memory, post, failing, cool_down)
     write(store, LAYER, active=True)
@@ -137,7 +138,7 @@ def _find_due(
 ) -> tuple[SupervisorMemory, list[_Notice]]:
     """The messages due this turn, and the memory with the changes that need no message."""
     if pace is not None and pace.new_task:
-        # What was reported of subordinates stays: their reports do not end with the task of this role.
+        # The reported tiers of subordinates stay, because they do not end with the task of this role.
         memory = memory._replace(own={}, said={}, spoken_turn=None)
     reports = [report for report in reports if _is_report(report)]
     memory, subordinates = _find_subordinates(reports, memory, post)
@@ -200,13 +201,14 @@ def _find_subordinates(
 
 
 def _may_speak(notice: _Notice, memory: SupervisorMemory, turn: int | None, cool_down: int) -> bool:
-    # A lower turn than the last one means that the host counts anew.
+    # If the turn is lower than the last one, the host has restarted its count.
     if turn is None or memory.spoken_turn is None or turn < memory.spoken_turn:
         return True
     if turn == memory.spoken_turn:
         return False
     times = memory.said.get(notice.key, 0)
-    # An emergency is told at once, the first time. After that it waits like the others, or it would fill the context.
+    # The first message about an emergency does not wait. Later ones wait like others, or they would fill
+    # the context.
     if notice.tier == _LAST and not times:
         return True
     return turn - memory.spoken_turn >= cool_down << min(times, _DOUBLINGS)

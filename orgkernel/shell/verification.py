@@ -23,11 +23,11 @@ _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
 _WRAPPERS: Final = frozenset(
     {"command", "builtin", "exec", "time", "nohup", "env", "nice", "timeout", "sudo", "stdbuf", "setsid"}
 )
-_VALUED: Final = {
+_OPTIONS_WITH_VALUE: Final = {
     "env": {"-u", "-C", "--unset", "--chdir"}, "nice": {"-n"}, "timeout": {"-k", "-s"}, "sudo": {"-u", "-g", "-C", "-h", "-p"},
     "stdbuf": {"-i", "-o", "-e"}, "exec": {"-a"},
 }  # fmt: skip
-_ABOUT: Final = frozenset({"--version", "--help", "-V", "-h", "-version", "-help"})
+_INFORMATION_OPTIONS: Final = frozenset({"--version", "--help", "-V", "-h", "-version", "-help"})
 _ASSIGNMENT: Final = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SENTENCE: Final = lazy_pattern(r"[A-Z][a-z]+(?: [A-Za-z,'’]+){2,}[ A-Za-z,'’]*[.!]?\Z")
 _FILE_TESTS: Final = frozenset("-" + letter for letter in "abcdefghkprstuvwxGLNORS") | {"-nt", "-ot", "-ef"}
@@ -39,7 +39,7 @@ _COMPARES: Final[Mapping[str, Callable[[str, str], bool]]] = {
 _ARITHMETIC: Final = lazy_pattern(r"[\d\s+*/%<>=!&|()~^-]+\Z")
 _TARGET: Final = lazy_pattern(r"\s*[A-Za-z_]\w*\s*[-+*/%]?=(?!=)")
 _LEAVING_SIGNALS: Final = frozenset({"EXIT", "0", "ERR", "DEBUG", "RETURN"})
-"""The names for which the action of a trap runs although no other process sends a signal."""
+"""Names of traps whose action runs without a signal from another process."""
 _UNARY: Final[Mapping[type[ast.AST], Callable[[int], int]]] = {
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_, ast.Invert: operator.invert,
 }  # fmt: skip
@@ -94,16 +94,16 @@ def _number(text: str) -> float:
 
 
 class _Script:
-    """One reading of a script, with the state that it sets while it runs."""
+    """The analysis of one script, with the shell options, functions and traps that it sets."""
 
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth
         self._stops_at_failure = False
         self._pipe_fails = False
         self._passes_at_exit = False
-        """Whether a trap ends the script with 0, whatever ends it."""
+        """Whether a trap makes the script exit with 0 in every case."""
         self.may_wait = False
-        """Whether a loop of the script can go on until something outside of it changes."""
+        """Whether a loop of the script can run until something outside of the script changes."""
         self._functions: dict[str, Node] = {}
         self._calling: set[str] = set()
 
@@ -116,7 +116,7 @@ class _Script:
         return PASS | ends.out if self._passes_at_exit else ends.on | ends.out
 
     def _read_trap(self, args: Sequence[str | None]) -> None:
-        """Note a trap that ends the script with 0, and forget it if another one takes its place."""
+        """Record a trap that makes the script exit with 0, until another trap replaces it."""
         names = {(each or "").upper().removeprefix("SIG") for each in args[1:]}
         if not args or args[0] is None or not names & _LEAVING_SIGNALS:
             return
@@ -139,7 +139,7 @@ class _Script:
             ends = self._ends(node, on)
             if is_trapped and ends.out:
                 ends = _Ends(ends.on, PASS)
-            if follower == "&":  # it runs on its own, and the shell goes on
+            if follower == "&":  # it runs in the background, and the shell continues
                 on = PASS
                 continue
             out |= ends.out
@@ -323,7 +323,7 @@ class _Script:
         if name == "let":
             return _Ends(_evaluate(args[-1]) if args and args[-1] is not None else EITHER)
         if name in _SHELLS and (script := _find_script(args)) is not None:
-            # The depth goes along, so scripts within scripts reach the same limit as nested commands.
+            # The depth is passed on, so nested scripts reach the same limit as nested commands.
             inner_script = _Script(self._depth + 1)
             codes = inner_script.codes(script)
             self.may_wait |= inner_script.may_wait
@@ -334,9 +334,9 @@ class _Script:
         if name in _WRAPPERS:
             inner = _wrapped(name, args)
             ends = self._run(inner, last) if inner else _Ends(PASS)
-            # A loop that waits for the work is ended with another exit code when the time is up.
+            # `timeout` ends a loop that waits for the work with a nonzero exit code.
             return _Ends(ends.on | FAIL, ends.out) if name == "timeout" and self.may_wait else ends
-        if args and len(args) == 1 and args[0] in _ABOUT:
+        if args and len(args) == 1 and args[0] in _INFORMATION_OPTIONS:
             return _Ends(PASS)
         return _Ends(EITHER if _does_examine(name, args) else PASS)
 
@@ -375,7 +375,7 @@ def _does_examine(name: str, args: Sequence[str | None]) -> bool:
         if name in table["leading_operands"]:
             first = next((number for number, each in enumerate(words) if each.startswith("-")), len(words))
             operands = words[:first]
-        return not all(map(_is_standing, operands))
+        return not all(map(_exists_everywhere, operands))
     return not (name in _SHELLS and operands == ["/dev/null"])
 
 
@@ -422,7 +422,7 @@ def _is_idle(code: str) -> bool:
     return all(idle.fullmatch(each) for each in statements if each and not each.startswith("#"))
 
 
-def _is_standing(path: str) -> bool:
+def _exists_everywhere(path: str) -> bool:
     """Whether a path exists on every machine."""
     plain = re.sub(r"(?<=.)/+\Z", "", re.sub(r"/+(\./+)*", "/", path).removeprefix("./")) or "."
     return plain in read_exit_codes()["standing_paths"]
@@ -559,7 +559,7 @@ def _wrapped(name: str, args: Sequence[str | None]) -> list[str | None]:
     rest = list(args)
     while rest and rest[0] is not None and (rest[0].startswith("-") or _ASSIGNMENT.match(rest[0])):
         option = rest.pop(0)
-        if option in _VALUED.get(name, ()) and rest:
+        if option in _OPTIONS_WITH_VALUE.get(name, ()) and rest:
             rest.pop(0)
     if name == "timeout" and rest:
         rest.pop(0)
@@ -570,7 +570,7 @@ def _test(words: Sequence[str | None]) -> Codes:
     """The exit codes of `test`: both, unless it only compares literals."""
     if words[:1] == ["!"]:
         return frozenset(1 - code for code in _test(words[1:]))
-    if len(words) == 2 and words[0] in _FILE_TESTS and words[1] is not None and _is_standing(words[1]):
+    if len(words) == 2 and words[0] in _FILE_TESTS and words[1] is not None and _exists_everywhere(words[1]):
         return FAIL if words[0] in ("-f", "-h", "-L", "-p") else PASS
     if None in words or any(word in _FILE_TESTS or word in ("-a", "-o", "(", "-v", "-t") for word in words):
         return EITHER

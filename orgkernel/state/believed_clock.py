@@ -1,8 +1,9 @@
-"""The time at which a server last believed the clock of its machine, in a file beside the checkpoints.
+"""The time at which a server last accepted the clock of its machine as correct, in a file next to the checkpoints.
 
-A machine that starts with an empty battery has a clock that is years behind, until the network sets it. What is written in
-these minutes would be over before it began: a restriction of a week would never hold. So nothing is dated before this time, unless
-a server believes the earlier clock, or an operator runs `orgkernel store fix-dates`. The file is of this machine, because the clock is.
+A machine that starts with an empty battery has a clock that is years behind, until the network sets it. A row that is written in
+these minutes would have a wrong date: a restriction for one week would already be over when the clock is set. So no row gets a date
+before the accepted time, unless a server accepts the earlier clock, or an operator runs `orgkernel store fix-dates`. The file belongs
+to this machine, like the clock.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _MAX_BYTES = 64
 
 
 class BelievedClock:
-    """The file with the time at which the clock was last believed. Thread-safe, and of several processes the last one counts."""
+    """The file with the time at which the clock was last accepted. Thread-safe. If several processes write it,
+    the last one applies.
+    """
 
     def __init__(self, folder: str) -> None:
         self.path = os.path.join(folder, "clock")
@@ -27,12 +30,14 @@ class BelievedClock:
         self._at = -inf
 
     def correct(self, now: float) -> float:
-        """The time to date rows with: the clock, or the time when it was last believed, if the clock is behind that."""
+        """The time for the date of a row: `now`, or the last accepted time if the clock is behind it."""
         believed = self._read()
         return believed if now < believed - TOLERANCE_SECONDS else now
 
     def note(self, now: float) -> None:
-        """Keep the time of a clock that is believed. A folder that does not exist or cannot be written changes nothing."""
+        """Record the time of an accepted clock. If the folder does not exist or cannot be written, this has no
+        effect.
+        """
         new = f"{self.path}.{os.getpid()}"
         with contextlib.suppress(OSError):
             with contextlib.suppress(FileNotFoundError):
@@ -41,7 +46,7 @@ class BelievedClock:
             os.rename(new, self.path)
 
     def _read(self) -> float:
-        """The time in the file. Before every other time if there is none, or if it cannot be read."""
+        """The time in the file; minus infinity if there is no file, or if it cannot be read."""
         try:
             state = os.lstat(self.path)
         except OSError:

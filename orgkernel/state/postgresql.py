@@ -1,7 +1,6 @@
 """Connections to PostgreSQL that do not wait forever: a stopped server keeps its sockets open and does not answer.
 
-The server's own limits do not help where the server hangs, so its silence is counted here, while waiting for its
-answer.
+The server's own timeouts do not help if the server hangs. So the client measures how long the server has been silent.
 """
 
 from __future__ import annotations
@@ -17,16 +16,18 @@ from orgkernel.state.connected import name_this_program
 T = TypeVar("T")
 ANSWER_SECONDS = 30.0
 """Maximum seconds without an answer. Large tables are read in portions, each with its own answer."""
-_LOOK = 0.1
-"""Seconds after which the driver looks up from waiting."""
+_POLL_SECONDS = 0.1
+"""Seconds after which the driver interrupts its wait to check the limit."""
 
 
 def set_limits(engine: Engine, lock_seconds: float, answer_seconds: float | None = None) -> None:
-    """Have an engine make connections that give up: locks after `lock_seconds`, a silent server after `answer_seconds`."""
+    """Limit how long connections of an engine wait: `lock_seconds` for a lock, `answer_seconds` for a silent server."""
     seconds = ANSWER_SECONDS if answer_seconds is None else answer_seconds
 
     class Bounded(psycopg.Connection[Any]):
-        def wait(self, gen: Generator[Any, Any, T], interval: float = _LOOK, *rest: Any, **more: Any) -> T:
+        def wait(
+            self, gen: Generator[Any, Any, T], interval: float = _POLL_SECONDS, *rest: Any, **more: Any
+        ) -> T:
             return super().wait(
                 _listen(gen, round(seconds / interval), self._give_up), interval, *rest, **more
             )
@@ -57,17 +58,19 @@ def set_limits(engine: Engine, lock_seconds: float, answer_seconds: float | None
     event.listen(engine, "connect", prepare)
 
 
-def _listen(gen: Generator[Any, Any, T], most: int, give_up: Callable[[], None]) -> Generator[Any, Any, T]:
-    """The driver's steps towards an answer; given up when it looked up in vain so many times in a row."""
-    in_vain = 0
+def _listen(
+    gen: Generator[Any, Any, T], max_polls: int, give_up: Callable[[], None]
+) -> Generator[Any, Any, T]:
+    """Pass on the driver's steps. Call `give_up` after `max_polls` polls in a row without data from the server."""
+    silent_polls = 0
     try:
-        wanted = next(gen)
+        wait_for = next(gen)
         while True:
-            ready = yield wanted
-            in_vain = 0 if ready else in_vain + 1
-            if in_vain >= most:
+            ready = yield wait_for
+            silent_polls = 0 if ready else silent_polls + 1
+            if silent_polls >= max_polls:
                 give_up()
-            wanted = gen.send(ready)
+            wait_for = gen.send(ready)
     except StopIteration as done:
         answer: T = done.value
         return answer

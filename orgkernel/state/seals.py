@@ -1,7 +1,8 @@
-"""The seal of a row of the audit: what shows that a row was written by a process that has the signing key.
+"""The seal of an audit row. It shows that the row was written by a process that has the signing key.
 
 A checkpoint is written a moment after the rows that it covers, so a process that is killed leaves rows after its last
-checkpoint. Their digests alone prove nothing, because everybody can compute them. So each row ends with a seal: the number of the
+checkpoint. Their digests alone prove nothing, because anyone can compute them. So each row ends with a seal: the
+number of the
 row that the last checkpoint named when it was written, and an HMAC of the row with the signing key. Only sealed rows are covered
 by a later checkpoint (ADR 0008).
 """

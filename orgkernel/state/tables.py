@@ -1,7 +1,8 @@
 """The tables for both engines. `migrations/` creates them, and a test compares the two.
 
-`version` of a row is the state version of its last change, by which a view is patched. Nothing of these tables is
-ever deleted except whole sealed segments of the audit, old reports and old idempotency keys: revoking and releasing set a column.
+`version` of a row is the state version of its last change, by which a view finds the rows to update. Rows are
+never deleted, except whole sealed segments of the audit, old reports and old idempotency keys. Revoking or
+releasing sets a column.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sqlalchemy import (
 
 metadata = MetaData()
 _WORDS = Text().with_variant(Text(collation="C"), "postgresql")
-"""Ordered by bytes in both engines, whatever language a server was set up for."""
+"""Strings. Both engines sort them by bytes, regardless of the locale of the server."""
 
 state_version = Table(
     "state_version",
@@ -32,7 +33,7 @@ state_version = Table(
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("version", BigInteger, nullable=False),
 )
-"""One row: bumped in the transaction of each change."""
+"""One row. Each change increases the version in its own transaction."""
 
 agents = Table(
     "agents",
@@ -328,7 +329,7 @@ tool_locks = Table(
     Column("reason", _WORDS, nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
 )
-"""One row for every tool that was ever locked: its token has to go on rising."""
+"""One row for every tool that was ever locked: its token must keep increasing."""
 
 idempotency_keys = Table(
     "idempotency_keys",
@@ -359,7 +360,7 @@ limit_uses = Table(
     Column("is_released", Boolean, nullable=False),
     Index("ix_limit_uses_counted", "org_id", "limit_id", "counter", "at"),
 )
-"""What calls take from limits: one row for each counter that a call is charged to."""
+"""The amounts that calls are charged to limits: one row for each counter of a call."""
 
 tool_usage = Table(
     "tool_usage",
@@ -389,7 +390,7 @@ salute_reports = Table(
     Index("ix_salute_reports_unit", "org_id", "role_id", "agent_id", "agent_number", "at"),
     sqlite_autoincrement=True,
 )
-"""`number` goes on rising whatever is deleted: followers ask for what came after one."""
+"""`number` keeps increasing even if rows are deleted, because followers ask for the reports after a number."""
 
 salute_latest = Table(
     "salute_latest",
@@ -401,7 +402,7 @@ salute_latest = Table(
     Column("number", BigInteger, ForeignKey("salute_reports.number"), nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
 )
-"""One row for each agent that ever reported in a role: its latest report, which is kept however old."""
+"""One row for each agent that ever reported in a role: its latest report, which is never deleted."""
 
 contract_records = Table(
     "contract_records",

@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_read_is_told_and_kept(counting, content):
     file.write_text(content, encoding="utf-8")
     counting.turn(characters=4_000)
     counting.turn(characters=4_000)
-    lines = [line for line in org_lines(counting.agent) if line.startswith("effect.json cannot be kept")]
+    lines = [line for line in org_lines(counting.agent) if line.startswith("effect.json cannot be written")]
     assert len(lines) == 1
     assert file.read_text(encoding="utf-8") == content
     found = counting.effect.read_total_effect(counting.agent)

@@ -42,7 +42,7 @@ def compare_with_baseline(
         entries = format_count(len(comparison.moved), "entry", "entries")
         verb = "names" if len(comparison.moved) == 1 else "name"
         click.echo(
-            f"{entries} of the baseline {verb} a file that was renamed; update it with --write-baseline",
+            f"{entries} of the baseline {verb} a file that was renamed; update it with `--write-baseline`",
             err=True,
         )
     if comparison.stale:

@@ -33,8 +33,8 @@ def _render_lines(orders: StandingOrders) -> Iterator[str]:
     if not orders.sections:
         yield f"role {orders.role_id} has no standing orders"
     for part in orders.sections:
-        named = f" {part.target}" if part.target else ""
-        yield f"# {part.source}{named} ({part.file}:{part.line}, sha256 {part.sha256[:12]})"
+        target = f" {part.target}" if part.target else ""
+        yield f"# {part.source}{target} ({part.file}:{part.line}, sha256 {part.sha256[:12]})"
         yield ""
         yield from part.text.rstrip().splitlines()
         yield ""

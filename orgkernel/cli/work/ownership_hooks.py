@@ -21,6 +21,7 @@ from orgkernel.cli.work.ownership_writes import answer_tool_call
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.held import is_held
 from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.documents.records import CommitRules
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git.added_secrets import find_pushed_secrets, find_staged_secrets
@@ -56,15 +57,18 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     The git hooks in the repository of DIR refuse commits and pushes. Existing hooks are kept, and run first. The
     brief of a work tree is in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF names it.
 
-    The scripts of husky get a block, because husky makes its own folder anew. A submodule has hooks of its own.
+    In a repository with husky, a block is added to the scripts of husky, because husky recreates the folder of
+    hooks. A submodule has separate hooks.
 
     With `--claude-code`, the command installs the hook that Claude Code runs before it writes a file or runs a
     command.
     """
     if claude_code:
-        ours = build_ownership_hook()
+        ownership_hook = build_ownership_hook()
         settings = (
-            uninstall_claude_hook(folder, ours.script) if uninstall else install_claude_hook(folder, ours)
+            uninstall_claude_hook(folder, ownership_hook.script)
+            if uninstall
+            else install_claude_hook(folder, ownership_hook)
         )
         changed: tuple[str, ...] = () if settings is None else (settings,)
     else:
@@ -149,7 +153,7 @@ def _audit_commit() -> list[OwnershipAudit]:
         return []
     root, kernel = os.getcwd(), open_governed(ACTIVE, (), no_cache=False)
     people = None if kernel is None else kernel.commit_rules(ACTIVE)
-    if not _has_worker() and not is_held(people, os.environ, [_find_author()]):
+    if not _must_follow_brief(people, [_find_author()]):
         if kernel is not None and people is not None:
             store_commit_rules(people, kernel, root)
         return []
@@ -175,7 +179,7 @@ class _Push(NamedTuple):
 
 
 def _list_pushes(arguments: tuple[str, ...]) -> list[_Push]:
-    """What git pushes, as it says on standard input."""
+    """The pushed commits that git describes on standard input."""
     remote_name = arguments[0] if arguments else ""
     pushes: list[_Push] = []
     for line in _read_pushes():
@@ -203,7 +207,7 @@ def _audit_push(pushes: list[_Push]) -> list[OwnershipAudit]:
     people = None if kernel is None else kernel.commit_rules(ACTIVE)
     for each in pushes:
         authors = list_authors(".", each.base, each.head).values()
-        if not _has_worker() and not is_held(people, os.environ, authors):
+        if not _must_follow_brief(people, authors):
             continue
         own, folder = find_workers_here().own, os.getcwd()
         git_range = read_range(".", each.base, each.head)
@@ -222,9 +226,13 @@ def _read_pushes() -> list[str]:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines()
 
 
-def _has_worker() -> bool:
-    """Whether a brief or claims are named here, so everybody is held."""
-    return bool(list_named_briefs() or os.environ.get("ORGKERNEL_HOLDER"))
+def _must_follow_brief(people: CommitRules | None, authors: Iterable[str]) -> bool:
+    """Whether a commit or push must follow a brief: always if there is a brief or a claim here, else as the
+    organization declares.
+    """
+    if list_named_briefs() or os.environ.get("ORGKERNEL_HOLDER"):
+        return True
+    return is_held(people, os.environ, authors)
 
 
 def _find_author() -> str:

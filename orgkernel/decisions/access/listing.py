@@ -35,7 +35,7 @@ from orgkernel.graph.questions import OrgView
 SUBJECT_KINDS = ("role", "agent", "person", "system", "webhook")
 
 
-Teller = Callable[[Evaluation, str], AccessRow | None]
+RowBuilder = Callable[[Evaluation, str], AccessRow | None]
 """A function that builds the row of an evaluation for a resource name."""
 
 
@@ -66,7 +66,11 @@ def find_allowed_crew(tables: AccessTables, request: AccessRequest, state: State
 
 
 def _list_subjects(
-    tables: AccessTables, request: AccessRequest, state: StateView, kinds: tuple[str, ...], tell: Teller
+    tables: AccessTables,
+    request: AccessRequest,
+    state: StateView,
+    kinds: tuple[str, ...],
+    build_row: RowBuilder,
 ) -> tuple[AccessRow, ...]:
     request = tables.with_status(request, state)
     resource, path = tables.find(request.resource)
@@ -79,17 +83,19 @@ def _list_subjects(
             tables, request, state, lambda: find_candidate_subjects(tables, EMPTY_STATE, resource, ("role",))
         )
     if roles is None:
-        return _ask_all(tables, state, resource, path, request, kinds, tell)
+        return _ask_all(tables, state, resource, path, request, kinds, build_row)
     # The cached rows depend only on documents. Roles with stored rows are evaluated one by one and merged in order.
-    apart = find_roles_with_rows_about(tables, state, resource)
-    if apart:
-        place = tables.view.order
-        declared = (each for each in apart if each[5:] in place)
-        more = _ask_each(tables, state, resource, path, request, declared, tell)
-        kept = (row for row in roles if row.subject not in apart)
-        roles = tuple(sorted((*kept, *more), key=lambda row: place[row.subject[5:]]))
+    roles_with_rows = find_roles_with_rows_about(tables, state, resource)
+    if roles_with_rows:
+        role_order = tables.view.order
+        declared = (each for each in roles_with_rows if each.removeprefix("role:") in role_order)
+        evaluated = _ask_each(tables, state, resource, path, request, declared, build_row)
+        kept = (row for row in roles if row.subject not in roles_with_rows)
+        roles = tuple(
+            sorted((*kept, *evaluated), key=lambda row: role_order[row.subject.removeprefix("role:")])
+        )
     rest = tuple(kind for kind in kinds if kind != "role")
-    return roles + _ask_all(tables, state, resource, path, request, rest, tell) if rest else roles
+    return roles + _ask_all(tables, state, resource, path, request, rest, build_row) if rest else roles
 
 
 def _ask_all(
@@ -99,11 +105,11 @@ def _ask_all(
     path: str | None,
     request: AccessRequest,
     kinds: tuple[str, ...],
-    tell: Teller,
+    build_row: RowBuilder,
 ) -> tuple[AccessRow, ...]:
     """The rows of all candidates of these kinds, each evaluated on its own."""
     subjects = find_candidate_subjects(tables, state, resource, kinds)
-    return tuple(_ask_each(tables, state, resource, path, request, subjects, tell))
+    return tuple(_ask_each(tables, state, resource, path, request, subjects, build_row))
 
 
 def _ask_each(
@@ -113,14 +119,14 @@ def _ask_each(
     path: str | None,
     request: AccessRequest,
     subjects: Iterable[str],
-    tell: Teller,
+    build_row: RowBuilder,
 ) -> Iterator[AccessRow]:
     paths = tables.read_paths(resource, path, request.context.input)
     for written in subjects:
         subject = tables.find_subject(written)
         if subject is not None:
             evaluation = Evaluation(tables, state, request, request.action, subject, resource, paths)
-            row = tell(evaluation, request.resource)
+            row = build_row(evaluation, request.resource)
             if row is not None:
                 yield row
 
@@ -159,12 +165,12 @@ def list_resources(
     static = not full_request.action and is_static_subject(known_subject, full_request, state)
     stored = static and is_stored_for(state, known_subject.keys)
     rows: list[AccessRow] = []
-    wanted = (
+    resource_names = (
         (full_request.resource,)
         if full_request.resource
         else find_candidate_resources(tables, state, known_subject, tuple(kinds))
     )
-    for written in wanted:
+    for written in resource_names:
         resource, path = tables.resources.get(written), None
         if resource is None:
             resource, path = tables.find(written)

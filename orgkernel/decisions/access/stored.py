@@ -158,11 +158,12 @@ def _get_level_of_row(
         return None
     if glob is None:
         return level
-    # Whether a row about a path applies is unknown without one: a grant then gives nothing, a restriction still binds.
+    # Without a path it is unknown whether a row about a path applies. So a grant gives no level, and a
+    # restriction applies.
     if path is None:
         return None if isinstance(row, Grant) else level
-    speaks = path.are_inside((glob,)) if isinstance(row, Grant) else path.may_touch(glob)
-    return level if speaks else None
+    applies = path.are_inside((glob,)) if isinstance(row, Grant) else path.may_touch(glob)
+    return level if applies else None
 
 
 def find_given(

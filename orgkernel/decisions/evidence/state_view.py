@@ -43,7 +43,9 @@ class AgentState(msgspec.Struct, frozen=True, gc=False):
     agent_id: str
     rank: str | None = None
     trust: float | None = None
-    """The mean of the trust before any outcome, 0 to 1 (`decisions/evidence/trust.py`)."""
+    """The trust before any recorded outcome, 0 to 1: the mean of the prior distribution
+    (`decisions/evidence/trust.py`).
+    """
     lifecycle: Lifecycle = "active"
     org_id: str = ""
     """The organization of the state. A state for all organizations (`*`) can lower a rank and never raise it."""
@@ -85,7 +87,9 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
     snapshot: str | None = None
     """The digest of the only version of the documents that it applies to; None for every version."""
     asleep_since: float | None = None
-    """The time since when it is asleep: it has no effect, because no document declared its subject. None if it is awake."""
+    """The time since when it is suspended ("asleep") because no document declares its subject. None if it has
+    effect.
+    """
 
 
 class Restriction(msgspec.Struct, frozen=True, gc=False):
@@ -129,14 +133,14 @@ class QualificationResult(msgspec.Struct, frozen=True, gc=False):
 
 
 SkillSource = Literal["commissioning", "qualification", "experience", "mentoring", "assessment"]
-"""The source of a level."""
+"""The event that gave an agent its level in a skill."""
 SKILL_SOURCES: tuple[SkillSource, ...] = (
     "commissioning", "qualification", "experience", "mentoring", "assessment",
 )  # fmt: skip
 
 
 class SkillRecord(msgspec.Struct, frozen=True, gc=False):
-    """The last record of an agent's skill. The current level is computed from it"""
+    """The last record of an agent's skill. The current level is computed from it."""
 
     agent_id: str
     org_id: str

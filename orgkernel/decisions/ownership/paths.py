@@ -69,7 +69,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
         return BadPath("is a folder")
     if "*" in path or "?" in path:
         return BadPath("is a glob")
-    # Folding can turn a character into a separator or into nothing, so the names are checked once more behind it.
+    # Folding can turn a character into a separator or an empty string, so the folded names are checked again.
     key = tuple(map(fold, names))
     if len(names) > MAX_NAMES or any(not name or "/" in name or "\\" in name for name in key):
         return BadPath("cannot be compared")

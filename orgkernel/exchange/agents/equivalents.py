@@ -1,4 +1,6 @@
-"""Which tools and models of different hosts do the same. `ontology/hosts/equivalents.yaml` has the facts and their sources."""
+"""Find equal tools and models of different hosts. `ontology/hosts/equivalents.yaml` contains the facts and their
+sources.
+"""
 
 from __future__ import annotations
 

@@ -46,13 +46,13 @@ from orgkernel.runtime.paths import is_inside, may_touch
 from orgkernel.shell.writing_options import find_writing_options
 
 ExplanationText = Callable[[str, AccessExplanation], str]
-"""Explanations, keyed by question."""
+"""A function that renders the explanation of a question as text."""
 _PLAIN_COMMAND: Final = "0orgkernel0plain0command"
 """A command that does not begin like any command that a policy names."""
-_MILD: Final = ("none", "read")
-_MANY: Final = 40
+_READ_ONLY_EFFECTS: Final = ("none", "read")
+_MAX_EXPLAINED_ROLES: Final = 40
 """From this number of roles, refusals to start an agent are not explained for every pair."""
-_LONG: Final = 2_000
+_MAX_QUESTIONS_WITH_REMEDIES: Final = 2_000
 """From this number of questions, refusals do not list remedies, because searching for remedies is slow."""
 
 
@@ -68,17 +68,22 @@ class CompiledHook(NamedTuple):
 
 
 def compile_hook(
-    desk: OrganizationAccess, tell: ExplanationText, compiled_by: str, project: str | None = None
+    org_access: OrganizationAccess, render_text: ExplanationText, compiled_by: str, project: str | None = None
 ) -> CompiledHook:
     """Compile the answers for an organization without errors.
 
     In its `project`, Claude Code also applies the rules of its own settings.
     """
-    view = desk.view
+    view = org_access.view
     names = {
         name: tools for name, tools in group_tools_by_host_name(view).items() if name not in HANDOFF_TOOLS
     }
-    compiler = _Compiler(desk, tell, own_parts(view, project), is_long=len(names) * len(view.roles) > _LONG)
+    compiler = _Compiler(
+        org_access,
+        render_text,
+        own_parts(view, project),
+        is_long=len(names) * len(view.roles) > _MAX_QUESTIONS_WITH_REMEDIES,
+    )
     files: dict[str, bytes] = {}
     roles: dict[str, str] = {}
     handoffs = {role: dict(compiler.compile_handoffs(role)) for role in view.roles}
@@ -121,12 +126,12 @@ class _Compiler:
     """Asks every question that is compiled, and collects remarks about facts that the hook cannot know."""
 
     def __init__(
-        self, desk: OrganizationAccess, tell: ExplanationText, own: Set[str], *, is_long: bool
+        self, org_access: OrganizationAccess, render_text: ExplanationText, own: Set[str], *, is_long: bool
     ) -> None:
-        self.view, self._tell, self._is_long = desk.view, tell, is_long
+        self.view, self._render_text, self._is_long = org_access.view, render_text, is_long
         self._own = own
         # Reports, locks and agents are left out, because they change while the hook uses the compiled answers.
-        state = desk.state
+        state = org_access.state
         self._state = StateView(
             version=state.version,
             # A table cannot represent grants for one session, one input or a number of uses. A grant for one version of
@@ -140,7 +145,7 @@ class _Compiler:
             status=state.status,
         )
         self._without_grants = msgspec.structs.replace(self._state, grants={})
-        self._context: AccessContext = desk.build_current_context()
+        self._context: AccessContext = org_access.build_current_context()
         self._name = ""
         self._root = self.view.records.organization.workspace_root
         self._unknown: dict[str, dict[str, None]] = {}
@@ -155,7 +160,9 @@ class _Compiler:
         than its senders.
         """
         row = choose_strictest(self._compile_tool(role, name, tool_id, "", above) for tool_id in tools)
-        if "(" in name and all(self.view.records.tools[each].record.side_effects in _MILD for each in tools):
+        if "(" in name and all(
+            self.view.records.tools[each].record.side_effects in _READ_ONLY_EFFECTS for each in tools
+        ):
             # With some options, a program that only reads writes. The prefix does not cover them.
             row = {**row, "writing": find_writing_options(name.partition("(")[2].removesuffix(")"))}
         tool = self.view.records.tools[tools[0]].record
@@ -182,7 +189,9 @@ class _Compiler:
         )
 
     def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> CompiledRow:
-        """An answer, and where it rests on a grant that ends, until when."""
+        """The row of a request. If it depends on a grant that expires, the row also has the end and the answer
+        after it.
+        """
         explanation = self._explain(request, state)
         row = self._compile_conditions(request, arguments, state, explanation)
         lasting = [each for each in map(self._grants.get, explanation.decision.grants) if each is not None]
@@ -199,7 +208,7 @@ class _Compiler:
         explanation: AccessExplanation,
     ) -> CompiledRow:
         rows = what_can(self.view, request.subject, request=request, state=state)
-        # The end of a grant is in the row itself.
+        # The row itself contains the end of a grant.
         ends = bool(explanation.decision.grants)
         conditions = {
             each for row in rows for each in row.conditions if not (ends and each.startswith("until:"))
@@ -333,7 +342,7 @@ class _Compiler:
         outcome = explanation.decision.outcome
         if outcome == "allow":
             return {"outcome": "allow"}
-        text = self._tell(self._describe_question(request), explanation).rstrip("\n")
+        text = self._render_text(self._describe_question(request), explanation).rstrip("\n")
         grantors = self._list_grantors(request.resource.split(":")[1])
         who = f"\n  who can grant: {grantors}" if request.resource.startswith("tool:") else ""
         return {"outcome": "ask" if outcome == "conditional" else outcome, "text": text + who}
@@ -349,7 +358,7 @@ class _Compiler:
     def compile_handoffs(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
         """The roles that a role may start. In a large organization, refusals are not explained for each role."""
         roles: Iterable[str] = self.view.roles
-        if len(self.view.roles) > _MANY:
+        if len(self.view.roles) > _MAX_EXPLAINED_ROLES:
             rows = what_can(self.view, f"role:{role}", state=self._state, kinds=("role",))
             roles = [row.resource.partition(":")[2] for row in rows if HANDOFF in row.actions]
         for other in roles:

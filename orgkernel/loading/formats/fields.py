@@ -1,4 +1,6 @@
-"""Reads the fields of a mapping in another format one by one. A value that does not fit is refused at its place."""
+"""Reads the fields of a mapping in another format one by one. A value of the wrong type is reported with its
+position.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ _ON, _OFF = ("yes", "on", "true", "y"), ("no", "off", "false", "n")
 
 
 class FieldReader:
-    """A mapping, the marks of its fields, and the problems found in them."""
+    """A mapping, the marks (packed source positions) of its fields, and the problems found in them."""
 
     def __init__(self, value: Mapping[str, Any], marks: Marks, subject: str, at: int | None = None) -> None:
         self.value = value
         self.marks: dict[str, tuple[int, Marks]] = dict(marks[1])
         self.at = start_of(marks) if at is None else at
-        """Mark at which the mapping is shown."""
+        """The mark that findings about the mapping itself point to."""
         self.subject = subject
         """Name of the mapping in messages."""
         self.problems: list[DocumentProblem] = []
@@ -60,7 +62,9 @@ class FieldReader:
         return marked_words
 
     def get_only_mappings(self, key: str, field: str) -> list[tuple[dict[str, Any], Marks]]:
-        """The mappings of a list. Anything else in it is refused; text belongs into the given field of a mapping."""
+        """The mappings of a list. Any other item is refused. For a string, the help proposes a mapping with it in
+        the given `field`.
+        """
         for word, mark in self.get_words(key):
             text = f"{quote(key)} of {self.subject} lists the text {quote(word)}, not a mapping"
             self.problems.append(
@@ -117,7 +121,7 @@ class FieldReader:
                 )
 
     def check_identifier(self, key: str, host: str) -> None:
-        """Refuse a name that is no identifier of Python, as some hosts do."""
+        """Refuse a name that is not a Python identifier, as some hosts do."""
         name = self.value.get(key)
         if isinstance(name, str) and name.strip() and not name.isidentifier():
             self.refuse(key, f"{host} refuses the name {quote(name)}", "write letters, digits and `_`")

@@ -1,7 +1,9 @@
-"""Decide about requests of a server during a call, such as to sample the model of the client, by the rights of the caller.
+"""Decide requests that an MCP server sends during a tool call, such as `sampling/createMessage`, which asks for a completion by
+the client's model.
 
-A request is decided like a call of a declared tool of the server with the name of the method in MCP (`names.mcp`), such as
-`sampling/createMessage`. So roles have it or not, policies and limits apply to it, and it is in the audit log.
+The caller of the tool needs the right to each request. To declare it, declare a tool of the server whose `names.mcp` is the name
+of the MCP method. A request is then decided like a call of this tool: roles have the tool or not, policies and limits apply, and
+the decision is in the audit log.
 """
 
 from __future__ import annotations
@@ -25,14 +27,16 @@ from orgkernel.toolbox.upstream_tools import (
 
 
 def build_answering_caller(caller: GatewayCaller, server: str, ask_client: AnswerRequests) -> AnsweringCaller:
-    """The caller of a call of a server, whose client answers what the caller has the right to answer."""
+    """The caller of a tool call, with a function that passes requests of the server to the client if the caller
+    has the right.
+    """
 
     async def answer(requests: Mapping[str, ServerRequest]) -> dict[str, dict[str, Any]]:
         try:
             for each in requests.values():
                 await _require_right(caller, server, each)
         except OrgkernelError as error:
-            raise RequestDenied(f"it cannot be decided: {error.code}") from None
+            raise RequestDenied(f"the request cannot be decided: {error.code}") from None
         visible = {
             key: ServerRequest(each.method, make_visible(each.params)) for key, each in requests.items()
         }
@@ -45,8 +49,8 @@ async def _require_right(caller: GatewayCaller, server: str, server_request: Ser
     method = server_request.method
     bindings = bind_exactly(map_server_tools(await caller.view(), server), method)
     if len(bindings) != 1:
-        several = "several tools" if bindings else "no tool"
-        raise RequestDenied(f"{several} of server {quote(server)} with the name {quote(method)} for MCP")
+        several = "more than one tool" if bindings else "no tool"
+        raise RequestDenied(f"{several} of server {quote(server)} has `names.mcp` {quote(method)}")
     binding = bindings[0]
     encoded = encode_input(server_request.params)
     request = build_call_request(caller.base, binding.tool_id, binding.actions[0], encoded)

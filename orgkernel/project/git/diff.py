@@ -1,4 +1,4 @@
-"""What git says about the difference of two trees: its raw entries, and the changes of files that they mean."""
+"""Parse git's raw diff of two trees: its entries, and the file changes that they describe."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ RAW_DIFF: Final = (
 )  # fmt: skip
 
 
-# What is not recognized as a rename among many files counts as two files, with the same outcome.
+# If git does not recognize a rename among many files, an audit sees a deleted and an added file, with the
+# same outcome.
 RENAMES: Final = ("-M", "-C", "-l400")
 
 
 def split_words(raw: bytes) -> Iterator[str]:
-    """What stands between the zeros that git prints."""
+    """The NUL-separated strings that git prints."""
     return iter(raw.decode("utf-8", "surrogateescape").split("\0")[:-1])
 
 
@@ -71,7 +72,7 @@ def read_entry(word: str, words: Iterator[str]) -> DiffEntry:
 
 
 def read_changes(folder: str, entries: Sequence[DiffEntry], *, in_hook: bool = False) -> Iterator[FileChange]:
-    """The changes of files that entries mean. Raises `UsageError` for what cannot be read."""
+    """The file changes that entries describe. Raises `UsageError` for an entry that cannot be read."""
     links = [each.id for each in entries if each.mode == _LINK]
     manifests = [
         id
@@ -87,7 +88,7 @@ def read_changes(folder: str, entries: Sequence[DiffEntry], *, in_hook: bool = F
         change = _STATUS.get(each.status)
         if change is None:
             raise UsageError(
-                f"git says {quote(each.status)} of {quote(each.path)}, which is unknown to orgkernel"
+                f"git reports status {quote(each.status)} for {quote(each.path)}, which orgkernel does not know"
             )
         if change == "modified" and each.old_id == each.id:
             change = "mode_changed"
@@ -114,7 +115,7 @@ def _is_manifest(path: str) -> bool:
 
 
 def read_blobs(folder: str, ids: Iterable[str], *, in_hook: bool = False) -> dict[str, bytes]:
-    """The contents of objects, without those that are large. Raises `UsageError` if one is not there."""
+    """The contents of objects by id, without large ones. Raises `UsageError` if an object is missing."""
     object_ids = list(ids)
     if not object_ids:
         return {}

@@ -18,7 +18,7 @@ from orgkernel.runtime.tiers import PRIMARY, TIERS
 from orgkernel.runtime.trigger_parser import parse_trigger
 from orgkernel.runtime.trigger_problems import ParsedTrigger
 
-# Roles are many and their triggers few: most organizations copy them.
+# Many roles share few different triggers, because most organizations copy them.
 REMEMBERED = 4_096
 
 

@@ -1,9 +1,7 @@
-"""Streams of messages around those of a transport: they limit unrequested messages of a server, and note why they
-ended.
+"""Wrap the message streams of a transport: limit the unrequested messages of a server, and record why a stream ended.
 
-The SDK starts a task for each notification and each request of a server. Here, a server that floods its client is
-read more slowly, so that it only delays itself. Unused or malformed notifications do not get
-through at all.
+The SDK starts a task for each notification and each request of a server. If a server sends too many, these streams read it more
+slowly, so it delays only itself. Unused and malformed notifications are dropped.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ _Item = SessionMessage | Exception
 
 
 class TooLong(Exception):
-    """A server sent a message that is too long, and its connection cannot be used any more."""
+    """A server sent a message that is too long, and its connection can no longer be used."""
 
 
 class _Traffic:
@@ -40,7 +38,7 @@ class _Traffic:
         self._time = 0.0
 
     async def charge(self) -> None:
-        """Count a message that answers nothing, and wait if there were too many."""
+        """Count a message that is not an answer to a request, and wait if there were too many."""
         now = asyncio.get_running_loop().time()
         self._left = min(self._rate, self._left + (now - self._time) * self._rate) - 1
         self._time = now
@@ -58,7 +56,7 @@ class WatchedReader:
         self._ending = ending
 
     async def receive(self) -> _Item:
-        """The next message that matters. Raises `EndOfStream`."""
+        """The next message that is not dropped. Raises `EndOfStream`."""
         while True:
             try:
                 item = await self._inner.receive()

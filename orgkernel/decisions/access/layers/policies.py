@@ -50,7 +50,7 @@ def _compile(target: Target) -> LayerStep | None:
     resource, required, gives = target.resource, target.required, not target.is_crew
     name, is_divided = resource.resource, resource.is_divided
 
-    def speak(evaluation: Evaluation) -> None:
+    def apply(evaluation: Evaluation) -> None:
         subject = evaluation.subject
         allowed = 0
         if subject.policies:
@@ -68,7 +68,8 @@ def _compile(target: Target) -> LayerStep | None:
                 if part.denies_open:
                     evaluation.failing |= PART_NOT_STATED.bit
                 if part.denies_unread:
-                    # A person can read the call. Without one, what cannot be read stays closed.
+                    # A person can read the call and decide. Without a person, a call that cannot be parsed
+                    # is denied.
                     evaluation.is_unread = evaluation.is_for_person
                     asks, denies = asks or evaluation.is_unread, denies or not evaluation.is_unread
             if not evaluation.essential:
@@ -80,7 +81,7 @@ def _compile(target: Target) -> LayerStep | None:
             if asks:
                 evaluation.failing |= ASK_APPROVAL.bit
         if evaluation.request.context.links_unresolved and is_bounded(evaluation):
-            # A link inside the file scope could lead out of it, which only a person can know.
+            # A link inside the file scope could lead out of it. Only a person can check this.
             evaluation.has_unknown_target = True
             evaluation.failing |= ASK_APPROVAL.bit
         if gives:
@@ -90,16 +91,16 @@ def _compile(target: Target) -> LayerStep | None:
             elif not resource.unknown:
                 evaluation.missing = NO_POLICY_MATCH.bit
 
-    return speak
+    return apply
 
 
 # -- explanations ------------------------------------------------------------------------------------------------------
 
 
-def _describe_policies(evaluation: Evaluation, speaks: Callable[[AccessPolicy], bool]) -> Sentence:
+def _describe_policies(evaluation: Evaluation, is_meant: Callable[[AccessPolicy], bool]) -> Sentence:
     """The matching policies that satisfy a predicate, by name, and their lines."""
     view, resource = evaluation.view, evaluation.resource
-    policies = [policy for policy in _find_deciding_policies(evaluation) if speaks(policy)]
+    policies = [policy for policy in _find_deciding_policies(evaluation) if is_meant(policy)]
     why: list[Why] = []
     for policy in policies:
         edges = [edge for edge in view.list_tools_covered_by(policy.id) if edge.target == resource.id]
@@ -294,14 +295,14 @@ def _list_condition_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[
     if not depending:
         return ()
     context, resource = evaluation.request.context, evaluation.resource
-    moving = [
+    changing = [
         policy
         for policy in depending
         if outcome == "ask"
         or (_does_only_give(policy, resource) == policy.is_satisfied(context))
         == (outcome in ("allow", "conditional"))
     ]
-    conditions = (condition for policy in moving or depending for condition in policy.conditions)
+    conditions = (condition for policy in changing or depending for condition in policy.conditions)
     return (word for condition in conditions for word in list_condition_words(condition))
 
 
@@ -322,18 +323,18 @@ def _find_unstated_conditions(evaluation: Evaluation) -> Iterable[UnstatedCircum
                 if not needed or needed in tried:
                     continue
                 tried.append(needed)
-                there = replace(context, **needed)
-                if any(_does_outcome_change(each, evaluation, context, there) for each in subjects):
+                extended = replace(context, **needed)
+                if any(_does_outcome_change(each, evaluation, context, extended) for each in subjects):
                     yield UnstatedCircumstances(
-                        needed, evaluation.copy_with(request=replace(request, context=there))
+                        needed, evaluation.copy_with(request=replace(request, context=extended))
                     )
 
 
 def _does_outcome_change(
-    subject: Subject, evaluation: Evaluation, here: AccessContext, there: AccessContext
+    subject: Subject, evaluation: Evaluation, before: AccessContext, after: AccessContext
 ) -> bool:
     """Whether the policies about a subject decide differently in other circumstances."""
-    policy_set, other = subject.get_policy_set(here), subject.get_policy_set(there)
+    policy_set, other = subject.get_policy_set(before), subject.get_policy_set(after)
     if policy_set is other:
         return False
     resource, stated = evaluation.resource, evaluation.stated
@@ -362,7 +363,8 @@ def _suppose(evaluation: Evaluation, is_favorable: bool) -> None:
         return
     always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
     possible = [*always, *depending]
-    # Favorable: all that could keep fallbacks from denying matches, and nothing that could keep them from granting.
+    # Favorable: every policy matches that keeps a fallback from denying, and none that keeps a fallback
+    # from granting.
     spares = any(policy.gives and policy.silences for policy in (possible if is_favorable else always))
     silences = any(policy.silences for policy in (always if is_favorable else possible))
     deciding = (

@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.schema import EdgeKind
 
 _NONE_ASSUMED = Assumptions()
-_SPOKEN_OF = ("ALL_INVALID", "SAMPLE_TOO_SMALL", "DIGEST_DIFFERS", "EXPIRED")
+_EXPLAINED_CODES = ("ALL_INVALID", "SAMPLE_TOO_SMALL", "DIGEST_DIFFERS", "EXPIRED")
 
 
 def _find_missing_tests(evaluation: Evaluation, assumed: Assumptions | None) -> tuple[str, ...]:
@@ -25,11 +25,11 @@ def _find_missing_tests(evaluation: Evaluation, assumed: Assumptions | None) -> 
     subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
     now = evaluation.request.context.now
-    counted = (assumed or _NONE_ASSUMED).qualifications
+    assumed_tests = (assumed or _NONE_ASSUMED).qualifications
     return tuple(
         each
         for each in evaluation.resource.qualifications
-        if each not in counted and not has_passed(records, results, each, now)
+        if each not in assumed_tests and not has_passed(records, results, each, now)
     )
 
 
@@ -60,7 +60,7 @@ def _explain_uncounted_result(evaluation: Evaluation, qualification: str) -> str
     if standing.code == "SCORE_TOO_LOW" and standing.latest is not None:
         score = f"its score in {quote(qualification)} is {standing.latest.score:g}"
         return f"; {score}, and {standing.threshold:g} is required"
-    if standing.code in _SPOKEN_OF:
+    if standing.code in _EXPLAINED_CODES:
         return f"; {quote(qualification)}: {standing.text}"
     return ""
 

@@ -36,7 +36,9 @@ class TomlFile(NamedTuple):
 
 
 def parse_toml(text: str) -> TomlFile:
-    """The values of a text with their positions. A text that is not TOML has a problem."""
+    """The values of a TOML text with their positions. If it is not valid TOML, the result has no values and a
+    `problem`.
+    """
     try:
         value = parse_bounded_toml(text)
     except tomllib.TOMLDecodeError as error:
@@ -49,7 +51,7 @@ def parse_toml(text: str) -> TomlFile:
 
 
 def _find_marks(text: str) -> dict[TomlRoute, tuple[int, int]]:
-    """The marks of keys at the beginning of lines, outside of texts of several lines."""
+    """The marks of keys at the beginning of lines, outside of multi-line strings."""
     marks: dict[TomlRoute, tuple[int, int]] = {}
     table: TomlRoute = ()
     inside = ""

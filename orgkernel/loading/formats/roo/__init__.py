@@ -1,4 +1,6 @@
-"""Roo Code: the custom modes of a project (`.roomodes`), and its MCP servers. Other modes and their rules are instructions."""
+"""Roo Code: the custom modes of a project (`.roomodes`), and its MCP servers. Rules of modes are not read,
+because they are instructions.
+"""
 
 from __future__ import annotations
 

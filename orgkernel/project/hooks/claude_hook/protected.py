@@ -1,7 +1,8 @@
 """The files that decide what agents may do: settings, agents, documents, the store and the hook. No tool changes them.
 
-A call is refused if it names such a file, as it is written or where a link leads, in any letter case. Words of a command count
-as names, without their quotes, with their braces expanded; commands that only read are left out, unless a shell runs what they print. A command can build a name that is not in its words, so
+A call is refused if it names such a file, as it is written or where a link leads, in any letter case. Each word
+of a command is checked as a name, without its quotes and with its braces expanded. Commands that only read are
+not checked, unless a shell runs their output. A command can build a name that is not in its words, so
 for a role that may run any command this is a guard against accidents, and not a boundary.
 """
 
@@ -28,11 +29,11 @@ _MOVERS: Final = frozenset(
     {"rm", "mv", "rmdir", "unlink", "shred", "chmod", "chown", "ln", "cp", "rsync", "install", "Remove-Item", "Move-Item"}
 )  # fmt: skip
 _REMOVERS: Final = frozenset({"rm", "rmdir", "shred", "Remove-Item"})
-"""Programs with which a folder above the project goes with everything in it."""
+"""Programs that remove a folder with everything in it, so a folder above the project is protected from them."""
 _RUNNERS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh", "at", "batch", "socat"})
 """Programs that run what they read, or open what a part of a word names."""
 _HOOKS: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-"""The hook itself, where it runs. An activation of another machine names another folder."""
+"""The folder of the running hook. An activation that was made on another machine names another folder."""
 _LIBRARY: Final = os.path.dirname(os.path.realpath(os.__file__))
 _WRITERS: Final = frozenset(
     {
@@ -54,7 +55,7 @@ _WRITERS: Final = frozenset(
 """Programs that can replace a program that they name. Others run it."""
 _DOCUMENTS: Final = (".yaml", ".yml", ".md", ".json")
 _PROGRAM: Final = "/bin/orgkernel"
-"""What starts the hook where its own interpreter is missing."""
+"""The end of the path of the program that starts the hook if its own interpreter is missing."""
 _MAX_EXPANSIONS: Final = 64
 _MAX_WORDS: Final = 100_000
 _COMMAND_ORDER: Final = ("command", "cmd", "argv", "args", "arguments")
@@ -73,7 +74,7 @@ def find_protected(
     path_arguments: tuple[str, ...],
     rights: Sequence[Sequence[str]] = (),
 ) -> str:
-    """What a call names that decides what agents may do, or an empty string.
+    """The protected file or command that a call names; empty if it names none.
 
     Without known `path_arguments`, every argument can be a path. `rights` are beginnings of commands of an operator that the role may use.
     """
@@ -98,8 +99,8 @@ def _list_texts(value: Any, key: str, depth: int) -> Iterator[tuple[str, str]]:
     elif depth < _MAX_DEPTH and isinstance(value, dict):
         for name, each in value.items():
             yield from _list_texts(each, name, depth + 1)
-        # A program and its words in different arguments.
-        # Split over two arguments, neither would be recognized as a command.
+        # A program and its words can be in different arguments. Neither alone would be recognized as a
+        # command.
         if words := [each for name in _COMMAND_ORDER for each in _list_words(value.get(name))]:
             yield _COMMAND_ORDER[0], " ".join(words)
     elif depth < _MAX_DEPTH and isinstance(value, list):
@@ -128,10 +129,12 @@ class _Guard:
             name: row["writing"] for row in active.data.get("programs", ()) for name in row["names"]
         }
         self._tops = {_fold(os.path.normpath(active.project)), _fold(os.path.realpath(active.project))}
-        # Commands name the interpreter of the hook to run other programs, so it counts only where it could be replaced.
+        # Commands name the interpreter of the hook to run other programs, so it is protected only from
+        # programs that could replace it.
         self._interpreters = {_fold(each) for each in _list_links(sys.executable)}
         self._interpreter_folders = {os.path.dirname(each) for each in self._interpreters}
-        # Python reads `pyvenv.cfg` beside its program or one folder above; the file can name another library.
+        # Python reads `pyvenv.cfg` next to its program or one folder above. This file can name another
+        # library.
         libraries = [_LIBRARY, *(os.path.join(each, "pyvenv.cfg") for each in _list_above(sys.executable))]
         listed = (*ALWAYS, _HOOKS, *libraries[:3], *active.data.get("protected", ()))
         self._folders = {_fold(os.path.normpath(each)) for each in active.data.get("document_folders", ())}
@@ -148,8 +151,8 @@ class _Guard:
     def is_protected(self, text: str, *, with_content: bool = False, is_removed: bool = False) -> bool:
         """Whether a text names a protected file or something in a protected folder.
 
-        A folder that contains protected files counts if its name is hidden, or always `with_content`. If it `is_removed`, the folder
-        of the project and those above it count too.
+        A folder that contains protected files is protected if its name begins with a dot or if `with_content` is
+        true. If `is_removed` is true, the folder of the project and those above it are protected too.
         """
         if not text or len(text) > _MAX_LENGTH or "\0" in text or "\n" in text:
             return False
@@ -173,7 +176,7 @@ class _Guard:
         return False
 
     def is_interpreter(self, text: str) -> bool:
-        """Whether a text names the program that runs the hook. Another one in its place would answer all calls."""
+        """Whether a text names the program that runs the hook. A program in its place could answer all calls."""
         if not text or len(text) > _MAX_LENGTH or "\0" in text or "\n" in text:
             return False
         whole = os.path.join(self._cwd, os.path.expanduser(text.removeprefix("file://")))
@@ -183,7 +186,9 @@ class _Guard:
         return True
 
     def _does_replace_interpreter(self, part: str, words: Sequence[str]) -> bool:
-        """Whether a simple command could write the program that runs the hook, or put another one beside it."""
+        """Whether a simple command could write the program that runs the hook, or write another program into its
+        folder.
+        """
         targets = [each.split()[0] for each in part.split(">")[1:] if each.split()]
         if any(os.path.basename(each) in _WRITERS for each in words):
             targets += words
@@ -222,9 +227,9 @@ class _Guard:
         return any(map(self._find_in_reading, readings))
 
     def _find_in_reading(self, command: str) -> bool:
-        builds = _does_run_text(command) or "$(" in command or "`" in command
+        runs_output = _does_run_text(command) or "$(" in command or "`" in command
         if sum(map(command.count, " \t\n;|&{")) > _MAX_WORDS:
-            # To look at each of them takes longer than hosts wait for the hook.
+            # Checking each word would take longer than hosts wait for the hook.
             raise NotUnderstood(f"the command has more than {_MAX_WORDS:,} words")
         plain = (
             command.replace("'", "")
@@ -256,7 +261,7 @@ class _Guard:
                     self.named = named
                     return True
             # A program that only reads can still write through a redirection, or feed a shell.
-            if not builds and ">" not in part and self._does_only_read(program, words):
+            if not runs_output and ">" not in part and self._does_only_read(program, words):
                 continue
             if own_words and (named := self._find_changing_command(own_words)):
                 self.named = named
