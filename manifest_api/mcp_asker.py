@@ -112,8 +112,8 @@ def find_member(request: Request, org: str | None) -> tuple[Caller, str, str]:
 
 
 def _find_organization(kernel: Kernel, caller: Caller, subject: str, org: str | None) -> str:
-    """The organization for a subject: the one in the URL, or the only or active one that declares it and that its credential is good
-    for.
+    """The organization for a subject: the one in the URL, or the only or active one that declares it and that its
+    credential is valid in.
     """
     if org is not None:
         require_organization(caller, kernel, org)

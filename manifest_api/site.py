@@ -151,7 +151,9 @@ def _group(parts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _call(before: str, value: object, after: str) -> bytes:
-    """A script with a value. The value is in a string, because `__proto__` in an object of a script is no name."""
+    """A script with a value. The value is in a string, because `__proto__` in an object of a script is not an
+    ordinary name.
+    """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return f"{before}JSON.parse({json.dumps(text)}){after};\n".encode()
 

@@ -1,4 +1,5 @@
-"""Which engines are on. An engine is code in an `engine` package: it answers faster what plain code beside it answers too.
+"""Which engines are on. An engine is code in an `engine` package: it gives the same answers as plain code
+elsewhere, but faster.
 
 `ORGKERNEL_ENGINES=off` switches all of them off, and `ORGKERNEL_DISABLE_ENGINES=http_client,row_inserts` those it names.
 Answers are the same either way (ADR 0073). The environment is read once, when this module is imported. The hook of

@@ -94,7 +94,7 @@ def _write(writer: _Writer, folder: str, report: salute_format.Report) -> str:
         if now - writer.cleaned.get(folder, -_BETWEEN_CLEANING) >= _BETWEEN_CLEANING:
             writer.cleaned[folder] = now
             problem = problem or report_files.remove_stale(folder, time.time()).problem
-    except Exception as error:  # the thread has to go on
+    except Exception as error:  # the thread has to continue
         return f"{type(error).__name__}: {error}"
     return problem
 

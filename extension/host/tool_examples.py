@@ -123,7 +123,9 @@ def _find_blocks(lines: Sequence[str]) -> Iterator[range]:
 
 
 def _find_caption(lines: Sequence[str], start: int) -> int:
-    """Where the short line before a block begins, such as `2 execute python code`. A heading or a rule is no caption."""
+    """Where the short line before a block begins, such as `2 execute python code`. A heading or a horizontal rule
+    is not a caption.
+    """
     at = start
     while at and not lines[at - 1].strip():
         at -= 1

@@ -36,7 +36,7 @@ class Caller(msgspec.Struct, frozen=True):
     person_id: str | None = None
     """The person the credential belongs to, or who runs its agent."""
     orgs: frozenset[str] | None = None
-    """The organizations it is good for; None for all."""
+    """The organizations it is valid in; None for all."""
 
     @property
     def actor(self) -> Actor:

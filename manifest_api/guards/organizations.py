@@ -1,4 +1,4 @@
-"""The organizations that a credential is good for (docs/authentication.md).
+"""The organizations that a credential is valid in (docs/authentication.md).
 
 An agent or a person is a different one in each organization, so the key of a worker in one must not become the key of a chief in
 another that declares the same name.
@@ -21,7 +21,9 @@ _OF_ALL = ("/v1/audit", "/v1/diagnostics")
 
 
 def require_organization(caller: Caller, kernel: Kernel, org: str) -> None:
-    """Raise `RequestRefused` if a credential is not good for an organization, which can be `active`, or `*` for all of them."""
+    """Raise `RequestRefused` if a credential is not valid in an organization, which can be `active`, or `*` for
+    all of them.
+    """
     if caller.orgs is None:
         return
     if not caller.orgs:
@@ -42,7 +44,8 @@ def require_organization(caller: Caller, kernel: Kernel, org: str) -> None:
 
 
 def require_organization_of_path(caller: Caller, kernel: Kernel, path: str) -> None:
-    """Raise `RequestRefused` if a credential is not good for the organization of a path, or for all of them where the answer
+    """Raise `RequestRefused` if a credential is not valid in the organization of a path, or in all of them where
+    the answer
     contains something of each.
     """
     if caller.orgs is None:

@@ -124,7 +124,7 @@ def _is_for_verifying(key: dict[str, Any]) -> bool:
 
 
 def _is_sound(key: dict[str, Any]) -> bool:
-    """Whether a key is no Ed25519 key of small order or in a second spelling."""
+    """Whether a key is not an Ed25519 key of small order or in a non-canonical encoding."""
     public = key.get("x")
     if key.get("crv") != "Ed25519" or not isinstance(public, str):
         return True
@@ -132,7 +132,7 @@ def _is_sound(key: dict[str, Any]) -> bool:
 
 
 def _is_long(key: dict[str, Any]) -> bool:
-    """Whether a key is no short RSA key."""
+    """Whether a key is not a short RSA key."""
     modulus = key.get("n")
     if key.get("kty") != "RSA" or not isinstance(modulus, str):
         return True

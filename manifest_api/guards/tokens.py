@@ -237,7 +237,7 @@ class TokenVerifier:
                 leeway=_LEEWAY_SECONDS,
                 options={
                     "require": ["exp", "iss", "aud", "sub"],
-                    # By our own clock, below.
+                    # Checked below with the clock of this server.
                     "verify_exp": False, "verify_nbf": False, "verify_iat": False,
                 },
             )  # fmt: skip
@@ -266,7 +266,7 @@ class TokenVerifier:
         if agent is not None:
             # The operator of an agent must not be able to create keys for others.
             scopes -= {"admin"}
-        # The token of an agent or a person that names no organization is good for none.
+        # The token of an agent or a person that names no organization is not valid in any.
         bound_to = frozenset(orgs) if orgs or agent is not None or person is not None else None
         return Caller(f"{TOKEN_CALLER}{subject}", scopes, agent, float(claims["exp"]), person, bound_to)
 

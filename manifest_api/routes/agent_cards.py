@@ -2,7 +2,7 @@
 
 A short card shows that an agent exists and what it can be asked for. A caller that may read the organization also
 gets the extended card, with the chain of command, the rank and the PACE plan. An address has the same answer for
-everybody.
+every caller.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ async def post_mcp(
     """Answer one message of the Model Context Protocol."""
     refuse_foreign_origin(request)
     request.scope[_ASKER] = find_asker(request, org)
-    # The parser leaves whitespace after a value, which is no part of it; the SDK compares some with the body.
+    # The parser leaves whitespace after a value, which is not part of it; the SDK compares some with the
+    # body.
     request.scope["headers"] = [(name, value.strip(b" \t")) for name, value in request.scope["headers"]]
     server = await run_in_threadpool(_open)
     body = bytearray()

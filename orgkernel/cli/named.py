@@ -20,7 +20,7 @@ def choose_id(kernel: Kernel, org: str, kind: str, name: str) -> str:
     records = view.records
     if name in {"role": records.posts, "agent": records.agents, "tool": records.tools}[kind]:
         return name
-    from orgkernel.graph.spoken_names import find_named  # few names are no ids
+    from orgkernel.graph.spoken_names import find_named  # few names are not ids
 
     ids = find_named(view, kind, name)
     if not ids or ids == (name,):

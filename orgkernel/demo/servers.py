@@ -74,7 +74,7 @@ def run_service() -> Iterator[PostService]:
 
 
 class InsightsServer:
-    """The MCP server in a process of its own, which starts while the scenario goes on."""
+    """The MCP server in a process of its own, which starts while the scenario runs."""
 
     def __init__(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:

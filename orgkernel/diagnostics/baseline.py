@@ -56,7 +56,7 @@ class Comparison:
     stale: tuple[Entry, ...]
     """Entries that allow more findings than exist."""
     moved: tuple[Entry, ...] = ()
-    """Entries whose file does not exist any more, and whose findings are in another file now."""
+    """Entries whose file no longer exists, and whose findings are in another file now."""
 
 
 def build_entry(diagnostic: Diagnostic, name: FindingKey) -> Entry:
@@ -88,7 +88,7 @@ def compare(
     """Find the new findings, and the entries that are stale or have moved.
 
     Of equal findings, the first ones in the file are known. `is_asked` says, for the name of a file in the baseline, whether
-    it was checked: entries about other files are never stale. `is_gone` says whether it does not exist any more. A finding
+    it was checked: entries about other files are never stale. `is_gone` says whether a file no longer exists. A finding
     that no entry allows is known if an entry of such a file has the same rule, subject and message, because the file was
     renamed. A finding about a whole file has no subject, so the name of the file without its folder must be the same.
     """

@@ -195,7 +195,7 @@ def _word_obligation(obligation: str) -> str:
 
 
 def name_subjects(subjects: tuple[str, ...]) -> str:
-    """Roles by their ids, everybody else with their kind."""
+    """Roles by their ids, other subjects with their kind."""
     built_in = {f"system:{each}" for each in BUILT_IN_ORIGINS}
     names = [each.removeprefix("role:") for each in subjects]
     if built_in <= set(subjects):

@@ -301,7 +301,7 @@ def find_task_differences(
     differences = []
     for task in tasks:
         before, after = answer_task(sides.old, task), answer_task(sides.new, task)
-        # A renamed role takes its tasks along, which is no change of routing.
+        # A renamed role keeps its tasks, so the routing does not change.
         if before is not None:
             before = new_ids.get(before, before)
         if before != after:
@@ -393,7 +393,7 @@ class _Limits(NamedTuple):
 def _choose_limits(group: Sequence[DifferingAnswer], others: Sequence[DifferingAnswer]) -> _Limits:
     """The shortest way to tell the cases that changed from the others: by their common circumstances, or by the exceptions.
 
-    A case that had the new answer before is no exception.
+    A case that had the new answer before is not an exception.
     """
     if not others:
         return _Limits()

@@ -43,7 +43,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     at_after: tuple[int, ...] = ()
     """Positions in the new list of what is gained."""
     subjects: tuple[str, ...] = ()
-    """For an answer that differs: everybody who gets it."""
+    """For an answer that differs: all subjects that get it."""
     resources: tuple[str, ...] = ()
     """For an answer about access that differs: everything it is about."""
     question: dict[str, Any] | None = None

@@ -1,6 +1,7 @@
 """Who is in the directory, compared: what a person, webhook or system origin may do because other policies match it.
 
-Manifests do not name people and systems outside the crew, so these changes are listed beside those of the manifests. The
+Manifests do not name people and systems outside the crew, so these changes are listed in addition to those of the
+manifests. The
 policies of each side are compared with the directories of both sides. The result is what the directory alone changes. An
 unknown sender is a stranger, so a person's new identity is compared with what strangers may do.
 """

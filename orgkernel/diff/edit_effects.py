@@ -35,7 +35,9 @@ _RUNTIME_SECTIONS = frozenset({"settings", "sharing", "domains", "aliases", "pla
 
 
 def _compare_openings(edit: DeclaredEdit) -> ChangeEffect:
-    """Whether an entry for a program takes more uses for harmless than before, beside those of the shipped catalog."""
+    """Whether an entry for a program declares more uses harmless than before, in addition to those of the shipped
+    catalog.
+    """
     opened = [
         {(each.words, each.fields) for each in list_openings(edit.id, _as_entry(edit, value))}
         for value in (edit.before, edit.after)
@@ -131,7 +133,9 @@ def _measure(value: Any) -> float | None:
 
 
 def _restrict(before: Any, after: Any) -> ChangeEffect:
-    """A list of who or what is let in: none lets in everybody, so the first entry narrows and every other one widens."""
+    """A list of the subjects that are admitted. An empty list admits all, so the first entry narrows access and
+    each further one widens it.
+    """
     was, now = set(before or ()), set(after or ())
     if not was or not now:
         return "narrowed" if now else "widened"

@@ -88,7 +88,8 @@ def _compute_own_direction(
     if any(old[name] != new[name] for name in ("effect", "ceiling", "fallback")):
         return None
     reach = _reach(old, new)
-    # What a policy reaches anew has its new effect, and what it no longer reaches loses the old one.
+    # A request that the policy now also covers gets its new effect. A request that it no longer covers
+    # loses the old one.
     return None if reach is None else multiply_direction(reach, does[1] if reach > 0 else does[0])
 
 

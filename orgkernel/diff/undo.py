@@ -1,6 +1,6 @@
 """Build one version of an organization with some edits taken from the other version: without an edit, or with one edit alone.
 
-Only records are put together anew. The lines of a value that is taken from the other version are those of its entry.
+Only records are built again. The lines of a value that is taken from the other version are those of its entry.
 """
 
 from __future__ import annotations

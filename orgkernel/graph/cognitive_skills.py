@@ -187,7 +187,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
             f"has the activation {quote(activation)}",
             did_you_mean(activation, ACTIVATIONS) or f"use one of {listing(ACTIVATIONS)}",
         )
-    # A list that contains `any` is no restriction, whatever else it contains.
+    # A list that contains `any` restricts nothing, even if it contains other entries.
     departments = () if ANY in lists["department"] else lists["department"]
     return SkillGates(
         departments, values.get("skill-id", ""), level, values.get("min-rank", ""), lists["intents"],

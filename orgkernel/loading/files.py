@@ -636,7 +636,7 @@ def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
 
 
 def read_lines(path: str, digest: str) -> list[str]:
-    """The lines of a file for an excerpt. Empty if it cannot be read any more, or has another digest."""
+    """The lines of a file for an excerpt. Empty if it can no longer be read, or has another digest."""
     source = read_text(path, path)
     return LINE_BREAK.split(source.text) if digest and source.digest == digest else []
 

@@ -112,7 +112,8 @@ def _parse(text: str, reader: _Reader) -> ParsedText:
         except yaml.MarkedYAMLError as error:
             reader.refuse_syntax(text, error)
         except (yaml.reader.ReaderError, ValueError, OverflowError):
-            # A control character; half of a surrogate pair; in the parser in Python, an escape that is no character.
+            # A control character; half of a surrogate pair; in the parser in Python, an escape that is not
+            # a character.
             reader.refuse_character(text)
     return ParsedText(tuple(documents), tuple(reader.problems))
 

@@ -132,7 +132,7 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
 
 
 async def hide_fault(ctx: Any, call_next: Any) -> Any:
-    """Answer an error of our own without its text, which the SDK would send to a client with a handshake.
+    """Answer an internal error without its text, which the SDK would send to a client with a handshake.
 
     It can name files, addresses and numbers of file descriptors of this process.
     """

@@ -417,5 +417,5 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 def list_tools_for(asker: Asker) -> tuple[McpTool, ...]:
-    """The tools that a credential is good for, always in the same order."""
+    """The tools that a credential may use, always in the same order."""
     return tuple(tool for tool in TOOLS if asker.may(tool.needs))

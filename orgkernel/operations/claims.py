@@ -52,7 +52,7 @@ def claim_files(
     planner: str | None = None,
     reason: str = "",
 ) -> FileClaim:
-    """Claim paths and globs for a holder, all or none. A claim is no permission to write.
+    """Claim paths and globs for a holder, all or none. A claim does not give permission to write.
 
     An agent claims only files of a brief that was handed down to it, unless its role may claim without a hand-off. Raises
     `Conflict` (`CLAIM_CONFLICT`), and `Refused` (`CLAIM_WITHOUT_HANDOFF`, `CLAIM_LIMIT`).

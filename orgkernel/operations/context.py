@@ -30,10 +30,12 @@ class Actor(msgspec.Struct, frozen=True):
     person: str = ""
     """The `person:ID` who runs the agent that the actor acts as; empty if the credential names none."""
     orgs: frozenset[str] | None = None
-    """The organizations that the credential is good for; None for all."""
+    """The organizations that the credential is valid in; None for all."""
 
     def is_good_for(self, org_id: str) -> bool:
-        """Whether the credential is good for an organization. An agent of one is no agent of another with the same name."""
+        """Whether the credential is valid in an organization. Agents of two organizations are different agents
+        even if they have the same name.
+        """
         return self.orgs is None or org_id in self.orgs
 
     @property

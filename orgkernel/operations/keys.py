@@ -41,7 +41,8 @@ def create_key(
     """A new key and its secret, which cannot be read again.
 
     With an agent, the key acts as that agent, and the person is the one who runs it. With only a person, it acts as that
-    person. Such a key is good for `org_ids` only, by default for the only organization that declares the agent or the person.
+    person. Such a key is valid only in `org_ids`, by default for the only organization that declares the agent or
+    the person.
     Without an agent and a person it is an operator's key, by default for all organizations.
 
     Raises `Refused`: `NO_ORGANIZATION` if the organization is not clear, `UNKNOWN_NAME` for one that does not exist.
@@ -96,7 +97,7 @@ def bind_keys(
 
 
 def list_unbound_keys(store: Store, now: float) -> tuple[ApiKey, ...]:
-    """The valid keys of agents and people that name no organization, so they are good for none."""
+    """The valid keys of agents and people that name no organization, so they are not valid in any."""
     return tuple(key for key in store.keys.list() if key.is_unbound and key.is_active(now))
 
 

@@ -210,7 +210,8 @@ def _describe_escape(evaluation: Evaluation, receiver: Subject | None, given: Gr
     """The circumstances in which the grantor is limited and the receiver would not be, in words; empty if there are
     none.
 
-    A policy for everybody, such as one for groups, also limits the receiver. A policy about only the grantor does not.
+    A policy for all subjects, such as one for groups, also limits the receiver. A policy about only the grantor
+    does not.
     """
     for each in evaluation.unstated:
         there = each.evaluation

@@ -77,7 +77,8 @@ class ActingSubject(msgspec.Struct, frozen=True):
 def find_member(kernel: Kernel | None, actor: Actor, org_id: str | None = None) -> ActingSubject | None:
     """The subject an actor acts as, in the organization `org_id` if it is given; None for an operator.
 
-    Raises `Refused`: `UNKNOWN_NAME` if no organization that the credential is good for declares it, `AGENT_INACTIVE` if it is not
+    Raises `Refused`: `UNKNOWN_NAME` if no organization that the credential is valid in declares it,
+    `AGENT_INACTIVE` if it is not
     at work.
     """
     subject = actor.member

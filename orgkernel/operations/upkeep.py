@@ -244,7 +244,7 @@ def begin_future_terms(store: Store) -> int:
 
 
 def note_vanished(store: Store, state: RegistryState, removed: Collection[str] = ()) -> tuple[Grant, ...]:
-    """Put to sleep the grants of subjects that no document declares any more, and of organizations that were removed.
+    """Suspend the grants of subjects that no document declares now, and of organizations that were removed.
 
     A subject that is declared again later could be a different one, so its grants sleep until they are woken.
     An organization that answers from an older version is skipped, because its current declarations are unknown. Raises `StoreError`.

@@ -32,7 +32,7 @@ async def await_write(pending: PendingWrite) -> Any:
                 done.set_result(None)
 
         def wake(_: PendingWrite) -> None:
-            with suppress(RuntimeError):  # the loop was closed, so no caller waits any more
+            with suppress(RuntimeError):  # the loop was closed, so no caller is waiting
                 loop.call_soon_threadsafe(end)
 
         pending.call_when_done(wake)

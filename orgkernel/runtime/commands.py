@@ -82,7 +82,7 @@ _SUBSCRIPT = lazy_pattern(r"\[.*(?:\$\(|`|\$\{)")
 _RUN_VARIABLE = lazy_pattern(
     r"(?:\w*(?:pager|editor|visual|command|less|ssh|diff|browser|preload|askpass)\w*|\w*_env|env|ps4)\+?="
 )
-# Arguments with more words of the command beside them.
+# Arguments that have further words of the command.
 _WORDS_OF_COMMANDS = frozenset({"args", "arguments", "argv", "flags", "options", "parameters", "params"})
 _XARGS_VALUED = "nIPLdEsaJR"
 
@@ -278,7 +278,8 @@ def read_words(command: str) -> tuple[SimpleCommand, ...] | None:
         return None
     printed = [*reader.texts, *(text for each in commands for text in _list_printed(each))]
     if printed and not all(each.is_plain for each in commands):
-        # A program that is no reader of data could run what a here-document contains, or what another program prints.
+        # A program that does not only read data could run what a here-document contains, or what another
+        # program prints.
         texts = [SimpleCommand((text.casefold(),), frozenset()) for text in printed]
         return None if any(map(_READ_BY_SHELL.search, printed)) else (*commands, *texts)
     return commands

@@ -159,7 +159,7 @@ def build_lookup(
 def find_matches(
     lookup: PhraseTables, examples: Mapping[str, int], request: RequestText
 ) -> list[DeclaredMatch]:
-    """All declared evidence in a request. What it forbids or only mentions is no evidence."""
+    """All declared evidence in a request. Words that it forbids or only mentions are not evidence."""
     if request.small_talk and not request.tokens:
         return []
     matches = list(_find_triggers(lookup, request))

@@ -20,7 +20,7 @@ from zlib import decompress
 COMPILED: Final = "commands.bin"
 """The compiled catalog next to this module, JSON that is compressed by zlib to a quarter of its size."""
 HARMLESS: Final = ("reads", "adds", "writes")
-"""The effects that are no finding."""
+"""The effects that are not findings."""
 OPENED: Final = ("nothing", "environment", "named", "trees")
 """The content that programs print, copy or send, from the narrowest to the widest."""
 Facts = Mapping[str, Any]

@@ -12,7 +12,7 @@ from orgkernel.shell.writing_options import RUNNING_ROLES, WRITING_ROLES
 
 _ACTING_ROLES: Final = {*WRITING_ROLES, *RUNNING_ROLES, "sql_file"}
 _HELP: Final = ("-h", "--help", "--version")
-# Parts of a case that are no condition.
+# Parts of a case that are not conditions.
 _ANSWERS: Final = ("effect", "operation", "message", "operands", "values", "unseen", "files", "prints")
 
 

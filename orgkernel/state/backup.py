@@ -143,7 +143,7 @@ def _wait_for_checkpoints(path: str, folder: Checkpoints) -> None:
             " WHERE typeof(writer) = 'text' AND typeof(sequence) = 'integer' GROUP BY writer, stream"
         ).fetchall()
     for _ in range(_LOOKS):
-        # Only a running writer will still write a checkpoint. Waiting for one that ended would be in vain.
+        # Only a running writer will still write a checkpoint. If it has ended, waiting is useless.
         held = {writer for writer, _, _ in ends if folder.is_held(writer)}
         heads = folder.read_trusted_heads()
         ends = [
@@ -168,7 +168,7 @@ def _sign_ends(path: str, copied: Checkpoints, before: dict[str, Head]) -> None:
             heads: dict[Stream, Link] = {}
             for stream, reached in after.heads.items():
                 end = _find_end(rows, keys, writer, stream, known.get(stream, Link(0, GENESIS)))
-                # The row of the checkpoint itself may be in the copy: then nothing needs to be signed anew.
+                # The row of the checkpoint itself may be in the copy: then nothing has to be signed again.
                 signed = reached if end.sequence >= reached.sequence else end
                 if signed.sequence:
                     heads[stream] = signed

@@ -155,7 +155,7 @@ class Claims:
 
         def change(transaction: Transaction) -> FileClaim:
             old = _require_live(transaction, org_id, token, holder)
-            # The old token becomes stale, so the former holder cannot go on writing under it.
+            # The old token becomes stale, so the former holder can no longer use it.
             _update(transaction, old, ended_at=transaction.now)
             claim = msgspec.structs.replace(
                 old, token=_take_next_token(transaction.connection, org_id), holder=to, session=session,
@@ -194,7 +194,7 @@ def add_claim(
     """Within a change: claim files, all or none. Raises `Conflict` (`CLAIM_CONFLICT`)."""
     # Ended first, so the audit has the end of an old claim before the new one on the same files.
     _end_surely_expired(transaction, org_id)
-    # The index is kept between claims: comparing the globs of all claims anew would cost too much for each one.
+    # The index is kept between claims: comparing the globs of all claims for each new one would be slow.
     live = known.read(transaction.connection, transaction.version, org_id)
     overlaps = live.find_conflicts(wanted.paths, transaction.now)
     conflicts = [each for each in overlaps if each.claim.token not in wanted.within]

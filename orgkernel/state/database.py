@@ -46,7 +46,7 @@ _CALLERS = 64
 
 
 def translate_error(error: Exception, shown: str) -> OrgkernelError:
-    """The error to raise instead of one of the database or the system; ours are passed on as they are."""
+    """The error to raise instead of one of the database or the system; errors of orgkernel are passed on unchanged."""
     if isinstance(error, OrgkernelError):
         return error
     if isinstance(error, UnicodeError | OverflowError | DataError):
@@ -166,8 +166,8 @@ def make_folder(location: StoreLocation) -> None:
 class OpenedFile:
     """The file of a store that is open.
 
-    A file that was removed, moved or replaced stays open, and SQLite goes on writing to it. What is written then is lost with the
-    process, so each transaction compares first.
+    A file that was removed, moved or replaced stays open, and SQLite continues to write to it. These changes are
+    lost when the process ends, so each transaction compares first.
     """
 
     def __init__(self, location: StoreLocation) -> None:
@@ -176,7 +176,7 @@ class OpenedFile:
         self._identity = self._find_identity()
 
     def require_same(self) -> None:
-        """Raise `StoreError` if the path does not lead to the file any more. Putting the file back is enough."""
+        """Raise `StoreError` if the path no longer leads to the file. Putting the file back is enough."""
         if self._find_identity() != self._identity:
             raise StoreError(
                 f"the store {quote(self._shown)} was removed, moved or replaced while it was open",

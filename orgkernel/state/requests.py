@@ -50,7 +50,9 @@ REQUESTERS = ("agent", "person", "role", "system", "webhook")
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """How much one requester may ask. The sources demand limits and give no numbers; these are ours."""
+    """How much one requester may ask. The sources require limits without naming numbers; these numbers were
+    chosen here.
+    """
 
     pending: int = 5
     """So many pending requests for the same resources, so those of one tool do not block another one …"""

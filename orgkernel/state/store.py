@@ -61,7 +61,7 @@ class Store:
         """Open a store. Raises `BadStore` if it cannot be used, `StoreBusy` if it is locked.
 
         `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest. A store that is
-        `read_only` is neither made nor upgraded, and nothing beside it is written.
+        `read_only` is neither created nor upgraded, and no file next to it is written.
         """
         self.location = location
         self.folder = Checkpoints(location.checkpoints, tokens, clock)
@@ -165,7 +165,7 @@ class Store:
 
     def close(self) -> None:
         """Write waiting rows, and close the connections."""
-        with contextlib.suppress(Exception):  # not registered any more: closed before
+        with contextlib.suppress(Exception):  # no longer registered: closed before
             atexit.unregister(self.close)
         self._writer.close()
         self._views.close()

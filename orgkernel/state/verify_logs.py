@@ -1,7 +1,7 @@
 """Compare the stored contracts and hand-offs with the digests that the audit recorded of them.
 
-The rows of a log are chained, which shows a changed row in the middle, but neither a missing end nor a chain that was written
-anew. The audit has the number and the digest of every row, and is proven by its checkpoints.
+The rows of a log are chained, which shows a changed row in the middle, but neither a missing end nor a chain that
+was rewritten completely. The audit has the number and the digest of every row, and is proven by its checkpoints.
 """
 
 from __future__ import annotations

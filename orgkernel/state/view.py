@@ -2,7 +2,7 @@
 
 Asking costs one look at the version. While it is the same, so is the object; when it is not, only rows that are newer
 than the last view are read. Every row of these tables carries the version of its last change and none is ever deleted,
-so another process's changes are found like our own.
+so changes of another process are found like those of this one.
 """
 
 from __future__ import annotations

@@ -395,7 +395,7 @@ async def _run_for(
 
 
 def _build_fault(error: BaseException) -> Reply:
-    """The reply for an error of our own. Its text is for the log only, because it can name parts of the process."""
+    """The reply for an internal error. Its text is for the log only, because it can name parts of the process."""
     logger.error("internal error of orgkernel in a call", exc_info=error)
     text = f"internal error of orgkernel ({type(error).__name__}), which is in the log"
     return Reply("failed", error=text, is_uncertain=True)

@@ -1,4 +1,4 @@
-"""Why a server cannot be reached or used, in words of our own.
+"""Why a server cannot be reached or used, in orgkernel's own words.
 
 The text of a foreign exception can hold what the server sent, addresses inside the network, and numbers of file
 descriptors. A caller gets none of it, because the caller can be an agent that takes it for advice.
@@ -15,7 +15,7 @@ from typing import Final
 from orgkernel.diagnostics.wording import quote
 
 _OWN: Final = frozenset({"DecodingError", "RefusedRedirect"})
-"""Exceptions whose text is ours: those that `limited_http` raises."""
+"""Exceptions with a text by orgkernel: those that `limited_http` raises."""
 _TEXTS: Final = {
     "ConnectError": "no connection",
     "ConnectTimeout": "no connection in time",
@@ -44,7 +44,9 @@ def describe_failure(error: BaseException) -> str:
 
 
 def describe_redirect(status: int) -> str:
-    """The text for a redirect that is not followed. Where it leads is the server's word, and no advice of ours."""
+    """The text for a redirect that is not followed. Only the server claims where it leads, so orgkernel does not
+    recommend that address.
+    """
     return f"it answered with HTTP status {status}, a redirect that is not followed"
 
 

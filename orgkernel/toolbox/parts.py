@@ -81,7 +81,9 @@ class Exclusive:
             return lock
 
     async def enter_soon(self, org_id: str, tool_id: str, subject: str, timeout: float | None) -> ToolLock:
-        """`enter` for an event loop. A caller that is canceled meanwhile keeps no lock, whenever the thread takes it."""
+        """`enter` for an event loop. If the caller is canceled while it waits, the lock is released as soon as
+        the thread has acquired it.
+        """
         taken: list[ToolLock] = []
         is_canceled = False
         gate = threading.Lock()

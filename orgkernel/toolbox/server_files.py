@@ -133,7 +133,7 @@ def _is_http_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return url.startswith(("http://", "https://")) and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, or too large; brackets that do not close
+    except ValueError:  # a port that is not a number, or too large; brackets that do not close
         return False
 
 

@@ -29,7 +29,7 @@ _MAX_ROWS, _MAX_LEFT_OUT = 10, 5
 
 
 def print_what_was_read(snapshot: Snapshot, request: Request) -> None:
-    """Print the sources of a folder in other formats as a table, and what was read beside them.
+    """Print the sources of a folder in other formats as a table, and what else was read.
 
     One source with nothing left out is one line, as for every other command.
     """

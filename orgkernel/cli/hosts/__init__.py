@@ -1,1 +1,1 @@
-"""Programs that run agents: bring theirs in, give ours out, serve them."""
+"""Commands for programs that run agents: import their files, export to them, and serve them."""

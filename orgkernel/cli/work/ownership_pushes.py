@@ -59,7 +59,8 @@ def verify_push(
     """Decide in CI or on a server whether a push is allowed.
 
     Each commit names its brief (`Brief: ID`), and the briefs are those of the store, not files of the worker. A commit
-    without a brief is refused, unless the governance document says `commits: {held: agents}` and its author is no agent.
+    without a brief is refused, unless the governance document says `commits: {held: agents}` and its author is
+    not an agent.
 
     A forced push that takes commits of others off a branch is refused, and so is the removal of a branch with commits that are nowhere else.
 
@@ -165,7 +166,9 @@ def _verify(
 def _leave_people_out(
     changed: ChangedFiles, kernel: Kernel, org: str, authors: dict[str, str]
 ) -> ChangedFiles:
-    """The changes of commits that are held to a brief. A commit without one names `no brief`, so it belongs to no worker."""
+    """The changes of commits that must follow a brief. A commit without one names `no brief`, so it belongs to no
+    worker.
+    """
     rules = kernel.commit_rules(org)
     commits = tuple(
         each if each.briefs else replace(each, briefs=(_UNNAMED,))

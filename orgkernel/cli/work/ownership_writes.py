@@ -23,7 +23,9 @@ from orgkernel.project.hooks.write_decision import (
 
 
 def answer_tool_call() -> None:
-    """Answer the call on standard input: nothing if it may go on as usual, else that it is denied, or to ask a person."""
+    """Answer the call on standard input: print nothing if it is allowed, otherwise that it is denied or needs an
+    approval.
+    """
     import msgspec
 
     try:

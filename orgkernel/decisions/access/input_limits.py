@@ -1,7 +1,7 @@
 """Find the limits of an input schema: the values of arguments that it refuses, in words.
 
-The types of arguments and which of them are required are no limits: they are the form of every call. A limit decides between
-calls of the right form, so a question that states no input cannot be answered with a plain allow.
+The types of arguments and which of them are required are not limits: every call must have them. A limit
+distinguishes calls that have them, so a question that states no input cannot be answered with a plain allow.
 """
 
 from __future__ import annotations

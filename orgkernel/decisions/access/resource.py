@@ -140,7 +140,7 @@ class Resource:
             return f"{self.action_argument}={named}"[:_MAX_ACTION_LENGTH]
         if action in WHOLE and action not in declared:
             return named
-        # A caller cannot lower what its own input requires by naming a milder action beside it.
+        # A caller cannot lower what its own input requires by also naming an action of a lower level.
         return max(named, action, key=self.required.__getitem__)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Find grants to subjects that no document declares any more."""
+"""Find grants to subjects that no document declares now."""
 
 from __future__ import annotations
 

@@ -123,18 +123,21 @@ class ApiKey(msgspec.Struct, frozen=True):
     person_id: str | None = None
     """The person who uses it, or who runs the agent that does."""
     org_ids: tuple[str, ...] = ()
-    """The organizations it is good for. Empty for an operator's key means all. An agent or a person is a different one in
+    """The organizations it is valid in. Empty for an operator's key means all. An agent or a person is a
+    different one in
     each organization, even under the same name, so the key of one without an organization is good for none.
     """
 
     @property
     def is_unbound(self) -> bool:
-        """Whether it names an agent or a person without the organization that declares it, so it is good for nothing."""
+        """Whether it names an agent or a person without the organization that declares it, so it is not valid in
+        any.
+        """
         return not self.org_ids and (self.agent_id is not None or self.person_id is not None)
 
     @property
     def bound_to(self) -> frozenset[str] | None:
-        """The organizations it is good for; None for all."""
+        """The organizations it is valid in; None for all."""
         return frozenset(self.org_ids) if self.org_ids or self.is_unbound else None
 
     def is_active(self, now: float) -> bool:

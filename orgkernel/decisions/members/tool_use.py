@@ -2,8 +2,9 @@
 
 Procedures, bills, dispatch and the toolbox ask it. Each call is decided again, with its input.
 
-Error policy: fails closed. An exclusive lock that can be taken is no obstacle, because the call takes it. A lock that another
-subject holds is one. A tool that cannot be used leads to the tools that it falls back to, each decided anew.
+Error policy: fails closed. A free exclusive lock does not matter, because the call acquires it. A lock that
+another subject holds makes the tool unusable. A tool that cannot be used leads to the tools that it falls back
+to, each with its own decision.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is held to a brief when committing: everyone, or agents only, as the governance document says.
+"""Whose commits must follow a brief: those of everyone, or only of agents, as the governance document declares.
 
 An agent is recognized by a variable of its environment or by the author of its commits. It can hide both, so the check on a
 server is the one that counts.
@@ -25,7 +25,7 @@ def list_agent_variables() -> tuple[str, ...]:
 
 
 def is_held(rules: CommitRules | None, variables: Mapping[str, str], authors: Iterable[str]) -> bool:
-    """Whether a commit or a push without a brief is held to one. `authors` are email addresses.
+    """Whether a commit or a push without a brief is refused. `authors` are email addresses.
 
     >>> from orgkernel.documents.records import CommitRules
     >>> is_held(CommitRules(held="agents"), {"HOME": "/"}, []), is_held(CommitRules(held="agents"), {"CLAUDECODE": "1"}, [])

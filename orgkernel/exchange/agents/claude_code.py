@@ -90,7 +90,7 @@ def export_claude_code(view: OrgView) -> ConvertedFiles:
                 unknown += 1
             elif held.delegates or name in _DELEGATING:
                 if held.given == "given" and view.records.document.format == TARGET:
-                    # Its own file allows starting agents, and no organization of ours limits whom.
+                    # Its own file allows starting agents, and no orgkernel organization limits which ones.
                     given.setdefault(name, held.place)
                     kept.setdefault(role.id, set()).add(held.id)
                 elif held.given == "given" and role.starts:

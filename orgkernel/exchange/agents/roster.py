@@ -76,8 +76,8 @@ class ExportedRole:
     """Inside of the organization."""
     subordinates: tuple[str, ...]
     starts: tuple[str, ...]
-    """The roles that it may start: its subordinates, or those that its own file lets it start if no organization of ours
-    has it.
+    """The roles that it may start: its subordinates, or those that its own file lets it start if no orgkernel
+    organization includes it.
     """
     tools: tuple[HeldTool, ...]
     body: LongText

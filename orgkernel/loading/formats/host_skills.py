@@ -71,7 +71,7 @@ def read_skill(source: SourceText, root: Root, *, is_name_optional: bool = False
 
 
 def _find_first_paragraph(body: str) -> str:
-    """The first paragraph of a text that is no heading, or its first heading, on one line."""
+    """The first paragraph of a text that is not a heading, or its first heading, on one line."""
     paragraphs = [" ".join(each.split()) for each in body.split("\n\n") if each.strip()]
     texts = (each for each in paragraphs if not each.startswith("#"))
     return next(texts, paragraphs[0].lstrip("# ") if paragraphs else "")[:_MAX_DESCRIPTION_LENGTH]

@@ -133,7 +133,7 @@ def _lay_over(
 ) -> SourceDocument:
     """A role of a source combined with its overlay. If the hierarchy sets its superior, the role does not.
 
-    A role with subordinates is no specialist, unless one of the files states it.
+    A role with subordinates is not a specialist, unless one of the files states it.
     """
     role = _drop_foreign_marks(role)
     record = role.record

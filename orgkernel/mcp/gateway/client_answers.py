@@ -23,7 +23,7 @@ _MAX_PAUSED: Final = 256
 
 
 class PausedCall(NamedTuple):
-    """The requests of a server that the client has to answer before its call goes on."""
+    """The requests of a server that the client has to answer before its call continues."""
 
     requests: Mapping[str, ServerRequest]
     state: str

@@ -147,7 +147,7 @@ class _Attempts:
             self.last = await self._ask()
         except UpstreamError as error:
             self._note_failure(clean(error.error))
-        except OrgkernelError as error:  # the file of accepted tools, which is no fault of the server
+        except OrgkernelError as error:  # the file of accepted tools, which is not a failure of the server
             if not self._reason:
                 raise
             self._note_failure(clean(error.message))

@@ -301,7 +301,7 @@ def _has_followed_link(repository: Repository, files: _TreeFiles, roots: Sequenc
     if any(is_candidate(files.join(link.path)) for link in links):
         return True
     for link, target in zip(links, read_objects(repository, links), strict=True):
-        # A link to a file that is no document itself is passed over under any other name, too.
+        # A link to a file that is not a document is ignored under any other name, too.
         path = os.path.normpath(os.path.join(os.path.dirname(link.path), os.fsdecode(target)))
         if path not in files.others and files.join(path) not in files.entries:
             return True
@@ -317,7 +317,7 @@ def _is_entered(path: str, top: str) -> bool:
 
 
 def _has_our_documents(folder: str, snapshot: Snapshot) -> bool:
-    """Whether a folder has a document that says it is ours, so that no format of others is looked for in it."""
+    """Whether a folder contains an orgkernel document, so other formats are not searched in it."""
     inside = os.path.join(folder, "")
     return any(
         file.is_orgkernel_document

@@ -87,7 +87,7 @@ def install_claude_hook(folder: str, hook: SettingsHook) -> str:
     for event, entry in hook.entries.items():
         settings.setdefault("hooks", {}).setdefault(event, []).append(entry)
     os.makedirs(place, exist_ok=True)
-    # Kept only once. A later copy would contain our own hook, and uninstalling would restore it.
+    # Kept only once. A later copy would contain the hook of orgkernel, and uninstalling would restore it.
     if not is_new and is_first and not os.path.exists(path + BEFORE_US):
         # Empty: the folder existed without settings.
         replace_file(path + BEFORE_US, before or b"")

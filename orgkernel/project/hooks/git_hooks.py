@@ -95,8 +95,8 @@ def find_hooks_folder(path: str) -> str:
 def install_hooks(folder: str) -> tuple[str, ...]:
     """Write the hooks. An existing hook is kept and runs first. Returns the paths that were written.
 
-    The folder of husky is made anew by each installation of packages. So the hooks of husky are the tracked scripts beside
-    it, and get a block at their start.
+    Each installation of packages recreates the folder of husky. So orgkernel adds a block to the tracked scripts
+    next to this folder.
     """
     if (scripts := _find_husky(folder)) is not None:
         return tuple(each for each in (_add_block(scripts, name) for name in NAMES) if each)

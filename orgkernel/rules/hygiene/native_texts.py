@@ -45,7 +45,7 @@ class NamedThing(NamedTuple):
 
 
 def find_named_things(text: str) -> Iterator[NamedThing]:
-    """The names in backticks beside the word for their kind: ``the `helm` tool``, ``skill `maps` ``."""
+    """The names in backticks next to the word for their kind: ``the `helm` tool``, ``skill `maps` ``."""
     for match in _NAMED.finditer(text):
         group = "after_kind" if match["before"] else "before_kind"
         yield NamedThing(match["before"] or match["after"], match[group], match.start(group))

@@ -2,7 +2,8 @@
 
 ## What it checks
 
-A name in backticks beside the word *tool*, *agent*, *role*, *skill* or *bill* is declared. The rule reads standing orders, the
+A name in backticks next to the word *tool*, *agent*, *role*, *skill* or *bill* is declared. The rule reads
+standing orders, the
 descriptions of roles, `SKILL.md`, and the descriptions and step names of bills.
 
 ## Why it matters

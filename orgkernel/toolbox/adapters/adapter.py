@@ -41,7 +41,7 @@ class Call:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The input, parsed anew each time."""
+        """The input, parsed again at each access."""
         return decode_input(self.tool_input)
 
 

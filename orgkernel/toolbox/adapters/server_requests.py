@@ -20,7 +20,7 @@ METHODS: Final[dict[str, ServerRequestKind]] = {
 }
 """The kind of each request, by its method."""
 ANSWER_SECONDS: Final = 600.0
-"""How long a caller has to answer. The time of the call does not run meanwhile."""
+"""How long a caller has to answer. This time is not part of the time limit of the call."""
 MAX_ROUNDS: Final = 10
 """How often a server can ask during one call."""
 _DENIED: Final = -32000

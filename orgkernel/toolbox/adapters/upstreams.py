@@ -242,7 +242,7 @@ class Upstream:
                 await progress.aclose()
 
     async def aclose(self) -> None:
-        """End its connection. Nothing can be called any more."""
+        """End its connection. Its tools can no longer be called."""
         self._is_closed = True
         await asyncio.gather(*(each.aclose() for each in tuple(self._open)))
 
@@ -276,7 +276,9 @@ class Upstream:
         self._open.add(connection)
         connection.add_end_callback(self._open.discard)
         for kind in LIST_KINDS:
-            self._lists.drop(kind)  # a restarted server usually has the same lists, so this is no change yet
+            self._lists.drop(
+                kind
+            )  # a restarted server usually has the same lists, so this is not treated as a change
         return connection
 
     def _compute_wait(self) -> float:

@@ -139,7 +139,7 @@ def _start_beside(
     held_back: Collection[str],
 ) -> list[PlannedSubtask]:
     """As many narrow subtasks as can run together with the running ones."""
-    # A broad or terminal subtask at work tolerates no other beside it.
+    # No other subtask may run at the same time as a broad or terminal one.
     if any(each.kind != "narrow" for each in at_work):
         return []
     unfinished = {each.id for each in (*remaining_subtasks, *at_work)}

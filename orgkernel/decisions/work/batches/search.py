@@ -40,7 +40,7 @@ class FoundBatches(NamedTuple):
 
 def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> FoundBatches:
     """The fewest batches for subtasks without cycles. Dependencies on other subtasks count as done."""
-    # Terminal subtasks end the work and run alone, so they are no part of the search.
+    # Terminal subtasks end the work and run alone, so they are not part of the search.
     work = tuple(number for number, each in enumerate(subtasks) if each.kind != "terminal")
     search = BatchSearch([subtasks[number] for number in work], size)
     inner, is_minimal, bound = search.run()

@@ -177,7 +177,7 @@ def _find_other_holder(
         return
     if agent is not None and work.holder not in facts.agent:
         yield _build_finding((field,), f"{_describe_work(work)}, not to {quote(agent)}", work)
-    # The senders above may store a contract for the worker. An agent beside or below it may not.
+    # The senders above may store a contract for the worker. An agent at the same level or below may not.
     elif facts.writer is not None and not facts.writer & {work.holder, *_list_senders(work, facts)}:
         yield _build_finding((field,), f"{_describe_work(work)}, not to {_name_writer(facts)}", work)
 

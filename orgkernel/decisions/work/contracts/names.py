@@ -41,7 +41,8 @@ def find_invisible_characters(contract: Contract) -> Iterator[ContractFinding]:
 def find_invisible(text: str, kind: TextKind = "name") -> int:
     """The position of the first character that a reader does not see, from 1; 0 if there is none.
 
-    A command and a sentence can have several lines. In a sentence, joiners beside a character outside of ASCII and wide
+    A command and a sentence can have several lines. In a sentence, joiners next to a character outside of ASCII
+    and wide
     spaces are allowed, too.
 
     >>> find_invisible("worker-1"), find_invisible("worker\u200b-1"), find_invisible("a\u00a0b", "sentence")

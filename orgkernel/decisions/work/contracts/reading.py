@@ -73,7 +73,7 @@ MAX_CONTRACT_BYTES: Final = 48 * 1024
 
 
 def read_contract(source: SourceText, max_bytes: int | None = MAX_CONTRACT_BYTES) -> ReadContract:
-    """The contract in a text of at most `max_bytes`; None for one that was stored, whose text is laid out anew."""
+    """The contract in a text of at most `max_bytes`; None for one that was stored, whose text is formatted again."""
 
     def unread(
         problems: list[DocumentProblem], kind: str | None = None, marks: Marks = _FIRST

@@ -27,7 +27,9 @@ _PERSON = "UserProxyAgent"
 _FIELDS = {"name": "name", "model": "model_client", "body": "system_message"}
 _MAX_DEPTH = 20
 _UNREADABLE = "unreadable-component"
-"""The id of what a team lists and is no component, so that findings about it leave the other agents in service."""
+"""The id for an entry of a team that is not a component, so that findings about it leave the other agents in
+service.
+"""
 # Tools that agents of these classes have without listing them.
 _OWN_TOOLS: dict[str, tuple[str, ToolType]] = {
     "CodeExecutorAgent": ("code_executor", "computer_use"),

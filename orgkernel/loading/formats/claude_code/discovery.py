@@ -124,7 +124,7 @@ def _find_collections(
     for listing in folders:
         parent = os.path.dirname(listing.path)
         if SKILL_FILE in listing.files or parent in in_skill:
-            in_skill.add(listing.path)  # files beside a skill belong to it
+            in_skill.add(listing.path)  # files next to a skill belong to it
             continue
         if not any(map(can_be_agent, listing.files)):
             continue

@@ -60,7 +60,7 @@ _FIRST = pack_mark(1, 1)
 
 
 def read_agent(source: SourceText, root: Root) -> FileResult:
-    """The role of a file with one agent. Empty for another TOML file beside agents outside of `.codex`.
+    """The role of a file with one agent. Empty for another TOML file next to agents outside of `.codex`.
 
     A file that the configuration names needs no name, description and instructions of its own.
     """

@@ -101,7 +101,7 @@ def _read_agents(source: SourceText, root: Root) -> FileResult:
 
 
 def _is_template(name: str, value: Any, marks: Mapping[str, tuple[int, Marks]]) -> bool:
-    """Whether an entry is no agent: it has none of the needed fields, and other entries merge it."""
+    """Whether an entry is not an agent: it has none of the needed fields, and other entries merge it."""
     if not isinstance(value, dict) or not value.keys().isdisjoint(_NEEDED):
         return False
     own = {id(each) for each in marks[name][1][1].values()}

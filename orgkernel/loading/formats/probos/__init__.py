@@ -1,4 +1,4 @@
-"""ProbOS: the ontology of a crew in YAML, with standing orders, personality profiles and skills beside it."""
+"""ProbOS: the ontology of a crew in YAML, with standing orders, personality profiles and skills next to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locates the ontology of ProbOS: `config/ontology/`, with `standing_orders/` and `skills/` beside it."""
+"""Locates the ontology of ProbOS: `config/ontology/`, with `standing_orders/` and `skills/` next to it."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def read_modes(source: SourceText, root: Root) -> FileResult:
         return read_broken(source, KIND, list(mapping.problems))
     fields = FieldReader(mapping.value, (mapping.start, mapping.marks), "the file", mapping.start)
     if not fields.value.get(_MODES):
-        fields.get_words(_MODES)  # refuses what is no list
+        fields.get_words(_MODES)  # refuses a value that is not a list
         return read_broken(source, KIND, fields.problems) if fields.is_refused else FileResult(skipped=True)
     modes = fields.get_only_mappings(_MODES, "slug")
     if fields.problems:

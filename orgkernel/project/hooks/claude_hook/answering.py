@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
         answer = answer_event(event, _read_all(), os.environ.get("CLAUDE_PROJECT_DIR", ""))
     except NotUnderstood as problem:
         answer = refuse(event, f"orgkernel: the call cannot be understood, so it is refused: {problem}")
-    # Anything else is a fault of the hook. The person who installed it chose whether work goes on then.
+    # Anything else is a fault of the hook. The person who installed it chose whether calls are then allowed.
     except Exception as problem:
         answer = answer_failure(event, on_error, problem)
     if answer:

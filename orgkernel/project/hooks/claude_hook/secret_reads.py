@@ -35,7 +35,7 @@ def decide_secret_read(
 ) -> tuple[str, str]:
     """The answer to a call about secret files, as an outcome and its reason. `path_arguments` are those of the tool.
 
-    Without an own role, the caller is no reader of any scope.
+    Without a role, the caller is not a reader of any scope.
     """
     reads = active.data.get("secret_reads")
     names = (*path_arguments, *reads["path_arguments"].get(tool, ())) if reads else ()

@@ -68,7 +68,9 @@ def _parse_json(text: str | bytes) -> Any:
 
 
 def _load_extension(name: str, package: str) -> ModuleType:
-    """A module in C, from the folder of the installed packages: beside orgkernel, or that of the running Python."""
+    """A module in C, from the folder of the installed packages: the one that contains orgkernel, or the one of
+    the running Python.
+    """
     from _frozen_importlib import ModuleSpec
     from _frozen_importlib_external import ExtensionFileLoader
     from _imp import extension_suffixes
