@@ -214,7 +214,7 @@ def test_files_of_others_stay(host: tuple[str, Path]) -> None:
 
 @pytest.mark.parametrize("generation", ["G2", "G3"])
 def test_a_profile_the_host_brings_is_not_shadowed(generation: str, tmp_path: Path) -> None:
-    """A role called like a stock profile would change that profile for everybody."""
+    """A role with the name of a stock profile would change this profile for all agents."""
     root = make_host(tmp_path, generation)
     files = {
         "org.yaml": "_schema: orgkernel:organization\norg_id: shop\nhierarchy: {developer: {}}\n",
@@ -321,7 +321,7 @@ def test_a_folder_that_is_no_host_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_journal_cannot_lead_out_of_the_host(tmp_path: Path) -> None:
-    """Whoever writes the journal could otherwise have any file removed."""
+    """Otherwise, a process that writes the journal could have any file removed."""
     root = make_host(tmp_path, "G2")
     outside = tmp_path / "outside"
     outside.write_text("x")
@@ -382,7 +382,7 @@ def test_an_organization_with_errors_is_neither_compiled_nor_activated(tmp_path:
 
 
 def test_what_a_host_cannot_be_told_is_said(tmp_path: Path) -> None:
-    """A tool that somebody has to approve is refused there, and one that depends on circumstances too."""
+    """The host refuses a tool that needs an approval, and a tool that depends on circumstances."""
     policies = (
         "_schema: orgkernel:access_policies\npolicies:\n"
         "  careful: {effect: ask, match: {principal: {role: dev}}, permissions: {tools: [text_editor]}}\n"
@@ -400,7 +400,7 @@ def test_what_a_host_cannot_be_told_is_said(tmp_path: Path) -> None:
 
 
 def test_a_tool_named_with_a_method_is_said_to_be_kept_to_as_a_whole(tmp_path: Path) -> None:
-    """The host asks for `text_editor`; whoever wrote `text_editor:read` hopes for less."""
+    """The host asks for `text_editor`. The author who wrote `text_editor:read` wanted to grant less."""
     tools = (
         "_schema: orgkernel:tool_catalog\ntools:\n"
         "  look: {type: computer_use, description: read a file, names: {agent_zero: text_editor:read}}\n"

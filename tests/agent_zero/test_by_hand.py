@@ -1,4 +1,4 @@
-"""Files that somebody copied or wrote by hand act as they say, and a bundle that says otherwise does not count."""
+"""Files that a person copied or wrote by hand apply as written, and a bundle that disagrees with them is ignored."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_an_organization_of_ones_own_with_a_shipped_name_is_ones_own(tmp_path: P
 
 
 def test_what_an_activation_found_in_its_way_is_not_read(tmp_path: Path) -> None:
-    """`kept_roles` names role files of somebody else, which stay where they are and say nothing."""
+    """`kept_roles` names role files of other authors, which stay in place and have no effect."""
     bring(tmp_path, "software_dev")
     document, profiles = files_of("software_dev")
     profiles["co"] = {"role_id": "co", "role_name": "Somebody else's"}

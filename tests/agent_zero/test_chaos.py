@@ -51,7 +51,7 @@ def reached_by(work: Callable[[], object]) -> list[FunctionType]:
 
 @contextmanager
 def exploding(function: FunctionType) -> Iterator[None]:
-    """Whoever calls it, by whatever name, gets an exception."""
+    """Every caller gets an exception, for every method name."""
     code = function.__code__
     function.__code__ = explode.__code__
     try:

@@ -84,7 +84,7 @@ def test_what_is_refused(case):
 
 
 def test_limits_of_a_run():
-    """At the deepest level nobody delegates; with as many at work as are allowed, nobody else begins."""
+    """No agent delegates at the maximum depth, and no agent starts while the maximum number is at work."""
     deepest, most = BUNDLE.limits.max_spawn_depth, BUNDLE.limits.max_children
     assert ask("co", RunPlace(depth=deepest - 1), profile="engineering_xo").refusal is None
     assert "`max_spawn_depth`" in str(ask("co", RunPlace(depth=deepest), profile="engineering_xo").refusal)

@@ -138,7 +138,7 @@ def test_under_observe_the_host_cannot_tell_that_we_are_there(tmp_path, generati
 
 @pytest.mark.parametrize("setting", ["warn", "refuse"])
 def test_a_tool_no_catalog_knows_is_warned_of_or_refused(root, generation, setting):
-    """An MCP tool and its block in the prompt, and a tool file of somebody else."""
+    """An MCP tool with its block in the prompt, and a tool file of another author."""
     activate(root, unlisted_tools=setting)
     (root / "prompts/agent.system.tool.stock_ticker.md").write_text(
         '### stock_ticker\nprices\n{"tool_name": "stock_ticker"}', encoding="utf-8"
@@ -177,7 +177,9 @@ def test_of_remote_tools_only_those_of_the_role_are_shown(root, generation):
 
 
 def test_a_section_of_a_form_we_do_not_know_is_left_alone(started):
-    """Somebody who rewrites tool texts after the host has read them: the prompt stays whole, and it is said once."""
+    """If an extension rewrites tool texts after the host has read them, the prompt stays complete, and the log reports
+    it once.
+    """
     activate(started.root)
     home = {"G1": "python/extensions", "G2": "usr/extensions", "G3": "usr/extensions/python"}[
         started.generation

@@ -81,7 +81,7 @@ def test_the_end_of_a_turn_says_what_changed_and_writes_totals(counting):
 
 
 def test_under_observe_it_is_what_would_have_happened(started):
-    """Counted apart, so that nobody takes it for done."""
+    """Observed refusals are counted separately from real ones."""
     activate(started.root, enforcement="observe")
     from usr.organizations.lib.orgkernel_agent_zero import effect
 

@@ -33,7 +33,7 @@ def test_without_a_belief_that_can_be_read_the_words_decide(started, belief):
 
 
 def test_a_belief_in_something_unknown_is_no_role(started):
-    """A domain that nobody handles is a task for nobody."""
+    """No role gets a task of a domain that no role handles."""
     activate(started.root)
     agent = started.host.open_chat()
     agent._bst_store = {"__bst_belief_state__": {"domain": "astrology"}}
@@ -482,7 +482,7 @@ def test_nothing_is_kept_on_an_extension_object(started):
 
 
 def test_an_error_that_quotes_a_secret_is_told_without_it(started, monkeypatch):
-    """In the chat and in the status, which anybody on the machine may read."""
+    """The error is in the chat and in the status, which every user of the machine may read."""
     activate(started.root)
     agent = started.host.open_chat()
     from usr.organizations.lib.orgkernel_agent_zero import choosing

@@ -451,7 +451,7 @@ def test_nothing_is_written_or_removed_through_a_link(link: str, options: list[s
 def test_a_pipe_in_the_target_does_not_hold_the_installer(
     pipe: str, options: list[str], tmp_path: Path
 ) -> None:
-    """Nobody writes to it, so whoever opened it would wait."""
+    """No process writes to the pipe, so opening it would block."""
     root = make_host(tmp_path, "G2")
     (root / pipe).parent.mkdir(parents=True, exist_ok=True)
     (root / pipe).unlink(missing_ok=True)

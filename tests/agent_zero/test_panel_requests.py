@@ -28,7 +28,7 @@ def generation():
 
 @pytest.fixture
 def api(started):
-    """Handlers of a running host with one chat in which nobody has a role yet."""
+    """Handlers of a running host with one chat without a role."""
     activate(started.root)
     agent = started.host.open_chat()
     agent.context.agent0, agent.context.streaming_agent = agent, None
@@ -46,7 +46,7 @@ def api(started):
 
 @pytest.mark.parametrize("name", ["status", "pin", "switch"])
 def test_handlers_keep_the_host_s_protection(started, name):
-    """They answer to POST only, to whoever is logged in, and with a CSRF token: nothing of it is overridden."""
+    """They answer only POST requests, with a login and a CSRF token; the host's checks are not overridden."""
     handler = load_handler(started.root, name)
     assert handler.__bases__ == (ApiHandler,)
     assert set(vars(handler)) - {"__module__", "__doc__", "process"} <= {

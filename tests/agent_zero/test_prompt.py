@@ -74,7 +74,7 @@ def test_specialists_are_spared_60_percent_also_where_fences_are_stripped_from_t
 
 
 def test_what_was_not_recognized_is_named_and_the_role_is_told_its_tools(root, generation):
-    """Somebody rewords a file in the section: that file stays, the others go, and the log says what is left."""
+    """If an extension rewords a file of the section, this file stays, the others are removed, and the log reports the rest."""
     file = root / HOME[generation] / "system_prompt" / "_50_reword.py"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(

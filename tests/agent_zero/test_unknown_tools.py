@@ -73,7 +73,7 @@ def test_unknown_tools_with_a_role(root, generation):
 
 
 def test_tools_that_no_catalog_lists_go_on_working(root, generation):
-    """Tools of plugins, one's own and those of MCP servers: the host has them, so they are nobody's misspelling."""
+    """The host has tools of plugins, of the user and of MCP servers, so their names are not treated as misspelled."""
     activate(root)
     with running(root, generation, mcp={"mail": ("send",)}) as host:
         host.tools["serch_engine"] = lambda **_: "my own"

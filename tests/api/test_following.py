@@ -1,4 +1,4 @@
-"""Following the reports: nothing is missed and nothing given twice, and nobody who follows can hold the server up."""
+"""Followers get each report exactly once, and no follower can delay the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The response cache cannot be seen: what is kept is what would be answered, to whoever may ask, and nothing else."""
+"""The response cache has no visible effect: a cached answer equals a new one, and only permitted callers get it."""
 
 from __future__ import annotations
 

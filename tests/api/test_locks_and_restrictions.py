@@ -1,4 +1,4 @@
-"""Exclusive tools are taken, given back and broken over HTTP, somebody is left less, and the audit is proven."""
+"""Exclusive tools are locked, released and broken over HTTP, restrictions lower levels, and the audit is verified."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_other_documents_are_another_answer(tmp_path: Path) -> None:
 
 
 class Stored:
-    """A state that somebody else changes."""
+    """A state that another process changes."""
 
     def __init__(self) -> None:
         self.view = StateView()

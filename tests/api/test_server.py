@@ -30,7 +30,7 @@ NAME = "role_name: Codegen Specialist"
 
 @pytest.fixture(scope="module")
 def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server whose documents nobody edits."""
+    """A server whose documents do not change."""
     folder = tmp_path_factory.mktemp("still")
     with running(folder, TEMPLATES) as server:
         yield server

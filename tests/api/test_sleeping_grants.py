@@ -1,4 +1,4 @@
-"""Grants to a role that vanished sleep, in every server of a store, until somebody wakes them."""
+"""Grants to a removed role are suspended in every server of a store until an operator resumes them."""
 
 from __future__ import annotations
 

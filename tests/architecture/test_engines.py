@@ -63,7 +63,7 @@ def test_the_environment_switches_engines_off(environment: dict[str, str], expec
 
 
 def test_a_name_that_no_engine_has_is_warned_about() -> None:
-    """A misspelled name switches nothing off, and whoever wrote it learns of it."""
+    """A misspelled name switches no engine off, and the user gets an error."""
     with pytest.warns(RuntimeWarning, match="engines that do not exist: rowinserts; engines are digests, "):
         assert "row_inserts" not in read_disabled({SOME: "rowinserts"})
 

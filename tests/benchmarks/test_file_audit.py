@@ -1,4 +1,6 @@
-"""The benchmark of the audit asks what it says: every file belongs to whoever changed it, and the hook passes the write."""
+"""The benchmark of the audit measures what it names: every file belongs to the worker that changed it, and the hook
+allows the write.
+"""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def test_the_time_before_1970_has_a_weekday_too(tmp_path: Path) -> None:
 
 
 def test_the_files_alone_decide(tmp_path: Path) -> None:
-    """They are enough for somebody who has OPA and nothing of ours; and they say who made them."""
+    """The files are sufficient for a user who has OPA and no orgkernel, and they name the program that made them."""
     done = run("export", "--to", "opa", "--org", "software_dev", "-o", "out", cwd=tmp_path)
     assert done.stdout.split() == [f"out/{POLICY_FILE}", f"out/{DATA_FILE}"]
     assert "a question about a role is `undecided`" in done.stderr

@@ -1,4 +1,6 @@
-"""Evasions of the hook of Claude Code as it is installed: tools that nobody declares, an agent that acts as an operator, a missing interpreter."""
+"""Attempts to evade the installed Claude Code hook: undeclared tools, an agent that acts as an operator, a missing
+interpreter.
+"""
 
 from __future__ import annotations
 

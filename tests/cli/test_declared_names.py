@@ -1,4 +1,4 @@
-"""What is given, asked for and promoted is declared, and whoever gives may."""
+"""Grants, requests and promotions need declared names, and the grantor needs the right."""
 
 from __future__ import annotations
 

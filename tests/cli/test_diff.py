@@ -19,7 +19,7 @@ CODEGEN = "org/roles/codegen_specialist.yaml"
 
 @pytest.fixture(autouse=True)
 def own_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the settings of whoever runs the tests nor the repository of a hook they run in."""
+    """Neither the git settings of the current user nor the repository of a running hook affect the tests."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)

@@ -18,7 +18,7 @@ def agent(name: str, description: str = "Reviews code. Use it first.") -> str:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Two agents whose ids nobody would type, and two that differ only in separators."""
+    """Two agents with ids that are hard to type, and two whose ids differ only in separators."""
     files = {
         ".claude/agents/cr.md": agent("Code Reviewer"),
         ".claude/agents/se.md": agent("se-playwright-tester", "Tests pages. Use it last."),

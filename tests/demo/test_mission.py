@@ -86,7 +86,7 @@ def test_records_cite_one_another(folder: Path) -> None:
 
 
 def test_what_was_claimed_and_refused_is_in_the_audit(folder: Path) -> None:
-    """A result that its verify command denies, one beside an open question, and a close that leaves somebody out."""
+    """A result that its verify command refutes, a result with an open question, and a close that leaves a worker out."""
     rows = told(folder, "audit", "query", "--kind", "contract")
     refused = [each for each in reversed(rows) if each["activity"] == "refused"]
     assert [(each["actor"], each["subject"], each["reason"].split()[5]) for each in refused] == [

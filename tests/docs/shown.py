@@ -93,7 +93,7 @@ def console_blocks(page: str) -> Iterator[tuple[str, str]]:
 
 
 class Reader:
-    """Somebody who does what a page shows, in a folder of their own."""
+    """A reader who follows a page in an empty folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

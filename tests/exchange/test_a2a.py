@@ -318,7 +318,7 @@ def test_options_that_do_not_fit_are_refused(tmp_path: Path, options: tuple[str,
 
 
 def test_a_key_is_not_written_through_what_is_there(tmp_path: Path) -> None:
-    """Rotating replaces files; it does not follow a link that somebody put beside the key."""
+    """Rotation replaces files, and does not follow a link that an attacker put next to the key."""
     path = tmp_path / "key.pem"
     create_card_key(str(path))
     (tmp_path / "elsewhere").write_text("mine")

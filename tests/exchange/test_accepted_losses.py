@@ -399,7 +399,7 @@ def _list_silent(
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_no_move_gives_or_takes_in_silence(tmp_path: Path, host: str, target: str) -> None:
-    """From each host to each target: nobody has more there, and the report names each tool that an agent lost."""
+    """From each host to each target, no agent gains a tool, and the report names each tool that an agent loses."""
     lay_out(tmp_path / "0", host)
     view, before = _list_permissions(tmp_path / "0")
     lost, left_out = _move(view, before, tmp_path / "1", target)

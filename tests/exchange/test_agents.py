@@ -79,7 +79,7 @@ def test_claude_code_gives_whole_tools_and_asks_for_the_others(guarded: OrgView)
 
 
 def test_delegation_is_to_subordinates_only(guarded: OrgView) -> None:
-    """The boss may start the worker and nobody else."""
+    """The boss may start only the worker."""
     export = EXPORTS["claude-code"].export(guarded)
     assert front_of(export.files[".claude/agents/boss.md"])["tools"] == ["Agent(worker)"]
     copilot = EXPORTS["copilot"].export(guarded)

@@ -143,7 +143,7 @@ def test_entities_have_what_backstage_requires(templates: Kernel, org: str) -> N
 
 
 def test_names_and_texts_stay_what_they_are(shop: OrgView) -> None:
-    """An id that is no name gets another one that nobody else has; a text is a text in every version of YAML."""
+    """An id that is not a valid name is replaced by a unique one; a string is a string in every version of YAML."""
     entities = entities_of(shop)
     groups = {each["metadata"]["annotations"]["orgkernel/id"]: each for each in entities if each["kind"] == "Group"}  # fmt: skip
     assert list(groups) == ["chief", "Clerk", "clerk", "_odd__one"]

@@ -1,4 +1,4 @@
-"""What is imported answers as its source does, and a later import loses nothing that somebody added or changed."""
+"""An import gives the same answers as its source, and a later import keeps every addition and change of the user."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_what_is_lost_is_told(copied: Path) -> None:
 
 
 def test_changes_of_both_sides_are_kept(copied: Path) -> None:
-    """What somebody added here stays, and what changed there comes."""
+    """Additions in the copy stay, and changes of the source are merged."""
     role = copied / "copy/roles/b.yaml"
     role.write_text(role.read_text() + "crew_tier: utility\n", encoding="utf-8")
     write_tree(
@@ -159,7 +159,7 @@ def test_changes_of_both_sides_are_kept(copied: Path) -> None:
 
 
 def test_a_conflict_changes_nothing(copied: Path) -> None:
-    """It is told with the line on each side, and somebody has to decide."""
+    """A conflict is shown with the line of each side, and the user has to decide."""
     before = {path: path.read_bytes() for path in (copied / "copy").rglob("*") if path.is_file()}
     role = copied / "copy/roles/b.yaml"
     change_line(role, "    - Grep", "    - Glob")
@@ -199,7 +199,7 @@ def test_whole_documents_can_clash(copied: Path) -> None:
 
 
 def test_what_cannot_be_imported(copied: Path) -> None:
-    """Another source into the same folder, one with errors, one without agents, and a state that somebody changed."""
+    """Another source in the same folder, one with errors, one without agents, and a state that a user changed."""
     write_tree(copied, {"bad/.claude/agents/x.md": "---\nname: [\n---\n", "none/notes.txt": "x\n"})
     for words, said in (
         (("claude-code", "bad", "new"), "has errors"),

@@ -91,7 +91,7 @@ def test_a_role_that_is_gone_takes_its_file_along(view: OrgView, tmp_path: Path)
 
 
 def test_the_folder_of_a_skill_that_is_gone_goes_too(tmp_path: Path) -> None:
-    """But not one in which somebody keeps something."""
+    """An export is not written into a folder with other files."""
     run("export", "--to", "skills", "--org", "starship", "-o", "out", cwd=tmp_path)
     kept = (tmp_path / "out/skills/threat-assessment/SKILL.md").read_text()
     for name in ("gone", "used"):
@@ -127,7 +127,7 @@ def test_a_full_disk_changes_nothing(view: OrgView, tmp_path: Path, monkeypatch)
 def test_a_killed_run_leaves_old_or_new_files_and_the_next_one_mends(
     view: OrgView, tmp_path: Path, monkeypatch
 ) -> None:
-    """Killed at each replacement: whoever reads sees a whole file."""
+    """If the export is killed at any replacement, a reader sees a whole file."""
     new = EXPORTER.export(view).files
     old = {path: f"{text}\nolder\n" for path, text in new.items()}
     real = ConfinedFolder.rename
@@ -178,7 +178,7 @@ def test_no_link_is_followed(view: OrgView, tmp_path: Path) -> None:
 
 
 def test_a_difference_has_a_line_on_each_side(tmp_path: Path) -> None:
-    """Whoever changed what: the line of the file, and the line of YAML that says otherwise."""
+    """Drift is shown with the line of the changed file and the line of YAML that differs."""
     copy_template(tmp_path / "org", "software_dev")
     export = (
         "export",
@@ -212,7 +212,7 @@ def test_a_difference_has_a_line_on_each_side(tmp_path: Path) -> None:
 
 
 def test_missing_and_surplus_files_are_told_and_others_noted(tmp_path: Path) -> None:
-    """A role that is removed and one that is new; a file that nobody exported is no difference."""
+    """A removed role and a new role are differences; a file that was not exported is not."""
     copy_template(tmp_path / "org", "software_dev")
     export = (
         "export",

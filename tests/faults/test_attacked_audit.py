@@ -1,4 +1,6 @@
-"""Somebody attacks the audit and what proves it: `audit verify` and its route tell, and call nothing whole that they cannot prove."""
+"""After an attack on the audit and its proofs, `audit verify` and its route report it, and call nothing intact that they
+cannot prove.
+"""
 
 from __future__ import annotations
 
@@ -286,7 +288,7 @@ SIGNED_BY_THE_NEXT = {"older checkpoints are put back"}
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_on_the_audit_is_told(attacked: Attacked, household: Kernel, name: str) -> None:
-    """At once, and after somebody has gone on writing."""
+    """The attack is found at once, and after another writer has continued."""
     attack, verdict, findings = ATTACKS[name]
     attack(attacked)
     assert verify(attacked, household) == (verdict, findings)
@@ -320,8 +322,8 @@ def test_a_roll_back_of_all_is_told_by_a_copy_elsewhere(attacked: Attacked) -> N
 
 
 def test_a_key_that_was_replaced_is_told_by_a_copy_elsewhere(attacked: Attacked) -> None:
-    """Whoever can write the store and the whole folder signs everything anew, and the key with it: a copy of the checkpoints
-    finds the rows that are not the signed ones.
+    """An attacker with the store, the folder and the key can sign everything again, but an older copy of the checkpoints
+    shows the changed rows.
     """
     elsewhere = attacked.folder / "elsewhere"
     shutil.copytree(attacked.audit, elsewhere)
@@ -381,7 +383,7 @@ def test_a_store_that_is_gone_is_told(attacked: Attacked, household: Kernel) -> 
 
 
 def test_a_checkpoint_that_is_removed_while_serving_is_told(attacked: Attacked, household: Kernel) -> None:
-    """With the next row; `/readyz` says it before anybody verifies."""
+    """The next row reports it, and `/readyz` shows it before a verification."""
     _, secret = first_key(attacked)
     with TestClient(
         create_app(household, store=attacked.place), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)

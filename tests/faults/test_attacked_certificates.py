@@ -257,7 +257,7 @@ def test_another_machine_with_the_same_database_knows_the_issuer(place: Place) -
 
 
 def test_a_store_that_was_removed_is_not_offline(place: Place) -> None:
-    """Whoever removes the store does not bring a revoked certificate back."""
+    """Removing the store does not restore a revoked certificate."""
     text = place.print_certificate()
     place.store.unlink()
     code, out, err = place.verify(text)

@@ -112,7 +112,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_entries_with_a_right_checksum_are_misses(hostile: bytes, shop: Path) -> None:
-    """Whoever can write the cache can compute sums too: nesting, lengths and types are bounded."""
+    """An attacker who can write the cache can also compute checksums, so nesting, lengths and types are limited."""
     plain = ask(shop)
     for path in cached(shop):
         path.write_bytes(entry(path, hostile))
@@ -278,7 +278,7 @@ def test_a_folder_that_cannot_be_written_costs_one_sentence(shop: Path) -> None:
 
 
 def test_a_read_only_folder_costs_one_sentence(tmp_path: Path) -> None:
-    """Filled by nobody, readable by everybody: answers come, entries do not."""
+    """If the cache folder cannot be written, the answers are right, and a sentence reports it."""
     # The administrator may write anywhere, so somebody else saves.
     late = "folder.chmod(0o555)\nimport os\nif os.getuid() == 0: os.setgid(65534), os.setuid(65534)"
     assert run_process(tmp_path, late) == "right, the cache CACHE cannot be written: permission denied"
@@ -344,7 +344,7 @@ def test_processes_that_fill_the_cache_at_once_leave_it_whole(tmp_path: Path) ->
 
 
 def test_a_process_killed_while_it_fills_the_cache_leaves_nothing_half(tmp_path: Path) -> None:
-    """Killed at many moments of writing; whoever comes next reads whole entries or none."""
+    """If a writer is killed at any moment, the next reader finds whole entries or none."""
     program = (
         "import sys\nfrom orgkernel.loading.cache import Cache\ncache = Cache(sys.argv[1])\nprint('begun', flush=True)\n"
         "turn = 0\nwhile True:\n    turn += 1\n    cache.put('entry', bytes([turn % 256]) * 2_000_000)\n"
@@ -368,7 +368,7 @@ def test_a_process_killed_while_it_fills_the_cache_leaves_nothing_half(tmp_path:
 
 
 def test_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
-    """A temporary file an hour old is nobody's; a new one may be somebody's."""
+    """A temporary file that is an hour old has no owner; a new one could have one."""
     cache = Cache(str(tmp_path))
     for name, age in (("old.new", 7_200), ("young.new", 0)):
         (tmp_path / name).write_bytes(b"half")

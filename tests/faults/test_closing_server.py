@@ -38,7 +38,7 @@ def test_it_is_not_ready_before_it_closes(tmp_path: Path) -> None:
 
 
 def test_a_second_signal_closes_at_once(tmp_path: Path) -> None:
-    """Nobody has to wait for the end of the drain phase."""
+    """No client has to wait for the end of the drain phase."""
     with running(tmp_path, TEMPLATES / "blank", drain=10 * PATIENCE) as server:
         server.process.send_signal(signal.SIGTERM)
         until(lambda: server.get("/readyz").status_code, lambda status: status == 503)
@@ -72,7 +72,7 @@ def test_loopback_can_need_a_key_too(templates: Kernel, tmp_path: Path) -> None:
 
 
 def test_a_server_that_wants_keys_does_not_start_without_one(templates: Kernel, tmp_path: Path) -> None:
-    """Nobody could ask it anything."""
+    """A server that requires keys does not start before a key exists."""
     with pytest.raises(UsageError, match="every request needs a key") as caught:
         serve(templates, port=0, store=location_of(tmp_path / "state.db"), needs_key=True)
     assert "key create" in caught.value.help

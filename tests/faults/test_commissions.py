@@ -75,7 +75,7 @@ def test_a_thousand_are_commissioned_in_one_transaction(kernel: Kernel, place: S
 
 
 def test_a_certificate_proves_who_an_agent_is(kernel: Kernel, place: StoreLocation) -> None:
-    """Without the store; whatever is changed in it, and whoever else signs it, is found out."""
+    """A certificate is verified without the store; a change of it, or a signature with another key, is detected."""
     commission(kernel, place)
     with opened(place) as store:
         certificate = find_certificate(Context(kernel.with_store(store), store, Actor("")), "a0")
@@ -112,7 +112,7 @@ def test_what_no_did_of_ours_is(kernel: Kernel, place: StoreLocation, did: str) 
 
 
 def test_an_agent_may_keep_its_private_key(kernel: Kernel, place: StoreLocation) -> None:
-    """Only its public key is told; it is born with it, and nobody else can be."""
+    """Only its public key is shown. The key is created with the organization, and no other organization has it."""
     did = derive_did(b"k" * 32)
     own = CommissionOrder(agent="a0", role="hand", public_key=did)
     assert commission(kernel, place, own) == [("commissioned", did)]

@@ -1,4 +1,4 @@
-"""Callers without a key cannot fill the disk, and whoever looks at `/readyz` knows before anything is refused."""
+"""Callers without a key cannot fill the disk, and `/readyz` reports a low budget before a request is refused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_key_is_not_held_up_by_those_without(
 
 
 def test_a_store_at_its_budget_answers_keys_only(household: Kernel, file: StoreLocation) -> None:
-    """`/readyz` says so, and what is not audited is answered to everybody."""
+    """`/readyz` reports this, and every caller gets answers that are not audited."""
     secret = bearer(new_key(file, ["read"]))
     with stored_client(household, file, budget=1) as client:
         ready = until(lambda: client.get("/readyz").json(), lambda said: said["store"] == "low")

@@ -121,7 +121,7 @@ def test_a_head_above_the_limit_is_a_problem(server: Server, line: bytes) -> Non
 
 
 def test_a_head_below_the_limit_is_read(server: Server) -> None:
-    """Many cookies of other programs on this machine do not shut anybody out."""
+    """Many cookies of other programs on this machine do not cause a refusal."""
     with connect(server) as asking:
         asking.sendall(PARTIAL + b"x" * (MAX_HEAD - 1_000) + b"\r\n\r\n")
         assert asking.recv(4_096).startswith(b"HTTP/1.1 200")

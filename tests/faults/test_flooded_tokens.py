@@ -1,4 +1,4 @@
-"""Tokens of an identity provider that is slow or gone, and tokens that nobody issued."""
+"""Tokens of an identity provider that is slow or unreachable, and forged tokens."""
 
 from __future__ import annotations
 

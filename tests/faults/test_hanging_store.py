@@ -304,7 +304,7 @@ def test_a_call_ends_although_its_lock_cannot_be_given_back(
 def test_the_server_does_not_wait_for_a_lock_of_another_process(
     postgres_place: StoreLocation,
 ) -> None:
-    """Another process that stopped in the middle of a change: whoever wants to change something is told."""
+    """Another process was stopped during a change, so each caller that changes something gets an error."""
     import psycopg
 
     with opened_store(postgres_place, busy_seconds=0.5) as store:

@@ -163,7 +163,7 @@ def test_quadratic_blow_up(tmp_path: Path) -> None:
 
 
 def test_a_fifo_does_not_hang(tmp_path: Path) -> None:
-    """A pipe nobody writes to is not opened."""
+    """A pipe without a writer is not opened."""
     write_tree(tmp_path, {"co.yaml": ROLE.format("co", "commander")})
     os.mkfifo(tmp_path / "xo.yaml")
     with within(2):

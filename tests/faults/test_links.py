@@ -28,7 +28,7 @@ PROFILE = (
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """An organization, and files outside of it that nobody asked about."""
+    """An organization, and files outside of it that were not requested."""
     write_tree(tmp_path / "outside", {"secret.yaml": f"role_id: [{SECRET}\n", "roles/far.yaml": PROFILE})
     return write_tree(tmp_path / "shop", SHOP)
 

@@ -1,4 +1,4 @@
-"""Somebody collects grants: what an answer costs does not grow with how many of them a subject has."""
+"""The cost of an answer does not grow with the number of grants of a subject."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def test_a_restoration_that_is_killed_leaves_a_complete_store(
 
 
 def test_a_restoration_that_cannot_be_noted_is_told(place: StoreLocation, quick_folder: Path) -> None:
-    """The store is restored, and somebody has to mend the folder of checkpoints."""
+    """After the store was restored, an operator has to repair the folder of checkpoints."""
     (Path(place.checkpoints) / "key").write_text("")
     with pytest.raises(StoreError, match="the store was restored, but that could not be written") as told:
         restore_store(place, str(quick_folder / "backup.db"), "a")

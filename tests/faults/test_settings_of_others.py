@@ -28,7 +28,7 @@ public_url = "https://org.example"
 
 
 def open_to_all(path: Path) -> None:
-    """Let everybody write a file."""
+    """Let every user write a file."""
     path.chmod(0o666)
 
 
@@ -88,7 +88,9 @@ def test_a_group_of_the_user_alone_may_write(shop: Path) -> None:
 
 
 def test_settings_that_grant_nothing_are_obeyed(shop: Path) -> None:
-    """Whoever wrote them: paths and severities only change what is checked and reported."""
+    """Paths and severities apply regardless of who can write the settings, because they only change what is checked and
+    reported.
+    """
     (shop / "orgkernel.toml").write_text('paths = ["."]\nactive = "shop"\n')
     open_to_all(shop / "orgkernel.toml")
     project = find_project(str(shop))

@@ -226,7 +226,7 @@ def public_folder() -> Iterator[Path]:
 
 
 def test_a_store_that_may_not_be_written_says_so(public_folder: Path) -> None:
-    """Somebody without the right gets an error, whether the file or its folder is closed to them."""
+    """A user without permission gets an error, whether the file or its folder is closed."""
     with opened(sqlite_at(public_folder)) as store:
         store.agents.add("worf", org_id="shop", actor="a")
     (public_folder / "state.db").chmod(0o444)

@@ -112,7 +112,7 @@ def test_a_store_whose_file_was_moved_away_acknowledges_nothing(tmp_path: Path) 
 
 
 def test_a_row_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    """A permission with a broken date is neither ignored nor an internal error: whoever needs it is refused."""
+    """A permission with a broken date is neither ignored nor an internal error: a request that needs it is refused."""
     place = parse_location("state.db", str(tmp_path))
     with open_store(place) as store:
         store.grants.issue("person:partner", ["tool:github"], issued_by="a")

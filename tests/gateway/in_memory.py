@@ -106,7 +106,7 @@ class DeskKernel:
 
     @property
     def state(self) -> Any:
-        """Nobody is looked for who could grant something."""
+        """No candidates for a grant are searched."""
         return SimpleNamespace(served={})
 
 

@@ -48,7 +48,7 @@ def test_the_most_exact_declaration_counts(tmp_path: Path) -> None:
 
 
 def test_what_is_declared_twice_is_found_twice(tmp_path: Path) -> None:
-    """So that nobody gets it by the order of files."""
+    """The order of files does not decide which tool gets a name."""
     actions = {**OF, "actions": {"send": "write"}}
     found = bound(tmp_path, "send", one=actions, other=actions)
     assert {each.tool_id for each in found} == {"one", "other"}

@@ -39,7 +39,7 @@ def called(http: Http, key: str, tool: str, **headers: str) -> str:
 
 
 def test_a_chain_narrows_a_key(http: Http) -> None:
-    """A clerk that a guest has handed work to, or that works for somebody who may do nothing, has no more than they have."""
+    """A clerk that works for a guest, or for a subject without permissions, has no more permissions than this subject."""
     key = http.key("ann")
     alone = listed(http, key)
     assert called(http, key, "box__send") == "send done"
@@ -62,7 +62,7 @@ def test_a_chain_narrows_a_key(http: Http) -> None:
     ],
 )
 def test_no_chain_widens_a_key(http: Http, headers: dict[str, str]) -> None:
-    """Whoever is named: a guest stays a guest."""
+    """Naming another principal does not change the permissions of a guest."""
     key = http.key("bob")
     assert listed(http, key, **headers) <= listed(http, key)
     assert called(http, key, "box__send", **headers).startswith("deny: `agent:bob`")

@@ -73,8 +73,8 @@ def test_a_full_disk_refuses_and_then_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.deep
 def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
-    """While many call over HTTP: whatever was answered or called is in the audit, and a lock that could not be given back
-    keeps nobody out afterwards.
+    """While many clients call over HTTP, every answer and call is in the audit, and a lock that could not be released
+    blocks no later caller.
     """
     shop, chance, told = Shop(tmp_path, tools=EXCLUSIVE), random.Random(4), {"look": 0, "send": 0}
 

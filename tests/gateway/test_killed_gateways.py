@@ -99,9 +99,7 @@ def guarding(lines: str) -> int:
 
 
 def test_no_stranger_is_ended(bystander: subprocess.Popen[bytes]) -> None:
-    """Whoever has the number of a server that has ended, and started at another time, is left alone, and so is one that
-    was taken back.
-    """
+    """A process that reuses the number of an ended server is left alone, and so is a number that was released."""
     group = bystander.pid
     assert guarding(f"{group} 1\n") == 0
     assert guarding(f"{group}\n") == 0

@@ -1,4 +1,4 @@
-"""Killed gateways and servers lose no decision that somebody acted on, disturb no other server, and leave nothing behind."""
+"""Killed gateways and servers lose no decision that a caller acted on, affect no other server, and leave no files behind."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_how_the_last_call_ended_is_written_before_the_end(tmp_path: Path, is_ht
 
 
 def hold(shop: Shop) -> sqlite3.Connection:
-    """Somebody who writes to the store and does not end."""
+    """A process that writes to the store and does not end."""
     connection = sqlite3.connect(shop.store, isolation_level=None)
     connection.execute("BEGIN EXCLUSIVE")
     return connection
@@ -242,7 +242,7 @@ def refused(wire: Wire, shop: Shop) -> None:
 
 
 def test_what_cannot_be_written_down_is_not_called(tmp_path: Path) -> None:
-    """While the store is held by somebody, and after it is gone or something else; it works again afterwards."""
+    """The store is held by another process, missing, or replaced; afterwards the gateway works again."""
     shop = Shop(tmp_path)
     with on_wire(shop) as wire:
         assert wire.text("box__look") == "look done"

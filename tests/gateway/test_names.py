@@ -1,4 +1,4 @@
-"""How tools are called in front of a host: the same name never means two tools, and nobody is called like another."""
+"""Names of tools in front of a host: one name never means two tools, and no two tools share a name."""
 
 from __future__ import annotations
 

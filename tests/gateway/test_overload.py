@@ -1,4 +1,4 @@
-"""Many tools, long lists, many calls at once and clients that leave: nobody waits for what others do."""
+"""Many tools, long lists, many simultaneous calls and clients that leave: no client waits for another one."""
 
 from __future__ import annotations
 

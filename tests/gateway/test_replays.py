@@ -123,7 +123,7 @@ def test_an_approval_is_for_one_call_and_used_once(tmp_path: Path) -> None:
 
 
 def test_an_approval_ends_with_the_documents_it_was_given_for(tmp_path: Path) -> None:
-    """Whoever edits the documents makes every approval void, and a request that waits cannot be approved any more."""
+    """An edit of the documents makes every approval void, and a waiting request can no longer be approved."""
     shop = Shop(tmp_path)
     with on_wire(shop) as wire:
         approve(shop, request_in(wire.text("box__pay", amount=5)))
@@ -238,7 +238,7 @@ def test_no_form_approves_over_http(tmp_path: Path) -> None:
 
 
 def _is_used_by_its_owner_only(http: Http, shop: Shop, key: str, request_id: str) -> None:
-    """Once somebody has approved it, the agent calls once, and no other agent of the same role."""
+    """After an approval, the agent can call once, and no other agent of the same role can."""
     approve(shop, request_id)
     assert http.text(http.key("lea"), "box__pay", amount=1) == "pay done"  # she needs no approval
     assert http.text(http.key("bob"), "box__pay", amount=1).startswith("deny: ")

@@ -253,7 +253,7 @@ def test_a_refusal_of_an_agent_is_explained_for_that_agent(tmp_path: Path) -> No
 
 
 def test_an_agent_in_several_roles_is_left_to_a_person(tmp_path: Path) -> None:
-    """One of its roles is enough, and nobody but a person knows which."""
+    """A tool needs to be in only one of its roles, and only a person can decide in which."""
     shop = write_shop(tmp_path, crew=ROSTER + "  bob: {assignments: [{role: clerk}, {role: lead}]}\n")
     with calling(shop, NOW) as calls:
         calls.make("agent:bob", "tracker", "list_issues", "list_issues", times=5)
@@ -295,7 +295,7 @@ def test_an_error_elsewhere_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> 
 
 
 def test_roles_in_one_file_are_told_apart(tmp_path: Path) -> None:
-    """Each loses what nobody in it used, and an error of one keeps nothing from the other."""
+    """Each organization loses the tools that none of its agents used, and an error in one does not affect the other."""
     clerk = "_schema: orgkernel:role_profile\nrole_id: clerk\ndescription: Keeps records.\ncapabilities: {tools_primary: [web_search, wiki]}\n"
     shop = write_shop(tmp_path, roles_dev=f"{DEV}may_grant: [{{tool: web_search}}]\n---\n{clerk}")
     (shop / "roles/clerk.yaml").unlink()
@@ -347,7 +347,7 @@ def test_a_profile_of_others_is_left_to_a_person(tmp_path: Path) -> None:
 
 
 def test_a_shared_profile_is_left_to_a_person(tmp_path: Path) -> None:
-    """Another organization may need what nobody uses here."""
+    """Another organization could need a tool that is unused here."""
     shop = write_shop(tmp_path)
     other = '_schema: orgkernel:organization\n_version: "1.0"\norg_id: branch\nhierarchy: {dev: {}}\n'
     (shop / "branch.yaml").write_text(other)

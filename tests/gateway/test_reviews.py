@@ -1,4 +1,4 @@
-"""Only what somebody has reviewed is shown and called, whatever a server lists and whatever happens to the lock file."""
+"""Only reviewed tools are shown and called, whatever a server lists and whatever happens to the lock file."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def test_a_server_that_cannot_be_accepted_hides_no_other(tmp_path: Path) -> None
 
 
 def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) -> None:
-    """Nothing is shown, called or written before somebody accepts it, and `accept` shows it first."""
+    """No tool is shown, called or recorded before a person accepts it, and `accept` shows it first."""
     shop = Shop(tmp_path)
     own = {"prompts": [{"name": "p"}], "resources": [{"uri": "box://a", "name": "a"}]}
     shop.box.says(tools=ALL, **own)

@@ -1,4 +1,6 @@
-"""Nobody chooses who calls through the gateway: not by arguments, headers, URLs, sessions, batches or a second handshake."""
+"""A client cannot choose the caller of a gateway call: not by arguments, headers, URLs, sessions, batches or a second
+handshake.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ OTHERS = {
     "role": "lead", "subject": "role:lead", "on_behalf_of": "person:owner", "agent": "lea", "org": "other", "_subject": "agent:lea",
     "context": {"subject": "role:lead"}, "via": ["role:chief"], "approver": "person:owner", "_meta": {"subject": "role:lead"},
 }  # fmt: skip
-"""Arguments and fields that would name somebody else, if anybody read them."""
+"""Arguments and fields that would name another caller if the gateway read them."""
 HEADERS = {
     "x-role": "lead", "x-orgkernel-role": "lead", "x-forwarded-user": "lea", "mcp-session-id": "s-1", "x-subject": "role:lead",
     "x-org": "other", "forwarded": "for=127.0.0.1", "cookie": "key=1",
@@ -66,7 +68,7 @@ def test_no_argument_and_no_metadata_names_the_caller(http: Http) -> None:
 
 @pytest.mark.parametrize("query", ["?org=other", "?org=shop&org=other", "?role=lead", "?subject=role:lead"])
 def test_no_url_names_the_caller(http: Http, query: str) -> None:
-    """An organization that does not declare the agent of the key, and a parameter that nobody reads, are refused."""
+    """An organization that does not declare the agent of the key is refused, and so is an unknown parameter."""
     answer = http.post(http.key("bob"), message(name="box__look", arguments={}), query)
     assert answer.status_code in (400, 403, 404, 422), answer.text
     assert http.post(http.key("bob"), message("tools/list"), "?org=shop").status_code == 200
@@ -230,7 +232,7 @@ def test_a_role_over_stdio_stays_the_one_of_the_options(tmp_path: Path) -> None:
 
 
 def test_a_revoked_grant_is_gone_with_the_next_message(http: Http) -> None:
-    """Whoever revokes it elsewhere: neither listed nor called any more, by a client that has just done both."""
+    """After a revocation by another process, a client that has just listed and called the tool can do neither."""
     key, place = http.key("bob"), location_of(http.shop.store)
     with open_store(place) as store:
         for _ in range(3):

@@ -108,7 +108,7 @@ def test_one_tool_in_two_files(tmp_path: Path) -> None:
 
 
 def test_a_swarm_queries_and_does_not_command(tmp_path: Path) -> None:
-    """Its relationships are rights to hand over work; nobody is superior."""
+    """Its relationships are rights to hand over work; no agent is a superior."""
     inline = (
         "{component_type: Agent, id: %s, name: %s, description: Does %s, system_prompt: Do., " + MODEL + "}"
     )

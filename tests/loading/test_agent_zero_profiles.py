@@ -110,7 +110,7 @@ def test_what_a_tool_policy_leaves(policy: object, has: set[str], lacks: set[str
     ],
 )
 def test_other_projects_are_not_claimed(files: dict[str, str], tmp_path: Path) -> None:
-    """An `agent.yaml` without prompts or policy of Agent-Zero is anybody's."""
+    """An `agent.yaml` without prompts or a policy of Agent-Zero can belong to any program."""
     done = run_here("check", cwd=write_tree(tmp_path, files))
     assert done.returncode == 2
     assert "nothing to check" in done.stderr

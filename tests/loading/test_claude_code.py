@@ -169,7 +169,7 @@ def test_names_become_ids_and_back(tmp_path: Path) -> None:
 
 
 def test_two_agents_of_one_name(tmp_path: Path) -> None:
-    """Which of them Claude Code takes, nobody can see: an error at the second name."""
+    """It is unknown which of them Claude Code uses, so the second name is an error."""
     write_tree(
         tmp_path,
         {f"{AGENTS}/a.md": agent("x", "For one."), f"{AGENTS}/b.md": agent("x", "Use for two more.")},
@@ -351,7 +351,7 @@ def test_ours_and_theirs_do_not_see_one_another(kept: Path, tmp_path: Path) -> N
 
 
 def test_a_messy_project(tmp_path: Path) -> None:
-    """Everything at once: each mistake is told at its line. Whether an agent is missing, nobody knows while files are broken."""
+    """All mistakes are reported at their lines. While files are broken, no agent is reported as missing."""
     files = {
         ".mcp.json": '{"mcpServers": {"github": {}}}\n',
         f"{AGENTS}/a.md": "---\nname: coder\ndescription: Writes code\ntool: Read\n---\nAsk @agent-nobody.\n",
@@ -389,7 +389,7 @@ FRONT = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
 @settings(max_examples=300)
 @given(front=FRONT, body=st.text(max_size=20))
 def test_no_text_stops_the_reader(front: str, body: str) -> None:
-    """Whatever somebody sends as an agent is read or refused, and what is read keeps its places."""
+    """Any file in the place of an agent is read or refused, and values keep their source positions."""
     content = f"---\nname: x\ndescription: y\n{front}\n---\n{body}".encode("utf-8", "surrogatepass")
     source = decode("/x/.claude/agents/a.md", "a.md", content)
     root = Root("/x", "", format="claude-code", areas=(Area(AGENTS, r".*\.md"),))

@@ -37,7 +37,7 @@ def outcome(kernel: Kernel, resource: str) -> str:
 
 
 def test_the_settings_that_the_documentation_shows_first(tmp_path: Path) -> None:
-    """They take one file from everybody, in every spelling and by every tool that reads or edits, and leave all others."""
+    """The rules deny one file to every role, in every spelling and for every tool that reads or edits, and leave all others."""
     kernel = Kernel.open(project(tmp_path, deny=["Read(./.env)"]))
     for tool in ("Read", "Grep", "Glob", "Edit", "Write"):
         assert outcome(kernel, f"{tool}:src/a.py") == "allow", tool
@@ -194,7 +194,9 @@ def test_what_is_imported_and_exported_says_no_more_than_the_rules(
 
 
 def test_a_policy_of_ours_about_files_is_a_rule_where_it_can_be_said(tmp_path: Path) -> None:
-    """About everybody, always, and about tools and paths that the rule covers; else the tools are withheld as before."""
+    """The policy applies to all roles, and to the tools and paths that the rule covers; otherwise the tools are withheld
+    as before.
+    """
     document = {
         "org.json": {"_schema": "orgkernel:organization", "org_id": "shop", "hierarchy": {"a": {}}},
         "tools.json": {"_schema": "orgkernel:tool_catalog", "tools": {

@@ -154,7 +154,7 @@ def test_no_finding_proposes_removing_a_rule_of_the_host(tmp_path: Path) -> None
 
 
 def test_settings_without_rules_say_nothing(tmp_path: Path) -> None:
-    """Other settings are nobody's mistake; rules that cannot be read are an error, and nothing answers."""
+    """Other settings are not reported; rules that cannot be read are an error, and no question is answered."""
     write_tree(tmp_path, {f"{AGENTS}/a.md": agent("a", "Use it."), ".claude/settings.json": '{"model": "x"}'})
     assert run_here("check", cwd=tmp_path).returncode == 0
     for text in (

@@ -80,7 +80,7 @@ def test_each_way_to_name_it_means_the_same(kept: Path, tmp_path: Path) -> None:
     ],
 )
 def test_other_projects_are_not_claimed(files: dict[str, str], tmp_path: Path) -> None:
-    """A `.github` without agents is anybody's."""
+    """A `.github` folder without agents can belong to any project."""
     done = run_here("check", cwd=write_tree(tmp_path, files))
     assert done.returncode == 2
     assert "nothing to check" in done.stderr

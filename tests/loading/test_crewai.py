@@ -68,7 +68,7 @@ def test_the_questions_work(news: Path, words: str, said: list[str]) -> None:
 
 
 def test_what_a_crew_in_json_says(launch: Path) -> None:
-    """Names, tools under every name that CrewAI takes, tasks in order; nobody is superior to anybody."""
+    """Names, tools under every name that CrewAI accepts, and tasks in order are read; no agent is a superior."""
     kernel = Kernel.open(launch)
     records = kernel.organization("active").snapshot.records
     assert records.organization.name == "Launch crew"

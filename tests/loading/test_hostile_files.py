@@ -1,4 +1,4 @@
-"""Whatever somebody sends as a file in the format of others is read or refused, and what is read keeps its places."""
+"""Any file in another format is read or refused, and values keep their source positions."""
 
 from __future__ import annotations
 

@@ -331,7 +331,7 @@ def test_the_role_of_the_specification_works_in_its_organization(tmp_path: Path)
 
 
 def test_the_published_folder_dispatches(tmp_path: Path) -> None:
-    """The roles of the specification's tests are chosen, and small talk activates nobody in software_dev."""
+    """The roles of the specification's tests are chosen, and small talk activates no role in software_dev."""
     snapshot = lay_out(tmp_path, published_folder())
     software, sigint = (snapshot.organizations[org].index for org in ("software_dev", "sigint_alpha"))
     assert decide_dispatch(software, "bugfix").role_id == "bugfix_specialist"
@@ -362,7 +362,7 @@ def test_a_link_to_the_active_organization_is_not_another_one(tmp_path: Path) ->
 
 
 def test_fields_of_the_published_variant(tmp_path: Path) -> None:
-    """`domain_routing` orders, `defaults` and commanders that report to `user` or to nobody are accepted."""
+    """`domain_routing` orders, `defaults`, and commanders with the superior `user` or none are accepted."""
     files = published_folder()
     files["software_dev.json"] |= {
         "domain_routing": {"bugfix": ["bugfix_specialist"], "codegen": ["codegen_specialist"]},
@@ -395,7 +395,7 @@ def test_words_of_published_triggers_never_break_a_file(trigger: str, tmp_path: 
 
 
 def test_a_report_cut_short_is_no_fault_of_the_organization(tmp_path: Path) -> None:
-    """A running agent writes reports: one that is half written is found, and nobody else is held to it."""
+    """A running agent writes reports: a partial one is a finding, and the other files are not affected."""
     lay_out(tmp_path, published_folder())
     path = tmp_path / "reports/bugfix_specialist_latest.json"
     path.write_text(path.read_text(encoding="utf-8")[:-30], encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A folder of skills without agents is checked as skills, and is an organization in which nobody is."""
+"""A folder of skills without agents is checked as skills, and is an organization without roles."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_where_skills_lie(tmp_path: Path, place: str) -> None:
 
 
 def test_questions_are_answered_without_roles(tmp_path: Path) -> None:
-    """No error, and nobody who may do anything."""
+    """There is no error, and no subject may do anything."""
     skills(tmp_path)
     assert ", 0 roles" in run_here("graph", cwd=tmp_path).stdout
     done = run_here("dispatch", "--text", "cut a release", cwd=tmp_path)

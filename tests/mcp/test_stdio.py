@@ -153,7 +153,7 @@ def test_it_ends_with_its_input(tmp_path: Path) -> None:
 
 
 def test_it_ends_with_a_killed_client(tmp_path: Path) -> None:
-    """A process that nobody talks to any more does not stay."""
+    """A process without a client ends."""
     program = (
         "import os, subprocess, sys\n"
         "started = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
@@ -181,7 +181,7 @@ def test_it_ends_with_a_killed_client(tmp_path: Path) -> None:
     ],
 )
 def test_who_asks_has_to_be_declared(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    """Nothing is served for nobody."""
+    """A server without a caller does not start."""
     done = run_here("mcp", "--org", "software_dev", "--path", TEMPLATES, *options, cwd=tmp_path)
     assert done.returncode == 2
     assert said in done.stderr

@@ -265,7 +265,7 @@ def test_asking_uses_no_grant_up(tmp_path: Path, kernel: Kernel) -> None:
 
 
 def test_superiors_that_may_grant_are_named(tmp_path: Path) -> None:
-    """And nobody who would be refused."""
+    """A refusal proposes no grantor that would be refused."""
     folder = copy_template(tmp_path / "home", "household")
     with calling_as(asker_of(Kernel.open(folder), "household", "role:record_keeper", tmp_path)) as calls:
         denied = calls.call("can", resource="tool:send_email", action="use")

@@ -360,7 +360,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize(("field", "value"), sample_every(list_parameters(FIELDS), 3))
 def test_another_value_is_noticed(field: str, value: Any, tmp_path: Path, before: Any) -> None:
-    """In a finding, a decision or where a message goes; a field that can be changed unnoticed is one nobody reads."""
+    """Each field changes a finding, a decision or the receiver of a message; otherwise no code reads it."""
     kind, _, route = field.partition(":")
     folder = lay_out(tmp_path)
     if route.endswith("departments"):

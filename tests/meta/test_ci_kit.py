@@ -84,7 +84,7 @@ def test_no_host_is_named() -> None:
 
 
 def test_our_workflow_may_read_and_nothing_else_and_runs_what_we_run() -> None:
-    """Least permissions, every supported Python, the same command as anybody's."""
+    """The workflow has the least permissions, every supported Python, and the same command as every user."""
     workflow = read_yaml_file(WORKFLOW)
     assert workflow["permissions"] == {}
     assert all(job["permissions"] == {"contents": "read"} for job in workflow["jobs"].values())
@@ -212,7 +212,7 @@ def is_for_this_machine(part: dict[str, Any]) -> bool:
 
 
 def test_every_night_a_hundred_thousand_cases_are_decided() -> None:
-    """By the same target as anybody's, with what may be read and nothing else."""
+    """The workflow uses the same target as every user, with read permissions only."""
     workflow = read_yaml_file(NIGHTLY)
     assert workflow["permissions"] == {}
     (job,) = workflow["jobs"].values()

@@ -134,7 +134,9 @@ def place() -> Iterator[Place]:
 def test_the_container_and_the_compose_file_serve_with_postgresql(
     place: Place, empty_postgres_place: Any
 ) -> None:
-    """Refused before there is a key; then healthy, closed to whoever has none, and ended by SIGTERM with 0."""
+    """The container refuses to start without a key; with one it is healthy, refuses callers without a key, and ends with
+    0 on SIGTERM.
+    """
     command = started()
     assert SERVE["command"] == command[1:]
     stated = SERVE["environment"]["ORGKERNEL_STORE"]

@@ -1,4 +1,4 @@
-"""Every field of the specification's three schemas has a reader (docs/documents.md): what nobody reads fails here.
+"""Every field of the specification's three schemas has a reader (docs/documents.md): a field without a reader fails here.
 
 The first kernel of this kind had fields that nothing read. For a role profile and an organization each field is given
 another valid value, and a manifest, a finding or a dispatch answer must change. A SALUTE report is only read, so each
@@ -180,7 +180,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_another_value_changes_what_is_seen(
     tmp_path: Path, before: Any, file: str, route: str, value: Any
 ) -> None:
-    """A manifest, a finding or a dispatch answer; a field that can be changed unnoticed is one nobody reads."""
+    """Each field changes a manifest, a finding or a dispatch answer; otherwise no code reads it."""
     folder = copy_template(tmp_path, "software_dev")
     document = read_yaml_file(folder / file)
     changed = with_value(document, route, value)

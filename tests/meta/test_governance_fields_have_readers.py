@@ -158,7 +158,7 @@ def observe(folder: Path, document: Any) -> list[Any]:
 
 @pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in FIELDS.items()])
 def test_another_value_changes_an_answer(field: str, value: Any, tmp_path: Path) -> None:
-    """A finding, or whether, how and under what conditions somebody may hand work down."""
+    """Each field changes a finding, or whether and under which conditions work may be handed down."""
     before = copy.deepcopy(DOCUMENT)
     if field in TOGETHER:
         change(before, *TOGETHER[field])

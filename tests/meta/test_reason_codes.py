@@ -133,7 +133,7 @@ def of_faults(_: Path) -> Iterator[str]:
 
 
 def of_counted_grants(folder: Path) -> Iterator[str]:
-    """What is said to whoever cannot use up a grant, and to whoever finds it used up by somebody else each time."""
+    """The refusals for a caller that cannot use up a grant, and for one that finds it used up by another caller each time."""
     asked = AccessRequest("agent:clerk", "use", "tool:jira", AccessContext(peer_kind="dm"))
     with open_store(parse_location(str(folder / "state.db"), str(folder))) as store:
         store.grants.issue("agent:clerk", ["tool:jira"], issued_by="person:owner", uses=1)
@@ -194,7 +194,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 @pytest.mark.parametrize("code", sorted(declared()))
 def test_every_code_is_answered(code: str, answered: set[str]) -> None:
-    """A code that no question leads to is dead, or a clause that nobody tries."""
+    """A code that no question leads to is dead, or no test tries its clause."""
     assert code in answered
 
 
@@ -207,7 +207,7 @@ def test_the_docs_tell_the_layers_in_their_order() -> None:
 
 
 def test_every_code_of_access_has_a_sentence_and_a_layer() -> None:
-    """A code nobody can put into words could only be answered by a fault of ours."""
+    """A code without a sentence could only be answered with an internal error."""
     assert all(callable(code.say) for code in ORDER.codes.values())
     assert set(ORDER.layer_of) == {*ORDER.codes, *ORDER.additional_reasons}
     assert set(ORDER.layer_of.values()) <= {layer.name for layer in ORDER.layers}

@@ -1,4 +1,4 @@
-"""A sentence that refuses or explains stands once in the code: whoever says it too imports it."""
+"""Each sentence that refuses or explains is in the code once; other modules import it."""
 
 from __future__ import annotations
 

@@ -83,13 +83,13 @@ class Shop:
         return self.plain.organization("shop").snapshot.digest
 
     def edit(self, file: str = "tools.yaml", more: str = "# later\n") -> None:
-        """Somebody edits a document."""
+        """A user edits a document."""
         path = self.folder / file
         path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
         self.plain.reload()
 
     def context(self, actor: str = ANN) -> Context:
-        """The context in which somebody acts."""
+        """The context in which an actor acts."""
         return Context(self.kernel, self.store, build_actor(actor))
 
     def decide(self, request: AccessRequest) -> AccessDecision:
@@ -129,7 +129,7 @@ def test_the_request_of_a_call_is_for_that_call_alone(shop: Shop) -> None:
 
 
 def test_the_request_of_a_call_holds_none_of_its_values(shop: Shop) -> None:
-    """Whoever answers reads the names of the arguments; a name that is none is only counted."""
+    """The person who answers sees the names of the arguments; a name that is not an identifier is only counted."""
     made = shop.ask_for(call())
     assert made.summary == "send of tool:radio with `channel`, `text`"
     assert "swordfish" not in json.dumps(made.context) + made.summary + made.original_message
@@ -152,7 +152,7 @@ def test_the_same_call_waits_for_the_same_request(shop: Shop) -> None:
 
 
 def test_calls_at_the_same_time_wait_for_one_request(shop: Shop) -> None:
-    """Whoever asks at the same moment finds what the first one made."""
+    """A simultaneous request for the same call finds the first one."""
     contexts = [shop.context() for _ in range(8)]
     decision = shop.decide(call())
     with ThreadPoolExecutor(8) as pool:
@@ -265,7 +265,7 @@ def test_a_decision_from_before_an_edit_makes_no_request(shop: Shop) -> None:
 
 
 def test_what_no_grant_would_permit_is_not_asked_for(shop: Shop) -> None:
-    """Nor what is allowed, what has no input, and what nobody declares."""
+    """No request is filed for a call that is allowed, has no input, or names an undeclared tool."""
     for asked, code in (
         (call(tool="hammer"), "NOTHING_TO_ASK"),
         (call("paint"), "NOTHING_TO_ASK"),

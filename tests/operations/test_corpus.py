@@ -35,7 +35,7 @@ FILES = {
 
 
 def cases_of(file: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The cases of a file, and each of its acts by everybody who tries it."""
+    """The cases of a file, and each of its acts by every actor that tries it."""
     yield from file.get("cases", ())
     for act in file.get("acts", ()):
         for relation, becomes in act["who"].items():

@@ -113,7 +113,7 @@ def refusal(context: Context, *what: Any, **said: Any) -> str:
 
 
 def test_the_log_knows_depth_session_and_mission(context: Context) -> None:
-    """Each comes from the hand-off of the brief that another one is derived from; nobody states them."""
+    """The values come from the hand-off of the parent brief; the sender does not state them."""
     first = mission(context)
     second = hand_down(context, "planner", "worker", brief(2, "src/a.py", parent=1), session="w-1")
     assert [each.depth for each in (first, second)] == [1, 2]
@@ -151,7 +151,7 @@ def test_what_cannot_be_recorded_is_not_valid_either(context: Context) -> None:
 
 
 def test_only_the_receiver_of_a_brief_hands_it_on(context: Context) -> None:
-    """Another planner does not, and its claim is in the way of everybody else."""
+    """Another planner cannot hand it on, and its claim conflicts with the claims of all others."""
     mission(context, holder="agent:ada")
     child = brief(2, "src/a.py", parent=1)
     said = refusal(context, "agent:max", "worker", child)
@@ -164,7 +164,9 @@ def test_only_the_receiver_of_a_brief_hands_it_on(context: Context) -> None:
 
 
 def test_no_session_is_made_up(context: Context) -> None:
-    """Whoever names another one than its own is refused, and one that the log does not know counts nothing less."""
+    """A sender that names a session other than that of its brief is refused, and an unknown session does not
+    bypass the limit.
+    """
     mission(context)
     child = brief(2, "src/a.py", parent=1)
     said = refusal(context, "planner", "worker", child, from_session="elsewhere")
@@ -206,7 +208,7 @@ def test_what_runs_counts_and_not_what_is_stated(context: Context) -> None:
 
 
 def test_a_role_gives_back_what_was_handed_down_to_it(context: Context) -> None:
-    """Whoever is done with the brief in the session, whatever agent that was."""
+    """A stored result of the session ends its claim, whichever agent holds the claim."""
     mission(context)
     hand_down(context, "planner", "worker", brief(2, "src/a.py", parent=1), session="w-1")
     record_contract(context, done(2, "w-1"))
@@ -225,7 +227,7 @@ def test_the_principal_goes_with_the_work(context: Context) -> None:
 
 
 def test_an_expired_claim_limits_no_worker(context: Context, clock: Clock) -> None:
-    """Its files are free, and the brief may be handed to somebody else."""
+    """Its files are free, and the brief may be handed to another worker."""
     mission(context)
     hand_down(context, "planner", "worker", brief(2, "src/a.py", parent=1), session="w-1", seconds=10)
     clock.now += 20

@@ -98,7 +98,7 @@ def test_a_very_long_input_is_not_kept(shop: Shop) -> None:
 
 
 def test_a_digest_of_another_input_is_refused(shop: Shop) -> None:
-    """Nobody shows one call and asks for another."""
+    """A requester cannot show one call and request another."""
     draft = RequestDraft(
         requester=ANN, resources=("tool:radio",), input={"text": "hello"}, input_digest="0" * 64
     )

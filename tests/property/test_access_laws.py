@@ -143,7 +143,7 @@ def test_a_conditional_answer_says_what_to_state(seed: int) -> None:
 
 @given(SEEDS)
 def test_default_deny(seed: int) -> None:
-    """Where no role, policy or grant gives anything, nobody may do anything with a tool, credential or data."""
+    """If no role, policy or grant gives anything, no subject may use a tool, credential or data."""
     world, asked = questions(seed)
     for profile in world["profiles"].values():
         profile["capabilities"] = {}
@@ -159,7 +159,7 @@ def test_default_deny(seed: int) -> None:
 
 @given(SEEDS)
 def test_deny_trumps_allow(seed: int) -> None:
-    """A policy that denies everything to everybody leaves nothing, whatever else gives it."""
+    """A policy that denies everything to all subjects leaves no permission, whatever else grants it."""
     world, asked = questions(seed)
     world["policies"]["everything"] = {"effect": "deny"}
     for each, decision in zip(asked, answers(world, asked), strict=True):
@@ -199,7 +199,7 @@ def test_adding_an_allow_never_revokes(seed: int, tools: Any) -> None:
 @given(SEEDS, st.data())
 @settings(max_examples=60)
 def test_a_policy_that_takes_away_never_opens(seed: int, data: st.DataObject) -> None:
-    """Neither a deny, nor an ask, nor an annotation, in any form that loads, matched by anybody, fallback or not."""
+    """Adding a deny, ask or annotate policy grants nothing, in any form that loads, for any subject, as a fallback or not."""
     world, asked = questions(seed)
     maker = WorldMaker(data.draw(st.integers(0, 10**6)))
     tighter = copy.deepcopy(world)
@@ -210,7 +210,7 @@ def test_a_policy_that_takes_away_never_opens(seed: int, data: st.DataObject) ->
 
 @given(SEEDS)
 def test_what_a_policy_denies_by_name_is_denied(seed: int) -> None:
-    """A name under `deny` is denied to everybody whom the policy matches, whatever its effect."""
+    """A name under `deny` is denied to every subject that the policy matches, whatever its effect."""
     world, asked = questions(seed)
     for effect in ("allow", "deny", "ask", "annotate"):
         denying = copy.deepcopy(world)
@@ -431,7 +431,7 @@ def test_index_equals_graph(seed: int) -> None:
 
 @given(SEEDS)
 def test_delegation_never_widens(seed: int) -> None:
-    """Acting for somebody, one more hop, or less passed on gives no more than before, at any depth."""
+    """Acting for a subject, one more hop, or a smaller envelope never grants more than before, at any depth."""
     maker = WorldMaker(seed)
     world = maker.world()
     view, state = views_of(world)[0], state_of(world)
@@ -471,7 +471,7 @@ def test_a_wider_envelope_never_closes(seed: int) -> None:
 
 @given(SEEDS)
 def test_every_run_allows_escalation(seed: int) -> None:
-    """Whoever may escalate may do so in every run whose names are declared and whose agents are at work."""
+    """A subject that may escalate may do so in every run whose names are declared and whose agents are at work."""
     maker = WorldMaker(seed)
     world = maker.world()
     view, state = views_of(world)[0], state_of(world)

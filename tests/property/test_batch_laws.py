@@ -1,4 +1,4 @@
-"""Laws of batches: every batch is legal, no plan is shorter, nobody waits who need not."""
+"""Laws of batches: every batch is legal, no plan is shorter, and no subtask waits without a reason."""
 
 from __future__ import annotations
 

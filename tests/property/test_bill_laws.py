@@ -202,7 +202,7 @@ def test_any_text_is_a_condition_or_a_problem_with_its_place(text: str) -> None:
     )
 )
 def test_an_assignment_is_as_large_as_any(bill_roles: dict[str, tuple[int, list[str]]]) -> None:
-    """Nobody takes two bill roles or one that he cannot take, and no other choice fills more seats."""
+    """No agent takes two bill roles or one that it cannot take, and no other choice fills more seats."""
     needed = {bill_role: least for bill_role, (least, _) in bill_roles.items()}
     able = {bill_role: agents for bill_role, (_, agents) in bill_roles.items()}
     found = match_seats(needed, able)

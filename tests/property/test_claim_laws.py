@@ -1,4 +1,4 @@
-"""Laws of claims: no two live claims overlap, whoever did what in which order, and no token is given twice."""
+"""Laws of claims: in any order of changes, no two current claims overlap, and no token is given twice."""
 
 from __future__ import annotations
 

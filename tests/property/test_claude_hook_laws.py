@@ -149,7 +149,7 @@ def test_hook_equals_kernel_for_templates(org: str) -> None:
 
 
 def test_strict_delegation_never_opens_more() -> None:
-    """Where nobody has more than those above, a role may use what it may use whoever has handed work to it."""
+    """If no role has more tools than its superiors, a role may use its tools for every sender."""
     view = KERNEL.organization("software_dev").snapshot.index
     organization = view.records.organization
     strict = replace(organization, limits=replace(organization.limits, delegation="strict"))

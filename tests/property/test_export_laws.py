@@ -132,7 +132,7 @@ def list_contexts(view: OrgView) -> list[AccessContext]:
 
 
 def read_again(export: ConvertedFiles, target: str) -> OrgView:
-    """The organization that the exported files are, to whoever knows nothing of ours."""
+    """The organization that the exported files describe to a reader without orgkernel."""
     with tempfile.TemporaryDirectory() as folder:
         write_tree(Path(folder), export.files)
         READINGS[target].prepare(Path(folder))
@@ -271,7 +271,7 @@ def test_edited_organizations_keep_the_laws(start: Callable, changes: Iterable[E
 
 @pytest.mark.parametrize("template", ["starship", "omega"])
 def test_skills_are_read_again(template: str, tmp_path: Path) -> None:
-    """Name, description and text of each skill that somebody has."""
+    """The name, description and text of each skill that a role has."""
     view = template_view(template)
     write_tree(tmp_path, EXPORTS["skills"].export(view).files)
     (organization,) = read(tmp_path).organizations.values()

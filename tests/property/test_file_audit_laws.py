@@ -64,7 +64,7 @@ def test_owning_is_what_the_glob_says(owned: list[str], path: str) -> None:
 def test_a_clean_audit_has_only_files_with_one_owner(
     one: list[str], other: list[str], touched: list[tuple[str, bool]]
 ) -> None:
-    """A clean audit has changed files only of whoever owns them alone."""
+    """A clean audit contains only files with exactly one owner, which changed them."""
     workers = [held_to(one, "one"), held_to(other, "other")]
     files = tuple(
         FileChange(path=path, change="added") for path in dict.fromkeys(path for path, _ in touched)

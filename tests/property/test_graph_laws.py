@@ -279,7 +279,7 @@ def test_listing_something_twice_does_not_matter(documents: Mapping[str, Any]) -
 @given(trees(("a",)), st.sampled_from(["specialist", "executive", "commander"]))
 @settings(max_examples=20)
 def test_a_role_for_another_domain_changes_no_answer(documents: dict[str, Any], role_type: str) -> None:
-    """A new role that handles a domain nobody asked about never takes work from another."""
+    """A new role for another domain never takes work from an existing role."""
     (path,) = (
         path for path, document in documents.items() if document["_schema"] == "orgkernel:organization"
     )

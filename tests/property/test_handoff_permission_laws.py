@@ -106,7 +106,7 @@ def brief(number: int, files: list[str], parent: int | None = None) -> ReadContr
 
 @st.composite
 def claims_of_others(draw: st.DrawFn) -> ClaimIndex:
-    """Claims of whoever, some of the same mission, some run out at 5."""
+    """Claims of several holders, some of the same mission, some expired at time 5."""
     count = draw(st.integers(0, 4))
     return ClaimIndex(
         FileClaim(

@@ -22,7 +22,7 @@ DISGUISES = st.sampled_from(("{}", "./{}", "{}/", "x/../{}"))
 
 
 def held_by(scope: str) -> set[str]:
-    """The files of the world that somebody could say lie in a scope: as git reads it, as file scopes do, or below it."""
+    """The files that could be in a scope: as git reads it, as file scopes do, or below it."""
     plain = scope.lower().removeprefix("x/../").removeprefix("./")
     as_git = GitIgnoreSpec.from_lines([plain])
     anchored = GitIgnoreSpec.from_lines([f"/{plain}"])

@@ -47,7 +47,7 @@ def would_speak(name: str, situation: Situation) -> bool:
 
 @given(st.lists(st.tuples(situations, turns), min_size=1, max_size=4))
 def test_one_warning_a_turn(played: list[tuple[Situation, list[str]]]) -> None:
-    """Whatever happened, whoever is installed and in whatever order they act: at most one speaks in a turn."""
+    """With any installed layers and in any order, at most one layer warns in a turn."""
     store: dict[str, Any] = {}
     for turn, (situation, order) in enumerate(played):
         assert len(play_turn(store, turn, players_of(situation), order).spoken) <= 1
@@ -71,7 +71,7 @@ def test_one_layer_always_warns_when_a_warning_is_due(situation: Situation, orde
 
 @given(situations, turns, layers)
 def test_absent_layers_change_nothing(situation: Situation, order: list[str], absent: str) -> None:
-    """Without a layer that neither speaks nor orients, everybody else does exactly the same."""
+    """Without a layer that neither warns nor orients, all other layers do exactly the same."""
     if absent in ("bst", "working_memory"):
         situation = Situation(0, False, situation.failures, situation.corrects, situation.steers)
     whole = play_turn({}, 1, players_of(situation), order)
@@ -93,7 +93,7 @@ def test_the_order_of_those_who_only_tell_is_free(situation: Situation, order: l
 
 @given(turns, st.integers(0, 8))
 def test_a_rude_layer_is_never_overlooked(order: list[str], place: int) -> None:
-    """Beside a layer that asks nobody, either nobody else speaks or the turn has a conflict event."""
+    """Next to a layer that warns without a claim, either no other layer warns or the turn has a conflict event."""
     players: dict[str, Player] = {**players_of(WORST), "rude": rude("fired_this_turn")}
     store: dict[str, Any] = {}
     played = play_turn(store, 1, players, [*order[:place], "rude", *order[place:]])

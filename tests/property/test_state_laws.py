@@ -1,4 +1,4 @@
-"""Laws of the state: a patched view is the view, whoever changed what in which order."""
+"""Laws of the state: an updated view equals a new view, for changes of any process in any order."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def find_subject(world: World, written: str) -> Subject | None:
 
 
 def words_for(subject: Subject) -> list[str]:
-    """The subjects under which grants and restrictions can be stored for somebody."""
+    """The subjects under which grants and restrictions can be stored for a subject."""
     words = [f"{'person' if subject['kind'] == 'unknown' else subject['kind']}:{subject['id']}"]
     words += [f"role:{role}" for role in subject["roles"] if f"role:{role}" not in words]
     if subject["person"].get("relationship"):
@@ -176,7 +176,7 @@ def words_for(subject: Subject) -> list[str]:
 
 
 def crew(subject: Subject) -> bool:
-    """Whether roles give to somebody."""
+    """Whether the subject gets permissions from roles."""
     return subject["kind"] in ("role", "agent")
 
 
@@ -238,7 +238,7 @@ def required_levels(world: World, kind: str, name: str) -> dict[str, int]:
 
 
 def is_essential(world: World, subject: Subject, kind: str, name: str) -> bool:
-    """Whether a tool is never refused to somebody."""
+    """Whether a tool is never refused to a subject."""
     if kind != "tool" or name not in world["tools"]:
         return False
     essential = world["tools"][name].get("essential", False)
@@ -374,7 +374,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
 def scope_of(
     world: World, subject: Subject, name: str, tool: dict[str, Any], needed: int, essential: bool
 ) -> list[str]:
-    """The globs in which somebody may write with a tool; empty where anywhere."""
+    """The globs in which a subject may write with a tool; empty if it may write anywhere."""
     local = ("infra_service", "mcp_server", "computer_use", "deterministic_function")
     arguments = tool.get("path_arguments")
     if not (arguments or (arguments is None and tool["type"] in local)) or (essential and not arguments):
@@ -408,7 +408,7 @@ def stated_commands(request: Request, tool: dict[str, Any]) -> list[str]:
 
 ANYTHING = {"rm", "git push", "ls"}
 UNREAD = {"$x"}
-"""The commands that nobody can read."""
+"""The shell commands that cannot be parsed."""
 MAY_BEGIN = {
     "ls -l": {"ls"},
     "rm x": {"rm"},
@@ -434,7 +434,7 @@ MAY_BEGIN = {
 
 
 def place(world: World, path: str) -> tuple[bool, list[str]] | None:
-    """Whether a path starts at the top, and its names; None for what nobody can say."""
+    """Whether a path starts at the top, and its names; None if they are unknown."""
     root = world["organization"].get("workspace_root")
     if not path or any(sign in path for sign in "\\~\0") or path != path.strip():
         return None
@@ -490,7 +490,7 @@ def may_be_in(world: World, path: str, glob: str) -> bool:
 
 
 def is_inactive(world: World, subject: Subject) -> bool:
-    """Whether somebody is an agent that is not at work."""
+    """Whether a subject is an agent that is not at work."""
     stored = world["state"]["agents"].get(subject["id"], {}) if subject["kind"] == "agent" else {}
     lifecycle = stored.get("lifecycle", "active")
     open_roles = [role for role in subject["roles"] if world["profiles"][role].get("open_to_probation")]
@@ -506,7 +506,7 @@ def delegates(tool: dict[str, Any]) -> bool:
 
 
 def bound(world: World, subject: Subject, kind: str, name: str) -> int:
-    """What the roles of somebody give."""
+    """The permissions that the roles of a subject give."""
     level = 0
     for role in subject["roles"]:
         profile = world["profiles"][role]
@@ -522,7 +522,9 @@ def bound(world: World, subject: Subject, kind: str, name: str) -> int:
 def declared_caps(
     world: World, request: Request, subject: Subject, name: str, tool: dict[str, Any], needed: int
 ) -> Iterator[tuple[str, int]]:
-    """Caps that the declaration of a tool puts on somebody: departments and ranks on the crew, the rest on everybody."""
+    """The ceilings in the declaration of a tool for a subject: departments and ranks bind the crew, the others bind all
+    subjects.
+    """
     seen = tool.get("departments", [])
     if (
         crew(subject)
@@ -553,7 +555,7 @@ def declared_caps(
 
 
 def rank_of(world: World, subject: Subject) -> str | None:
-    """The rank somebody has."""
+    """The rank of a subject."""
     if not world["ranks"]:
         return None
     if subject["kind"] == "agent":
@@ -583,7 +585,7 @@ def rank_of(world: World, subject: Subject) -> str | None:
 
 
 def has_passed(world: World, subject: Subject, qualification: str, now: float) -> bool:
-    """Whether somebody's latest result that is not invalid is a pass that still counts, of what is tested now."""
+    """Whether the latest valid result of a subject is a pass that has not expired and is for the current tested parts."""
     passed = False
     for result in world["state"]["results"]:
         own = result["agent_id"] == subject["id"] and subject["kind"] == "agent"
@@ -607,7 +609,7 @@ def has_passed(world: World, subject: Subject, qualification: str, now: float) -
 
 
 def above(world: World, role: str) -> list[str]:
-    """Everybody above a role, nearest first."""
+    """All superiors of a role, nearest first."""
     chain: list[str] = []
     current: str | None = role
     while current is not None and current not in chain[:-1]:
@@ -625,7 +627,7 @@ def above(world: World, role: str) -> list[str]:
 
 
 def command(world: World, subject: Subject, target: str, action: str) -> tuple[bool, set[str]]:
-    """Whether somebody may hand work to a role or escalate to it, and what is lacking."""
+    """Whether a subject may hand work to a role or escalate to it, and what it lacks."""
     if not crew(subject):
         names = ([subject["id"]] if subject["kind"] == "person" else []) + (
             ["user"] if subject["owner"] and subject["kind"] == "person" else []
@@ -664,7 +666,7 @@ def command(world: World, subject: Subject, target: str, action: str) -> tuple[b
 
 
 def matching_policies(world: World, subject: Subject, context: dict[str, Any]) -> list[dict[str, Any]]:
-    """The enabled policies about somebody in these circumstances."""
+    """The enabled policies about a subject in these circumstances."""
     return [
         policy
         for policy in world["policies"].values()
@@ -679,7 +681,7 @@ def matching_policies(world: World, subject: Subject, context: dict[str, Any]) -
 
 
 def meets(principal: dict[str, Any] | None, subject: Subject) -> bool:
-    """Whether somebody is whom a policy speaks of."""
+    """Whether a policy matches a subject."""
     if principal is None:
         return True
     person = subject["person"]
@@ -779,7 +781,7 @@ def is_about(world: World, policy: dict[str, Any], kind: str, stated: list[str])
 
 
 def is_unread(world: World, policy: dict[str, Any], request: Request, tool: dict[str, Any]) -> bool:
-    """Whether a policy about a part speaks of a request only because nobody can read all of it."""
+    """Whether a policy about a part applies to a request only because the request cannot be parsed completely."""
     permissions = policy.get("permissions", {})
     if permissions.get("input") and pass_tests(policy, request) is None:
         return True
@@ -842,7 +844,7 @@ SNAPSHOT = "now"
 
 
 def stored_for(world: World, request: Request, subject: Subject, what: str) -> list[dict[str, Any]]:
-    """Grants or restrictions of somebody that hold now."""
+    """The grants or restrictions of a subject that are in effect."""
     now = request["context"].get("now", 0.0)
     return [
         each

@@ -1,6 +1,6 @@
 """A naive interpreter of bills: tokens on ways, moved until nothing moves. It shares no code with the engine.
 
-It knows neither agents nor access: everybody may do everything. Conditions are pairs of an output and the wanted truth.
+It knows neither agents nor access: every agent may do everything. Conditions are pairs of an output and the wanted truth.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def truth(condition: tuple[str, bool] | None, outputs: dict[str, bool]) -> bool 
 
 
 def interpret(steps: list[Step], reports: dict[str, bool | None]) -> dict[str, set[str]]:
-    """Each step by how it stands. `reports` has the steps somebody says are completed, with their one output or None."""
+    """The status of each step. `reports` has the steps that are reported as completed, with their one output or None."""
     marks: dict[tuple[str, int], str] = {}
     status: dict[str, str] = {}
     outputs: dict[str, bool] = {}

@@ -101,7 +101,7 @@ def externals(organization: Doc) -> set[str]:
 
 
 def chain_of_command(organization: Doc, profiles: Mapping[str, Doc], role_id: str) -> list[str]:
-    """Everybody above a role, nearest first; a circle is followed until somebody comes again."""
+    """All superiors of a role, nearest first; a cycle is followed until a role is repeated."""
     chain: list[str] = []
     current = superior(organization, profiles, role_id)
     while current is not None:
@@ -125,7 +125,7 @@ AUTHORITY = {"specialist": 1, "executive": 2, "commander": 3}
 
 
 def held_tools(profile: Doc, declared: Collection[str]) -> list[str]:
-    """Tools in order of preference, without those at level `none` and those that nobody declares."""
+    """Tools in order of preference, without tools at level `none` and undeclared tools."""
     able = profile.get("capabilities", {})
     uses = [*able.get("tools_primary", []), *able.get("tools_secondary", [])]
     uses += [use["tool"] for use in able.get("tools", []) if use.get("level", "full") != "none"]

@@ -64,7 +64,7 @@ class Agents:
         assert history(store, "agent") == [("created", "worf")]
 
     def test_rank_and_trust_change(self, store: Store) -> None:
-        """The rest stays, and nobody who is not there is ranked."""
+        """Other values stay, and an unknown agent gets no rank."""
         store.agents.add("worf", org_id="shop", actor="a", rank="ensign")
         store.agents.set_rank("worf", "lieutenant", org_id="shop", actor="a")
         assert store.agents.set_trust("worf", 0.75, org_id="shop", actor="a") == AgentState(
@@ -119,7 +119,7 @@ class Grants:
         assert store.read_view("yard").results == {}
 
     def test_a_grant_sleeps_until_it_is_woken(self, store: Store, place: StoreLocation) -> None:
-        """Asleep it cannot be used, whoever still decides with an older view; falling asleep twice changes nothing."""
+        """A suspended grant cannot be used, even by a caller with an older view; suspending it twice changes nothing."""
         grant = store.grants.issue("role:co", ["tool:x"], issued_by="a", org_id="shop", uses=2)
         with opened(place) as other:
             assert other.read_view("shop").grants == {"role:co": (grant,)}
@@ -206,7 +206,7 @@ class Grants:
         assert history(store, "grant") == [("created", grant.grant_id), ("revoked", grant.grant_id)]
 
     def test_expiry_is_noted_once(self, store: Store, clock: Clock) -> None:
-        """From its second on it is over, whether or not anybody noted it."""
+        """It ends at its exact second, whether or not its end was recorded."""
         grant = store.grants.issue("agent:worf", ["tool:x"], issued_by="a", expires_at=clock.now + 10)
         assert store.grants.expire() == ()
         clock.now += 10
@@ -229,7 +229,7 @@ class Grants:
         assert findings(store) == []
 
     def test_one_use_goes_to_one_of_many(self, store: Store) -> None:
-        """Whoever commits first has it; all others are told."""
+        """The caller that commits first gets the last use; all others get an error."""
         grant = store.grants.issue("agent:worf", ["tool:x"], issued_by="a", uses=1)
         tickets = [store.audit.submit(decision(), uses=[grant.grant_id]) for _ in range(20)]
         outcomes = []
@@ -320,7 +320,7 @@ class Requests:
 
     @pytest.mark.parametrize(("kind", "seconds"), [("access", 86_400), ("command", 120), ("action", 3_600)])
     def test_silence_is_a_denial(self, store: Store, clock: Clock, kind, seconds) -> None:
-        """After its timer a request is expired, whether or not anybody noted it; noting it happens once."""
+        """A request expires at its time, whether or not that was recorded; it is recorded once."""
         request = store.requests.create("agent:worf", ["tool:x"], kind=kind)
         clock.now += seconds - 1
         assert store.requests.get(request.request_id).status == "pending"
@@ -471,7 +471,7 @@ class LocksAndTheRest:
         assert store.locks.acquire("shop", "press", "agent:a", only_free=True).token == 2
 
     def test_an_expired_lock_has_no_holder(self, store: Store, clock: Clock) -> None:
-        """It is not listed, and its token is stale, although nobody has taken the tool since."""
+        """The lock is not listed, and its token is stale, although no other caller has acquired the lock."""
         lock = store.locks.acquire("shop", "press", "agent:a", timeout=30)
         clock.now += 30
         assert store.locks.list() == ()
@@ -488,7 +488,7 @@ class LocksAndTheRest:
             store.locks.break_("shop", "press", actor="a")
 
     def test_only_the_lock_that_was_looked_at_is_broken(self, store: Store) -> None:
-        """Somebody else has taken the tool meanwhile, and whoever breaks it may have no right over them."""
+        """Another agent has acquired the lock, and the caller that breaks it could have no right over this agent."""
         first = store.locks.acquire("shop", "press", "agent:a")
         store.locks.release("shop", "press", "agent:a", first.token)
         store.locks.acquire("shop", "press", "agent:b")
@@ -683,7 +683,7 @@ class Views:
     def test_the_last_view_is_had_without_a_look(
         self, place: StoreLocation, store: Store, clock: Clock
     ) -> None:
-        """It stays what it was until somebody reads again."""
+        """The view stays the same until it is read again."""
         assert store.get_last_view() == StateView()
         store.agents.add("worf", org_id="shop", actor="a")
         assert store.get_last_view() == StateView()
@@ -725,7 +725,7 @@ class Audit:
             ask(after="nonsense")
 
     def test_rows_add_up(self, store: Store) -> None:
-        """Decisions by outcome, policies by what they did, senders nobody knows."""
+        """Decisions by outcome, policies by effect, and unknown senders."""
         unknown = {"relationship": "unknown", "channel": "slack", "sender": "u1", "subject": "person:unknown"}
         for entry in (
             decision(1, policies_matched=("owner", "quiet")),
@@ -885,7 +885,7 @@ class Audit:
             assert findings(store) == []
 
     def test_a_closed_store_says_so(self, place: StoreLocation) -> None:
-        """What was handed in before is written; afterwards nothing is taken, and nobody waits."""
+        """Submitted writes are completed; later ones are refused, and no caller waits."""
         store = opened(place)
         ticket = store.audit.defer(decision())
         store.close()

@@ -69,7 +69,7 @@ def claim_all(place: StoreLocation, number: int) -> list[int]:
 
 class ClaimsOfFiles:
     def test_files_are_claimed_by_one(self, store: Store, clock: Clock) -> None:
-        """Whoever claims what overlaps is refused, with the holder and the end; another organization has files of its own."""
+        """An overlapping claim is refused, with the holder and the end; another organization has its own files."""
         claim = claimed(
             store, "src/./search/", "docs/*.md", session="s-1", planner="agent:picard", reason="search"
         )
@@ -128,7 +128,7 @@ class ClaimsOfFiles:
         refused_claim(store, "src/a.py")
 
     def test_a_claim_is_released_once(self, store: Store) -> None:
-        """By whoever holds it; then the files are free and the token is stale."""
+        """Only the holder can release it; then the files are free and the token is stale."""
         claim = claimed(store, "src")
         for token, holder in ((1, "agent:data"), (2, "agent:worf")):
             with pytest.raises(Conflict) as refused:
@@ -140,7 +140,9 @@ class ClaimsOfFiles:
         assert claimed(store, "src", holder="agent:data").token == 2
 
     def test_a_claim_is_handed_over(self, store: Store, clock: Clock) -> None:
-        """The new holder has a new token until the same end, and the old one has nothing; nobody gets in between."""
+        """The new holder gets a new token until the same end, and the old holder has nothing; no other worker can claim
+        in between.
+        """
         claim = claimed(store, "src", session="s-1", planner="agent:picard")
         clock.now += 10
         new = store.claims.transfer("shop", 1, "agent:worf", "agent:data", session="s-2")

@@ -1,4 +1,4 @@
-"""The connections of a store: whoever opens a store and closes it leaves none open."""
+"""The connections of a store: opening and closing a store leaves no connection open."""
 
 from __future__ import annotations
 

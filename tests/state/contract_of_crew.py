@@ -58,7 +58,7 @@ class CrewRecords:
         assert sorted(audited(store, "status")) == [("alert", "GREEN"), ("alert", "RED"), ("watch", "beta")]
 
     def test_commissioning_again_changes_nothing(self, store: Store) -> None:
-        """Whoever has something already keeps it, with its history; a second role adds what it needs."""
+        """An agent keeps what it already has, with its history; a second role adds what it needs."""
         (first,) = commission(store, draft("worf", "hand", "maps", "helm"))
         assert (first.added, first.born, first.assigned, first.skills) == (True, True, True, ("maps", "helm"))
         store.skills.assess("worf", HELM, 4, org_id="shop", actor="a")

@@ -119,7 +119,7 @@ class HandoffsOnce:
         assert running() == []
 
     def test_a_brief_and_a_session_are_used_once(self, store: Store, clock: Clock) -> None:
-        """Unless the work was given up: then the brief may be handed to somebody else."""
+        """The exception is work that was given up: then the brief may be handed to another worker."""
         hand_down(store, 1, "a.py")
         before = everything(store)
         assert refused(lambda: hand_down(store, 1, "b.py", session="s-2")) == "HANDOFF_DUPLICATE"

@@ -94,7 +94,7 @@ class Skills:
         assert store.skills.exercise("worf", MAPS, org_id="shop", actor="a").proficiency == 5
 
     def test_what_is_no_skill_or_level_is_refused(self, store: Store) -> None:
-        """And nobody practices a skill they do not have."""
+        """An agent cannot practice a skill that it does not have."""
         for level in (0, 8):
             with pytest.raises(Refused, match="out of range"):
                 acquire(store, MAPS, level)
@@ -255,7 +255,7 @@ class Evidence:
     def test_an_invalid_result_stays_and_says_why(
         self, store: Store, place: StoreLocation, clock: Clock
     ) -> None:
-        """In its place, also for whoever read it before; once, with a reason, and in its own organization."""
+        """The result is invalidated in its organization, once and with a reason, also in views that were read before."""
         with opened(place, clock) as other:
             first, second = (
                 store.results.record("worf", "helm", score=score, passed=True, org_id="shop", actor="a")

@@ -40,7 +40,7 @@ _servers: dict[Path, subprocess.Popen[bytes]] = {}
 
 @contextlib.contextmanager
 def running(binaries: Path) -> Iterator[str]:
-    """A server of our own, as a URL with `%s` for the database; it refuses to be run by root, so nobody runs it."""
+    """A PostgreSQL server for the tests, as a URL with `%s` for the database. It refuses to run as root, so `nobody` runs it."""
     # A socket's path must be short.
     folder = Path(tempfile.mkdtemp(prefix=POSTGRESQL, dir=find_memory_folder() or "/tmp"))
     if user := _user():
@@ -144,7 +144,7 @@ def _end(folder: Path) -> None:
 
 @contextlib.contextmanager
 def stopped(url: str) -> Iterator[None]:
-    """The server does nothing at all for a while: its sockets stay open, and nobody answers at them."""
+    """The server does not respond for a while: its sockets stay open, and no answer comes."""
     postmaster = int((Path(url.rpartition("host=")[2]) / "data" / "postmaster.pid").read_text().split()[0])
     children = Path(f"/proc/{postmaster}/task/{postmaster}/children")
     os.kill(postmaster, signal.SIGSTOP)  # first, so that no more children come

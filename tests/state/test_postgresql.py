@@ -94,7 +94,9 @@ def test_a_backup_is_left_to_the_tools_of_the_server(place: StoreLocation, tmp_p
 
 
 def test_a_database_is_restored_with_its_own_tools(place: StoreLocation, tmp_path: Path) -> None:
-    """By the commands that the page about stores shows. The audit tells what is missing until somebody accepts it."""
+    """A backup and restore with the commands of the page about stores. The audit reports missing rows until an operator
+    accepts the finding.
+    """
     binaries = find_binaries()
     url = place.url.replace("+psycopg", "")
     dump = str(tmp_path / "backup.dump")

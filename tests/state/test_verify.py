@@ -1,4 +1,4 @@
-"""`audit verify` on stores that somebody else has written to."""
+"""`audit verify` on stores that another program has written to."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_what_was_not_touched_is_whole(place: StoreLocation) -> None:
 def test_every_change_is_found_and_named(
     place: StoreLocation, statements: list[str], expected: list[Finding]
 ) -> None:
-    """At once, and also after somebody has gone on writing: the next writer does not cover it up."""
+    """The change is found at once, and after another writer has continued: the next writer does not hide it."""
     tamper(place, *statements)
     assert problems(place) == expected
     with opened(place) as store:
@@ -149,7 +149,7 @@ def test_a_value_that_cannot_be_read_is_told(place: StoreLocation, tmp_path: Pat
 
 
 def test_a_chain_written_anew_does_not_match_its_signed_head(place: StoreLocation) -> None:
-    """Whoever computes all digests again still lacks the key."""
+    """An attacker who computes all digests again still lacks the key."""
     connection = sqlite3.connect(place.path)
     rows = connection.execute("SELECT writer, stream, sequence, body FROM audit ORDER BY sequence").fetchall()
     previous = "0" * 64
@@ -212,7 +212,7 @@ def test_another_key_proves_nothing(place: StoreLocation) -> None:
 
 
 def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: StoreLocation, tmp_path: Path) -> None:
-    """Somebody cuts the end off and puts an old checkpoint back: a copy of the newer one knows better."""
+    """An attacker removes the end and restores an old checkpoint: a copy of the newer one shows it."""
     old = head_of(place).read_bytes()
     with opened(place) as store:
         store.audit.write(AuditEntry("decision", 11.0, "deny"))

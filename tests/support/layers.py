@@ -82,7 +82,7 @@ def players_of(situation: Situation) -> dict[str, Player]:
 
 
 def rude(word: str, value: object = True) -> Player:
-    """A layer that asks nobody: it warns, and says so afterwards with this word."""
+    """A layer that makes no claim: it warns, and reports it afterwards with this word."""
 
     def play(store: Store) -> str:
         store.setdefault(signals.KEY, {})["rude"] = {word: value}

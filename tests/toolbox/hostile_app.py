@@ -137,7 +137,7 @@ async def start(send: Send, status: int, kind: str, *headers: tuple[bytes, bytes
 
 
 async def pour(send: Send, chunk: bytes) -> None:
-    """The same without end, until nobody reads it."""
+    """The same without end, until no client reads it."""
     for _ in range(100_000):
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await anyio.sleep(0)

@@ -44,7 +44,7 @@ def silent() -> Iterator[str]:
 
 
 def nobody() -> str:
-    """An address on which nobody listens."""
+    """An address without a server."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     return f"http://127.0.0.1:{port}"

@@ -64,7 +64,7 @@ def opened_at(folder: Path, store: Store) -> tuple[Kernel, Toolbox]:
 
 
 def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str, store: Store) -> None:
-    """Files are added, no code: then everything the role is to do works, with its reasons, and nobody else does it."""
+    """After files are added, without code, all duties of the role work, with reasons, and no other role performs them."""
     folder = tmp_path / "vessel"
     shutil.copytree(FILES / "before", folder)
     kernel, toolbox = opened_at(folder, store)

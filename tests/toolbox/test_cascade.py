@@ -127,14 +127,14 @@ def test_what_may_have_happened_is_not_done_again(kernel: Kernel) -> None:
 
 
 def test_an_alternative_without_such_an_action_is_passed_over(tmp_path: Path) -> None:
-    """Nobody guesses which of several actions is meant."""
+    """If a tool has several actions, no action is guessed."""
     tools = TOOLS.replace("falls_back_to: [ask_around, peek]", "falls_back_to: [files]")
     result = asked(organization(tmp_path, tools=tools), "agent:ann", "look", look=DOWN, files=PythonFunction({"read": works}))  # fmt: skip
     assert brief(result)[1] == ("alternative", "tool:files", "skipped", "NO_SUCH_ACTION")
 
 
 def test_a_tool_nothing_serves_is_unavailable(kernel: Kernel) -> None:
-    """Declared and not wired; but a denial comes first, so that nobody learns what is wired."""
+    """The tool is declared and has no adapter; but a denial comes first, so a caller does not learn which tools have one."""
     result = asked(kernel, "agent:ann", "look", fallback=False)
     assert (result.outcome, result.code, result.error) == (
         "unavailable", "NOTHING_SERVES", "nothing serves `look` here",
@@ -225,7 +225,7 @@ def test_then_each_superior_is_asked_nearest_first(kernel: Kernel) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("strict", [False, True])
 def test_no_run_keeps_an_agent_from_its_superiors(run: Any, strict: bool, tmp_path: Path) -> None:
-    """Whoever triggered it, however little was passed on and however deep it is."""
+    """The permissions of the principal limit the run, however little was passed on and however deep it is."""
     kernel = organization(tmp_path, org=f"{ORG}limits: {{delegation: strict}}\n" if strict else ORG)
     handover = Handover(reason=_no_idea, ask=lambda superior, gap: f"{superior} knows")
     box = toolbox(kernel, vault=PythonFunction(works), handover=handover)
@@ -235,7 +235,7 @@ def test_no_run_keeps_an_agent_from_its_superiors(run: Any, strict: bool, tmp_pa
 
 
 def test_what_a_superior_may_do_itself_is_asked_in_the_same_run(kernel: Kernel) -> None:
-    """Whoever triggered the run bounds it too; what was passed on to the subject does not."""
+    """The subject that triggered the run limits it; the resources passed to the subject do not widen it."""
     handover = Handover(reason=_no_idea, ask=_no_idea)
     box = toolbox(kernel, vault=PythonFunction(works), handover=handover)
     for run, able in (
@@ -249,7 +249,7 @@ def test_what_a_superior_may_do_itself_is_asked_in_the_same_run(kernel: Kernel) 
 
 
 def test_a_suspension_in_the_run_ends_the_cascade(kernel: Kernel, tmp_path: Path) -> None:
-    """No other tool is tried and nobody is asked."""
+    """No other tool is tried and no other agent is asked."""
     with opened(sqlite_at(tmp_path)) as store:
         store.agents.add("lea", org_id="post", actor="person:user", lifecycle="suspended")
         box = toolbox(kernel, store, look=PythonFunction(works), handover=Handover(reason=_no_idea))
@@ -294,7 +294,7 @@ def test_at_last_the_top_is_told(kernel: Kernel, tmp_path: Path) -> None:
 
 
 def test_a_report_without_a_receiver_is_stated(kernel: Kernel) -> None:
-    """Then nobody knows, and the result says so."""
+    """Then no superior learns of it, and the result says so."""
     result = asked(kernel, "agent:ann", "look", look=DOWN, handover=Handover(reason=_no_idea, report=_breaks))
     assert (result.outcome, brief(result)[-1]) == (
         "unavailable", ("top", "person:user", "failed", "NOT_ASKED"),
@@ -302,7 +302,7 @@ def test_a_report_without_a_receiver_is_stated(kernel: Kernel) -> None:
 
 
 def test_a_role_at_the_top_reports_to_the_user(kernel: Kernel) -> None:
-    """There is nobody above it to ask."""
+    """The role has no superior to ask."""
     told: list[str] = []
     handover = Handover(reason=_no_idea, ask=_breaks, report=lambda top, gap: told.append(top))
     result = asked(kernel, "role:chief", "look", look=DOWN, handover=handover)
@@ -313,7 +313,7 @@ def test_a_role_at_the_top_reports_to_the_user(kernel: Kernel) -> None:
 
 
 def test_an_approval_that_is_missing_is_waited_for(tmp_path: Path) -> None:
-    """Nobody goes round it by another tool."""
+    """No other tool bypasses the denial."""
     kernel = organization(tmp_path)
     (tmp_path / "post" / "policies.yaml").write_text(
         "_schema: orgkernel:access_policies\npolicies:\n  look_asks:\n    match: {principal: {role: worker}}\n"

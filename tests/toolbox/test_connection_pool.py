@@ -189,7 +189,7 @@ def test_an_answer_that_breaks_off_fails_its_own_request(pieces: list[bytes], sa
 
 
 def test_a_stream_is_left_when_enough_has_come() -> None:
-    """The server sees that nobody reads on; if it was the end anyway, the connection is kept."""
+    """The server sees that the client stopped reading; if the answer was complete anyway, the connection is kept."""
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
     async def test(connections: ConnectionPool, server: Server) -> None:
@@ -245,7 +245,7 @@ def test_what_an_answer_raises_ends_its_request() -> None:
 
 
 def test_a_connection_that_the_server_closed_is_not_used() -> None:
-    """A request on it would be lost without anybody knowing whether it arrived."""
+    """A request on it would be lost, and it would be unknown whether it arrived."""
 
     async def test(connections: ConnectionPool, server: Server) -> None:
         for _ in range(3):
@@ -311,7 +311,7 @@ def test_a_server_with_a_certificate_is_asked_over_tls(tmp_path: Path) -> None:
 
 
 def test_nothing_is_sent_after_the_end() -> None:
-    """Not even by whoever waits for a connection."""
+    """Not even a caller that waits for a connection can use it."""
 
     async def test(connections: ConnectionPool, server: Server) -> None:
         waiting = asyncio.create_task(ask(connections))
@@ -325,7 +325,7 @@ def test_nothing_is_sent_after_the_end() -> None:
 
 
 def test_an_address_without_a_server_is_unreachable() -> None:
-    """Nor where somebody does not show a certificate."""
+    """An address is also unreachable if its server shows no certificate."""
 
     async def test(connections: ConnectionPool, server: Server) -> None:
         with pytest.raises(NotReached):

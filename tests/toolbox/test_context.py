@@ -220,7 +220,7 @@ def test_many_agents_call_at_once(kernel: Kernel, store: Store) -> None:
 
 
 def test_only_agents_and_roles_have_tools(kernel: Kernel) -> None:
-    """Others are asked for by whom they trigger; an organization nobody serves has none."""
+    """A person cannot use the toolbox, an unknown organization is an error, and an undeclared agent has no tools."""
     with pytest.raises(UsageError, match="neither an agent nor a role"):
         toolbox(kernel).context("post", "person:user")
     with pytest.raises(UnknownOrganization):

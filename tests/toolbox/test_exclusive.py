@@ -150,7 +150,7 @@ def test_two_agents_never_press_at_once(kernel: Kernel, store: Store) -> None:
 
 
 def test_what_goes_on_running_keeps_the_lock(kernel: Kernel, store: Store) -> None:
-    """A function that was given up still presses; nobody else may, until it ends."""
+    """A function that was given up still runs, so no other caller may use the tool until it ends."""
     free = threading.Event()
     box = toolbox(kernel, store, press=PythonFunction(lambda: free.wait(PATIENCE)))
     result = box.context("post", "agent:ann").invoke_blocking("press", timeout=1.0, fallback=False)
@@ -162,7 +162,7 @@ def test_what_goes_on_running_keeps_the_lock(kernel: Kernel, store: Store) -> No
 
 
 def test_a_lock_that_is_lost_while_the_tool_runs_is_said(kernel: Kernel, store: Store) -> None:
-    """Broken or timed out: somebody else may have had the tool at the same time."""
+    """The lock was broken or timed out, so another caller could have used the tool at the same time."""
 
     def broken() -> str:
         store.locks.break_("post", "press", actor="person:user")
@@ -238,7 +238,7 @@ def test_who_leaves_while_waiting_for_the_lock_keeps_none(
 def test_a_lock_that_could_not_be_given_back_is_given_back_later(
     kernel: Kernel, tmp_path: Path, clock: Clock
 ) -> None:
-    """The store failed when the call ended. The next call of anybody gives it back first."""
+    """The store failed when the call ended. The next call of any caller releases the lock first."""
     file = tmp_path / "state.db"
     holders: list[sqlite3.Connection] = []
 

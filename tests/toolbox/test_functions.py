@@ -194,7 +194,7 @@ def test_an_action_runs_under_its_own_name_only(kernel: Kernel) -> None:
 
 
 def test_a_tool_with_several_actions_needs_one_named(kernel: Kernel) -> None:
-    """Nobody guesses what is to be done."""
+    """The action is never guessed."""
     context = toolbox(kernel, files=PythonFunction({"read": lambda: "text"})).context("post", "agent:ann")
     result = context.invoke_blocking("files")
     assert (result.outcome, result.code) == ("failed", "ACTION_NEEDED")

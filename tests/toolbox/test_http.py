@@ -193,7 +193,7 @@ def test_an_unreachable_server_is_a_result(kernel: Kernel) -> None:
 
 
 def test_a_server_that_does_not_answer_is_a_result(kernel: Kernel, url: str) -> None:
-    """Neither one that is silent nor one that is slow holds anybody up."""
+    """Neither a silent nor a slow server delays other callers."""
     with silent() as nowhere:
         for where in (nowhere, url):
             context = ann(kernel, HttpApi(where, "GET /answer/slow"), tool="look")
@@ -212,7 +212,7 @@ def test_credentials_are_sent_and_never_shown(kernel: Kernel, url: str) -> None:
 
 
 def test_a_missing_credential_is_a_result(kernel: Kernel, url: str) -> None:
-    """Where the subject may not have it, and where nobody has it."""
+    """The tool is unavailable if the subject may not use its credential, or if no subject may."""
     api = HttpApi(url, ROUTES, credential_headers={"authorization": ("mailbox", "")})
     box = toolbox(kernel, mail=api, credentials={"mailbox": SECRET}.get)
     for context in (box.context("post", "role:guest"), ann(kernel, api)):

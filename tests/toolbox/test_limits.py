@@ -118,7 +118,7 @@ limits:
 
 
 def test_the_cost_of_each_call_is_charged_exactly(tmp_path: Path) -> None:
-    """Ten calls of 0.1 fit into 1, and the eleventh does not, whoever asks at the same time; the list shows the sum."""
+    """Ten calls of 0.1 fit into 1, and the eleventh does not, also with simultaneous callers; the list shows the sum."""
     organization(tmp_path)
     (file,) = list(tmp_path.rglob("org.yaml"))
     (file.parent / "limits.yaml").write_text(BUDGET)

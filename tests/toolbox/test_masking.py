@@ -45,7 +45,7 @@ class Mail(BaseModel):
 
 
 class Opaque:
-    """Something nobody can look into."""
+    """A value that cannot be inspected."""
 
     def __init__(self) -> None:
         self.key = SECRET

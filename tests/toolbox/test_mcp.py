@@ -130,7 +130,7 @@ def test_a_command_that_is_no_server_is_unavailable(kernel: Kernel, where: Any) 
 
 
 def test_an_address_that_is_no_server_is_unavailable(kernel: Kernel, url: str) -> None:
-    """Nobody there, or something else."""
+    """There is no server at the address, or a server of another kind."""
     for where in (f"{nobody()}/mcp", url.replace("/mcp", "/other")):
         result = ann(kernel, McpServer(where)).invoke_blocking("look", {"where": "x"}, fallback=False)
         assert (result.outcome, result.code) == ("unavailable", "TOOL_UNAVAILABLE"), result

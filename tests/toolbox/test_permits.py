@@ -1,4 +1,4 @@
-"""A permit is good once, for one call, for a few seconds, and cannot be made by anybody but the decider."""
+"""A permit is valid once, for one call, for a few seconds, and only the decider can create one."""
 
 from __future__ import annotations
 
@@ -96,7 +96,9 @@ def test_a_permit_lets_one_call_through(permits: Permits, mail: Adapter, mails: 
 
 
 def test_no_permit_is_made_where_the_decision_is_no(permits: Permits) -> None:
-    """For a level the role does not have, for nobody, and for an input the schema refuses."""
+    """No permit is created for a level that the role does not have, without a subject, or for an input that the schema
+    refuses.
+    """
     for subject, action, tool_input in (
         ("agent:ann", "delete", INPUT), ("agent:nobody", "read", INPUT), ("agent:ann", "read", b'{"id": 1}'),
     ):  # fmt: skip
@@ -151,7 +153,7 @@ def test_a_permit_is_for_one_subject_in_one_organization(
 
 
 def test_a_permit_of_another_kernel_is_none(kernel: Kernel, mail: Adapter, mails: Mails) -> None:
-    """Somebody's own organization, in which everything is allowed, permits nothing here."""
+    """A permit of another organization, in which everything is allowed, permits nothing here."""
     with pytest.raises(PermitRefused):
         run(mail, permitted(Permits(kernel)))
     assert mails.done == []
@@ -186,7 +188,7 @@ class Child(Permit):
 
 
 def test_a_forged_permit_is_none(permits: Permits, mail: Adapter, mails: Mails) -> None:
-    """Neither one somebody makes, nor one that claims to be a real one."""
+    """Objects that look like a permit are refused, and so is the id of a real permit."""
     real = permitted(permits)
     forged = [
         Permit(), Child(), object.__new__(Permit), LooksTheSame(hash(real)), LooksTheSame(id(real)), id(real), None,
@@ -226,7 +228,7 @@ def test_a_permit_is_not_good_in_another_process(permits: Permits, mail: Adapter
 
 
 def test_two_calls_at_once_with_one_permit_are_one_call(permits: Permits, mails: Mails) -> None:
-    """Whoever comes first; thirty-two threads, fifty times."""
+    """The first of thirty-two threads uses the permit, fifty times."""
     tool = adapter(permits, "mail", PythonFunction(mails))
     for number in range(50):
         permit, gate, refused = permitted(permits), threading.Barrier(32), []
@@ -316,7 +318,7 @@ def test_a_grant_of_one_use_is_one_permit_of_a_thousand_in_processes(kernel: Ker
 
 
 def test_what_expired_is_forgotten(permits: Permits, clock: Time) -> None:
-    """Permits nobody used do not pile up."""
+    """Unused permits do not accumulate."""
     for _ in range(100):
         permitted(permits)
         clock.now += 1

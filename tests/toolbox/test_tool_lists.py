@@ -1,4 +1,4 @@
-"""Servers are asked for their tools only when somebody says so, within a time, and what they answer is data."""
+"""Servers are asked for their tools only on request and within a time limit, and their answers are treated as data."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_what_a_server_asks_is_refused(server: McpServer) -> None:
 
 
 def test_a_list_is_kept_until_the_server_says_that_it_changed(server: McpServer) -> None:
-    """Then it is asked for again, and whoever wants to know is told once."""
+    """The list is requested again, and subscribers are informed once."""
     changed: list[str] = []
 
     async def test(upstream: Upstream) -> None:
@@ -381,7 +381,7 @@ def test_a_wrong_answer_is_an_error_in_clean_words(how: str, name: str, kind: st
 
 
 def test_each_question_of_a_server_gets_a_refusal() -> None:
-    """Sampling, elicitation, roots, and what nobody knows."""
+    """Requests for sampling, elicitation and roots, and unknown ones."""
 
     async def test(upstream: Upstream) -> None:
         assert json.loads(text(await upstream.call("ask", {}))) == [[f"s{each}", True] for each in range(4)]

@@ -120,7 +120,7 @@ def test_an_empty_baseline_allows_nothing():
 
 
 def test_of_findings_that_look_the_same_the_later_ones_are_new():
-    """Nobody can know which one was added, so it is the last."""
+    """It is unknown which finding was added, so the last one is reported."""
     first, second = a_finding(line=3), a_finding(line=8)
     assert compare(build_baseline([first], str), [first, second], str).new == (second,)
 

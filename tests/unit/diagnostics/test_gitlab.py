@@ -13,7 +13,7 @@ from tests.support.findings import TOKEN, a_finding, several
 
 @given(several)
 def test_every_finding_is_a_whole_entry(found):
-    """All fields GitLab requires, a severity it knows, a fingerprint nobody else has."""
+    """All fields that GitLab requires, a severity that it knows, and a unique fingerprint."""
     report = json.loads(render_gitlab(found))
     assert len(report) == len(found)
     assert len({entry["fingerprint"] for entry in report}) == len(found)

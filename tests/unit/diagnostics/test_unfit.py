@@ -1,4 +1,4 @@
-"""What msgspec says of a value that does not fit, in the words of whoever wrote the value."""
+"""The messages of msgspec about invalid values, in the words of the author of the value."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def list_lines(comparison: OrganizationComparison) -> list[str]:
 
 @pytest.mark.parametrize(("file", "route", "value", "lines"), LINES, ids=[f"{'.'.join(each[1])}-{number}" for number, each in enumerate(LINES)])  # fmt: skip
 def test_an_edit_tells_what_it_does(file: str, route: tuple[str, ...], value: Any, lines: list[str]) -> None:
-    """The lines of one edit: everybody who is affected, once, with the right sign."""
+    """The lines of one edit: each affected subject once, with the right sign."""
     told = list_lines(compare((file, route, value)))
     assert [line for line in lines if line not in told] == []
     assert [line for line in told if line not in lines and not line.startswith("~")] == []

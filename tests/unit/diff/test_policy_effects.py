@@ -131,7 +131,7 @@ def allow(principal: dict[str, Any] | None = None, tools: Any = "*", **more: Any
 def test_the_direction_of_a_change(
     tmp_path: Path, before: dict[str, Any], after: dict[str, Any], expected: str
 ) -> None:
-    """Where one side covers the other it is certain; anything else may let somebody do more. Turned round, the inverse."""
+    """If one side covers the other, the result is certain; otherwise some subject could gain. The reverse is the inverse."""
     changes, *_ = effects(tmp_path, {"p": before}, {"p": after})
     about = [each for each in changes if each.path[0] == "policies"]
     assert sorted(each.classification for each in about) == sorted(expected.split())
@@ -201,7 +201,7 @@ def test_no_subject_gains_without_a_flag(
     after: dict[str, Any],
     other: dict[str, Any],
 ) -> None:
-    """Decided for everybody in every circumstance the policies speak of: who may do more is in a change that says so."""
+    """Decided for every subject in every circumstance of the policies: a gain is always in a change that reports it."""
     policies = {"p": before, "q": other}, {"p": after, "q": other}
     hold_flagged(effects(tmp_path_factory.mktemp("tree"), *policies))
 
@@ -224,13 +224,13 @@ def test_no_subject_gains_by_the_directory_without_a_flag(
     people: tuple[dict[str, Any], dict[str, Any]],
     policies: list[dict[str, Any]],
 ) -> None:
-    """Whoever is given a relationship, a tag or an identity, is added, or becomes a stranger again."""
+    """Persons get a relationship, a tag or an identity, are added, or become unknown again."""
     there = {f"p{number}": each for number, each in enumerate(policies)}
     hold_flagged(effects(tmp_path_factory.mktemp("people"), there, there, *people))
 
 
 def hold_flagged(found: tuple[Any, ...]) -> None:
-    """Nobody may do more without a change that is flagged."""
+    """No subject gains without a flagged change."""
     changes, old, new = found
     for subject, tool, channel, peer in product(SUBJECTS, ("lamp", "lock"), CHANNELS, PEERS):
         context = AccessContext(now=1.0, channel=channel, peer_kind=peer)  # type: ignore[arg-type]
@@ -374,7 +374,7 @@ def test_a_policy_that_silences_a_fallback_does_what_the_fallback_did(
     ],
 )
 def test_a_policy_that_bounds_nothing_is_neutral(tmp_path: Path, policy: dict[str, Any]) -> None:
-    """A ceiling that leaves everything, or a list without an entry: nobody can do less."""
+    """A ceiling that allows everything, or a list without an entry, takes no permission from a subject."""
     changes, before, after = effects(tmp_path, {}, {"x": policy})
     assert {each.classification for each in changes if each.subject == "policy:x"} == {"neutral"}
     for subject in SUBJECTS:

@@ -32,7 +32,7 @@ def domains(*ids: str, more: str = "") -> str:
 
 
 def assembled(folder: Path, files: Mapping[str, str]) -> Assembly:
-    """The organizations of some files; those below `shared/` are the catalogs everybody sees."""
+    """The organizations of some files; those below `shared/` are the shared catalogs."""
     write_tree(folder, files)
     (folder / SHARED).mkdir(exist_ok=True)
     return assemble(read_tree([Root(str(folder / SHARED), SHARED, shared=True), Root(str(folder), "")]))
@@ -244,7 +244,7 @@ def test_catalogs_without_an_organization(tmp_path: Path) -> None:
 
 
 def test_what_could_not_be_read(tmp_path: Path) -> None:
-    """Ids a broken file seems to declare are excused; it is missed by those who include them, and by nobody else."""
+    """Ids that a broken file seems to declare are excused; only the organizations that include them miss them."""
     files = {
         "a.yaml": org("a", "{co: {}, xo: {}}"),
         "b.yaml": org("b", "{co: {}}"),

@@ -28,7 +28,7 @@ def word(view: OrgView, key: str) -> str:
 
 
 def fresh_view() -> OrgIndex:
-    """A view that nobody else holds."""
+    """A view without other references."""
     organization = read(TEMPLATES / "blank").organizations["blank"]
     return OrgIndex(organization.records, organization.columns)
 

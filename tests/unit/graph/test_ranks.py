@@ -54,7 +54,7 @@ def test_a_tool_without_a_matrix_has_no_rank_ceiling(tmp_path: Path) -> None:
 def test_what_decides(
     tmp_path: Path, tool: str, org: str, levels: dict[str, Any], statement: str, place: str
 ) -> None:
-    """The tool's own word before the organization's; a name that nothing declares leaves nobody access."""
+    """The matrix of the tool comes before that of the organization; an undeclared name leaves no access."""
     row = records_of(tmp_path, tool, org).get_rank_row("t")
     assert row is not None
     assert (dict(row.levels), row.statement) == (levels, statement)

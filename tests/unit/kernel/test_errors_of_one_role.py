@@ -57,7 +57,7 @@ def test_an_unknown_name_that_may_take_something_away_refuses_the_organization(t
 
 
 def test_a_new_version_with_such_an_error_answers(tmp_path: Path) -> None:
-    """What another file takes away holds, although somebody misspelled a name in a role."""
+    """A restriction in another file applies even if a role has a misspelled name."""
     shop = write_tree(tmp_path / "shop", SHOP)
     kernel = Kernel.open(shop)
     write_tree(

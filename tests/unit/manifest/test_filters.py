@@ -56,7 +56,7 @@ def test_dispatch_and_manifest_say_the_same(shipped: Kernel, org: str) -> None:
 
 @pytest.mark.parametrize("org", ORGS)
 def test_chain_of_command_agrees_upwards_and_downwards(shipped: Kernel, org: str) -> None:
-    """Whoever is above me has me below, and whom I may hand work to gets work from me."""
+    """Superiors and subordinates are inverse, and so are the targets and the sources of hand-offs."""
     roles = {role.role_id: role for role in shipped.crew(org).roles}
     for role_id, role in roles.items():
         for below in role.subordinates:

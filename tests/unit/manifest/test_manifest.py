@@ -125,7 +125,9 @@ tools:
 
 
 def test_essential_tools_are_there_without_being_listed(whole: Kernel) -> None:
-    """For everybody, for those who delegate, for those with a certain tool; one that is listed is not repeated."""
+    """Tools essential for all roles, for roles that delegate, and for roles with a certain tool; a listed tool is not
+    repeated.
+    """
     assert ids(whole.manifest("whole", "maker").essential_tools)[:2] == ["bell", "guard"]
     chief = whole.manifest("whole", "chief")
     assert ids(chief.tools) == ["bell"]

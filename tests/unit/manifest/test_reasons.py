@@ -152,7 +152,7 @@ def test_what_the_organization_overrides_is_shown_with_its_line(whole: Kernel) -
 
 
 def test_a_domain_without_a_role_has_a_reason(tmp_path: Path) -> None:
-    """One that no catalog declares, in an organization that is not served for it: whoever lists it says why."""
+    """If a domain is undeclared or has no role that takes it, the reason is the role that lists it."""
     text = EVERYTHING["roles/maker.yaml"].replace("    - build\n", "    - build\n    - biuld\n    - coding\n")
     kernel = Kernel.open(write_tree(tmp_path, EVERYTHING | {"roles/maker.yaml": text}))
     latest = kernel.latest("whole")

@@ -45,7 +45,7 @@ def shown(kernel: Kernel) -> dict[str, Any]:
 
 
 def test_a_manifest_follows_claims_to_their_ends(kernel: Kernel, store: Store, clock: Clock) -> None:
-    """Those of the agents in the role, until they are released or run out; nobody else's."""
+    """The claims of the agents in the role, until they are released or expire, and no others."""
     assert shown(kernel)["claims"] == []
     store.claims.claim("household", "agent:clerk", ["plants.yaml"], seconds=60)
     store.claims.claim("household", "agent:clerk", ["docs/"], seconds=600)

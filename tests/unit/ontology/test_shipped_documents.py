@@ -365,7 +365,7 @@ def test_a_tool_requires_as_much_as_it_can_do():
 
 
 def test_essential_tools_are_the_three_a_host_cannot_do_without():
-    """Answering is essential to all, typing to whoever has a terminal, delegating to whoever commands."""
+    """Answering is essential for all roles, typing for roles with a terminal, delegating for roles with subordinates."""
     assert {tool_id: tool.essential for tool_id, tool in tools().tools.items() if tool.essential} == {
         "response": True,
         "input": EssentialFor(with_tools=("code_execution_tool",)),

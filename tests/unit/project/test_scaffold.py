@@ -16,7 +16,7 @@ from tests.support.trees import TEMPLATES
 
 
 def test_every_folder_of_templates_is_a_template() -> None:
-    """A template that is added is offered without anybody listing it."""
+    """An added template is offered without a list to edit."""
     assert set(list_templates()) == {path.name for path in TEMPLATES.iterdir() if path.is_dir()}
 
 
@@ -29,7 +29,7 @@ def test_every_folder_of_templates_is_a_template() -> None:
 def test_a_role_can_be_added_to_a_copy_of_every_template(
     tmp_path: Path, template: str, role_type: str
 ) -> None:
-    """The role's superior is the root, and where there is a crew nobody fills it yet; nothing else is to be said."""
+    """The role's superior is the root; with a crew, the only other finding is that no agent fills the role yet."""
     copy_template(template, str(tmp_path / "mine"))
     kernel = Kernel.open(tmp_path / "mine")
     added = add_role(kernel.latest(template), "reviewer", role_type, None)

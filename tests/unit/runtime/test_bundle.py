@@ -161,7 +161,7 @@ def test_what_json_cannot_hold_is_refused() -> None:
     ],
 )
 def test_a_choice_says_why(word: str, domain: str | None, reason: str) -> None:
-    """The domain the word means, and who takes it, or why nobody does."""
+    """The domain that the word means, and the role that takes it or the reason why none does."""
     choice = find_role(read_bundle(BUNDLE), word)
     assert (choice.domain, choice.reason) == (domain, reason)
     assert (choice.role is not None) == reason.endswith("takes domain `codegen`")

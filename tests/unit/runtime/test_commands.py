@@ -43,7 +43,7 @@ FREE = [
 
 @pytest.mark.parametrize("command", BEGINNING)
 def test_what_may_begin_so_is_found(command: str) -> None:
-    """Wherever in the command, however it is written, and also where nobody can tell."""
+    """The words match anywhere in the command, in any spelling, and also if the command cannot be parsed."""
     assert may_begin(command, "rm")
 
 

@@ -1,4 +1,4 @@
-"""Ed25519 keys and signatures that a library accepts and that name nobody."""
+"""Ed25519 keys and signatures that a library accepts although they identify no signer."""
 
 from __future__ import annotations
 

@@ -84,13 +84,13 @@ def test_the_size_is_bounded():
     "data", [None, [], {}, {"_schema": "other"}, {"_schema": "orgkernel:effect", "_version": 9}]
 )
 def test_what_is_no_record_is_an_error(data):
-    """So that nobody overwrites it."""
+    """Then no process overwrites the file."""
     with pytest.raises(ValueError, match=r"record of effects|another version"):
         read_effect(data)
 
 
 def test_odd_values_in_a_record_count_as_nothing():
-    """Somebody may have edited the file."""
+    """A person could have edited the file."""
     odd = {
         "prompts": -3,
         "characters_spared": "many",

@@ -98,7 +98,7 @@ def test_requests_find_their_role(text: str, role_id: str) -> None:
     ],
 )
 def test_mentions_and_private_matters_get_no_role(text: str) -> None:
-    """Words of somebody's work are no request."""
+    """Words about the work of other people are not a request."""
     assert taker(text) is None
 
 

@@ -1,4 +1,4 @@
-"""What was learned from labeled messages speaks for roles with shared domains, and for nobody else."""
+"""Learned kinds of work only help roles with shared domains."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_a_tracker_without_a_belief_is_not_active() -> None:
 
 
 def test_the_other_vocabulary_has_a_domain_and_no_confidence() -> None:
-    """A compound signature counts matches; a count is no confidence, so it orients nobody."""
+    """A compound signature counts matches. A count is not a confidence, so it does not orient."""
     seen = neighbors.derive({"_bst_store": {"_compound_sig": "coding+planning", "_compound_turns": 3}}, 7)
     assert seen.get("bst") == signal_records.Bst(True, "coding", None, 7)
 
@@ -110,7 +110,7 @@ def test_another_supervisors_warning_in_the_history_counts() -> None:
 
 
 def test_a_warning_of_an_unknown_layer_is_counted() -> None:
-    """One warning is enough for a turn, whoever gave it."""
+    """One warning is enough for a turn, from any layer."""
     store: dict[str, Any] = {}
     signals.begin_turn(store, 7)
     seen = signals.survey(store, {"warnings": ["Permission denied. Check permissions."]})

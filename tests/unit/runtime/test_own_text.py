@@ -57,7 +57,7 @@ def test_two_in_one_text_are_two() -> None:
     ],
 )
 def test_what_only_looks_like_ours_stays(text: str) -> None:
-    """A user may write of supervisors, and nobody hides a task behind our mark without the fingerprint."""
+    """A user may write about supervisors, and cannot hide a task behind the supervisor's mark without the fingerprint."""
     assert strip_own_text(text) == text
     assert find_own_text(text) == ()
 

@@ -198,7 +198,7 @@ def test_the_memory_of_roles_is_plain_json():
 
 
 def test_a_plan_is_read_from_a_bundle():
-    """As JSON holds it; a tier that hands over to nobody named does so to the superior."""
+    """Tiers as JSON has them; a tier that hands over without a target hands over to the superior."""
     data = {
         "reports_to": "engineering_xo",
         "max_turns": 8,

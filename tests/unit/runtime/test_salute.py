@@ -386,7 +386,7 @@ def test_names_of_files_are_those_of_the_specification():
 
 
 def test_only_copies_that_are_too_old_are_stale():
-    """Files of anybody else are never named, however old."""
+    """Files of other programs are never named, however old they are."""
     names = [
         "co_20260921T141320.250000Z.json",
         "co_20260921T141320.250000Z-3.json",

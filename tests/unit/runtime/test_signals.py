@@ -81,7 +81,7 @@ def test_a_new_turn_forgets_the_last(store: dict[str, Any]) -> None:
 
 
 def test_a_turn_is_begun_once(store: dict[str, Any]) -> None:
-    """Whoever else begins the same turn takes nothing away, so nobody has to be first."""
+    """If another layer begins the same turn, nothing is lost, so no layer has to be first."""
     signals.write(store, "bst", confidence=0.9)
     signals.claim(store, WARNING, "fallback")
     signals.begin_turn(store, 7)
@@ -90,7 +90,7 @@ def test_a_turn_is_begun_once(store: dict[str, Any]) -> None:
 
 
 def test_beginning_again_keeps_what_carries_no_number(store: dict[str, Any]) -> None:
-    """The word of a layer that does not number its turns, and the place in a lane that nobody speaks in."""
+    """A new turn keeps the mark of a layer that does not number its turns, and a claim in a lane without messages."""
     store[signals.KEY]["theirs"] = {"fired_this_turn": False}
     signals.claim(store, "plan", "fallback")
     signals.begin_turn(store, 7)
@@ -123,7 +123,7 @@ def test_the_first_claim_has_the_warning(store: dict[str, Any]) -> None:
 
 
 def test_a_layer_warns_once_a_turn(store: dict[str, Any]) -> None:
-    """Its second claim is refused as well, and is no deferral to anybody."""
+    """Its second claim is refused too, and defers to no layer."""
     signals.claim(store, WARNING, "fallback")
     assert signals.claim(store, WARNING, "fallback") == signals.Claim(granted=False, held_by="fallback")
     assert read_events(store) == ()
@@ -194,7 +194,7 @@ def test_a_conflict_is_one_event_however_often_it_is_seen(store: dict[str, Any])
 
 
 def test_a_layer_that_clears_the_signals_frees_nothing(store: dict[str, Any]) -> None:
-    """The claim and the events are kept apart from what the convention lets anybody clear."""
+    """The claim and the events are stored apart from the values that the convention lets any layer clear."""
     signals.claim(store, WARNING, "fallback")
     store[signals.KEY] = {}
     assert signals.claim(store, WARNING, "supervisor") == signals.Claim(granted=False, held_by="fallback")
@@ -213,7 +213,7 @@ def test_events_are_bounded_and_counts_are_not(store: dict[str, Any]) -> None:
 
 
 def test_without_turns_nothing_can_be_held() -> None:
-    """In a host where nobody begins turns, a claim would hold for ever: so it looks at the others' words only."""
+    """In a host that begins no turns, a claim would never end, so the layer reads only the warnings of others."""
     store: dict[str, Any] = {}
     assert signals.claim(store, WARNING, "fallback").granted
     assert signals.claim(store, WARNING, "supervisor").granted
@@ -299,7 +299,7 @@ def test_a_ledger_of_another_form_is_begun_anew(ledger: object) -> None:
 
 
 def test_an_event_of_another_form_is_passed_over(store: dict[str, Any]) -> None:
-    """What somebody else put among them neither raises nor shows."""
+    """Values that another extension added neither raise an error nor appear."""
     store[LEDGER]["events"] = [{"kind": 1}, "x", None]
     store[signals.KEY] = {"a": {"fired_this_turn": True}, "b": {"fired_this_turn": True}}
     signals.begin_turn(store, 8)

@@ -113,7 +113,7 @@ def test_the_emergency_tier_preserves_the_state_and_reports() -> None:
 
 @pytest.mark.parametrize("superior", [None, "user"])
 def test_a_commander_turns_to_the_user(superior: str | None) -> None:
-    """Above the top of the organization is whoever talks to the agent."""
+    """Above the top of the organization is the person who talks to the agent."""
     plan = CompiledPacePlan({"contingent": Tier("escalate", "", [">=", FAILURES, ["number", 1]])})
     decision = decide_pace(plan, Observation(consecutive_tool_failures=1))
     assert "Hand the task over to the user:" in body(

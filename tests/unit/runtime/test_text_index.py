@@ -96,7 +96,7 @@ def test_a_message_without_a_task_gets_no_role(text: str) -> None:
 
 
 def test_two_roles_that_fit_equally_well_are_a_shortlist() -> None:
-    """Whoever asks may choose."""
+    """The caller may choose."""
     twins = build_index(
         [role("first", "Paints walls."), role("second", "Paints walls."), role("third", "Sings.")]
     )

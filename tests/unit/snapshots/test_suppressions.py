@@ -58,7 +58,7 @@ def test_a_suppression_with_another_subject_silences_nothing_and_is_reported(tmp
 
 
 def test_a_suppression_of_a_shape_warning_works_like_any_other(tmp_path):
-    """Not only rules can be silenced: a field nobody knows is reported by reading."""
+    """Findings of reading, such as an unknown field, can be suppressed too, not only findings of rules."""
     a = profile("a", "[{rule: ORG102, reason: another program reads it}]") + "color: green\n"
     assert about(read_files(tmp_path, a=a, b=profile("b")), "ORG102", "ORG705") == []
 

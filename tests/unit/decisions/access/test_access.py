@@ -190,7 +190,7 @@ def test_a_star_to_deny_beside_a_list_is_that_list_whatever_else_is_written(tmp_
 
 
 def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgView) -> None:
-    """Whoever reads a denial sees who gave, who took, and the line of each."""
+    """A denial shows what grants and what denies, with the line of each."""
     denied = explain_access(
         household, AccessRequest("person:partner", "use", "tool:calendar_read", AccessContext(peer_kind="group", now=1.0))
     )  # fmt: skip

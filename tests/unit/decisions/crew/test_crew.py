@@ -127,7 +127,7 @@ def test_who_cannot_be_commissioned_is_told_what_to_add(
 
 
 def test_a_role_without_an_active_agent_is_vacant(view: OrgView) -> None:
-    """Covered by the nearest superior with somebody at work; candidates are told what they lack."""
+    """The nearest superior with an active agent covers it; candidates are shown with what they lack."""
     assert decide_vacancies(view, EMPTY_STATE, 0.0).vacancies == ()
     state = StateView(
         agents=stored(two="suspended", three="decommissioned"),

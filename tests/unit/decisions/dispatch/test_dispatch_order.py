@@ -52,7 +52,7 @@ def sorted_one_by_one(
 
 
 def test_order_is_that_of_sorting_one_by_one(views: list[OrgView]) -> None:
-    """For every domain, alone and with any one or two tools, one that nobody has among them."""
+    """For every domain, alone and with one or two needed tools, one of which no role has."""
     asked = 0
     for view in views:
         tools = [
@@ -78,7 +78,7 @@ def test_order_is_that_of_sorting_one_by_one(views: list[OrgView]) -> None:
 
 
 def test_every_field_that_tells_candidates_apart_is_a_row() -> None:
-    """A field nobody compares by would decide nothing; the last row is what nobody meant to decide."""
+    """The table compares every field of a candidate, and its last row is the order of declaration."""
     assert [criterion.field for criterion in ORDER] == [*Candidate.__struct_fields__[2:]]
     assert ORDER[-1].code == "DECLARED_FIRST"
 

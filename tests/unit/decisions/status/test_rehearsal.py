@@ -33,7 +33,7 @@ def test_each_layer_can_be_missing(absent: str) -> None:
 
 @pytest.mark.parametrize("name", INJECTORS)
 def test_alone_a_layer_does_what_it_always_did(name: str) -> None:
-    """No other layer, and nobody who begins turns: each injector speaks exactly when it has something to say."""
+    """Without other layers, and without a host that begins turns, each injector warns exactly when it has a message."""
     assert players_of(WORST)[name]({})
     assert not players_of(Situation())[name]({})
 
@@ -50,7 +50,7 @@ def test_a_quiet_turn_is_quiet() -> None:
 )
 @pytest.mark.parametrize("injector", INJECTORS)
 def test_a_rude_layer_shows_up(injector: str, word: str, value: object) -> None:
-    """Whoever speaks without asking is kept out of others' way when first, and is a conflict event when last."""
+    """A layer that warns without a claim silences others when it is first, and is a conflict event when it is last."""
     players = {**players_of(WORST), "rude": rude(word, value)}
     store: Store = {}
     first = play_turn(store, 1, players, ["rude", injector])

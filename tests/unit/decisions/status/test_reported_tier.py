@@ -82,7 +82,7 @@ def test_a_reported_tier_counts_as_a_stated_one(view: OrgView, tier: PaceTierNam
 
 @pytest.mark.parametrize("tier", ["contingent", "emergency"])
 def test_lists_say_what_decisions_say(view: OrgView, tier: PaceTierName) -> None:
-    """Who can, what can and can agree, with everybody in another tier; forward_and_reverse_agree."""
+    """`can`, `who_can` and `what_can` agree, with every subject in another tier; forward_and_reverse_agree."""
     roles = view.roles
     state = reported(*(report(role, tier, org=view.org_id) for role in roles[::2]))
     context = AccessContext(now=NOW)
@@ -115,7 +115,7 @@ def test_what_the_caller_states_counts_more() -> None:
 
 
 def test_a_report_counts_for_an_hour() -> None:
-    """Whoever falls silent is not held to its last word for ever."""
+    """A role that stops reporting does not stay in its last tier forever."""
     view = Kernel.open().organization("software_dev").snapshot.index
     state = reported(report("co", "emergency", org=view.org_id))
 
@@ -128,7 +128,7 @@ def test_a_report_counts_for_an_hour() -> None:
 
 
 def test_an_agent_goes_by_its_own_report() -> None:
-    """That of another agent in its role says nothing about it; one that nobody signed does."""
+    """The report of another agent in its role does not affect it; an unsigned report does."""
     org = "household"
     theirs = report("steward", "emergency", org=org, agent_id="other")
     unsigned = report("steward", "contingent", NOW - 1, org=org)

@@ -77,7 +77,7 @@ def test_the_bare_signals_are_told_as_well() -> None:
 
 
 def test_data_without_signals_has_none() -> None:
-    """The data of an agent in which nobody takes part is no signals."""
+    """The data of an agent without signal layers contains no signals."""
     told = trace_turn({"_tool_failures": {"consecutive": {}}, "name": {"x": 1}})
     assert told.signal_layers == (SignalLayerTrace("fallback", "derived", {"active": True}, False),)
 

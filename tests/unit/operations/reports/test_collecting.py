@@ -1,4 +1,4 @@
-"""Collecting report files: each report exactly once, whatever else is in the folder and whoever is killed."""
+"""Collecting report files: each report exactly once, with any other files in the folder and after any process is killed."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_nothing_outside_the_folder_is_read(
 def test_pipes_and_folders_are_passed_over(
     folder: Path, store: Store, collector: Collector, clock: Waiting
 ) -> None:
-    """Opening a pipe would wait for whoever writes into it."""
+    """Opening a pipe would wait for a process that writes into it."""
     os.mkfifo(folder / "pipe_latest.json")
     (folder / "folder_latest.json").mkdir()
     (folder / ".hidden_latest.json").write_text("{")
