@@ -98,7 +98,7 @@ def test_another_task_begins_in_primary_and_the_same_one_goes_on(started):
 
 
 def test_no_progress_in_too_many_turns_is_an_emergency(started):
-    """The same command with the same answer is none, however often it succeeds."""
+    """The same command with the same answer is not progress, however often it succeeds."""
     activate(started.root)
     agent = started.host.open_chat()
     started.host.tools["code_execution_tool"] = lambda **_: Response("nothing new")

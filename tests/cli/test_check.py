@@ -396,7 +396,7 @@ def test_every_template_is_clean_when_copied(tmp_path: Path) -> None:
 
 
 def test_what_is_passed_over_is_counted(shop: Path) -> None:
-    """Files that are none of ours are not findings, and are not silently ignored either."""
+    """Files that are not orgkernel documents are not findings, and are not silently ignored either."""
     write_tree(shop, {"compose.yaml": "services: {}\n", "package.json": '{"name": "x"}\n'})
     (shop / "compose.yaml").rename(shop.parent / "compose.yaml")
     (shop / "package.json").rename(shop.parent / "package.json")

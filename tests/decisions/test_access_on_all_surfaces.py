@@ -104,7 +104,7 @@ def ask_kernel(asked: Asked, question: Any) -> Any:
 
 
 def without_missed(told: tuple[str, ...]) -> tuple[str, ...]:
-    """The codes of what fails: what ran out, or is outdated, is told after them and is none of them."""
+    """The codes of failures. A grant that expired or is outdated is reported after them, and is not a failure."""
     return tuple(code for code in told if code not in (GRANT_EXPIRED, GRANT_OUTDATED))
 
 

@@ -77,7 +77,7 @@ def test_files_of_another_organization_or_format_are_of_others(view: OrgView, tm
 
 
 def test_a_role_that_is_gone_takes_its_file_along(view: OrgView, tmp_path: Path) -> None:
-    """With our mark; a quoted mark further down is none."""
+    """With our mark; a quoted mark further down is ignored."""
     write(view, tmp_path)
     gone, quoting = tmp_path / ".claude/agents/gone.md", tmp_path / ".claude/agents/quoting.md"
     gone.write_text((tmp_path / WORKER).read_text())

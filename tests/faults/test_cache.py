@@ -120,7 +120,9 @@ def test_hostile_entries_with_a_right_checksum_are_misses(hostile: bytes, shop: 
 
 
 def test_parts_that_turn_out_to_be_wrong_later_are_told_and_left(shop: Path) -> None:
-    """A snapshot of the right shape with records and marks that are none: read without the cache, and said so once."""
+    """A snapshot of the right shape with invalid records and marks: the documents are read without the cache, and
+    this is reported once.
+    """
     plain = run_here("manifest", "dev", "--org", "shop", "--format", "json", cwd=shop)
     (path,) = (path for path in cached(shop) if path.name.startswith("snapshot"))
     content = path.read_bytes()

@@ -74,7 +74,7 @@ def test_one_broken_file_among_ten_thousand(tmp_path: Path) -> None:
 
 
 def test_ten_thousand_files_of_others(tmp_path: Path) -> None:
-    """Files that are none of ours are passed over, whatever is in them, and quickly."""
+    """Files that are not orgkernel documents are ignored quickly, with any content."""
     copy_template(tmp_path / "org", "software_dev")
     other = tmp_path / "charts"
     other.mkdir()

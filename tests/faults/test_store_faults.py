@@ -1,4 +1,6 @@
-"""A store on a full disk, a locked one, one that is none: an error answer with a way out, never a crash or a loss."""
+"""A store on a full disk, a locked one, and a file that is not a store: an error answer with a remedy, never a
+crash or a loss.
+"""
 
 from __future__ import annotations
 

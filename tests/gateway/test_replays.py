@@ -70,7 +70,7 @@ class Counting:
 
 
 def test_a_permit_calls_one_server_once(tmp_path: Path) -> None:
-    """A permit that was used, that is for other arguments or another tool, or that is none, calls nothing."""
+    """A permit that was used, that is for other arguments or another tool, or that is not a permit, calls no tool."""
     shop, server = Shop(tmp_path), Counting()
     request = AccessRequest("role:clerk", "use", "tool:mcp__box__send")
     with open_store(location_of(shop.store)) as store:

@@ -479,7 +479,9 @@ def test_files_in_many_folders_are_named_once_for_each_reason(tmp_path: Path) ->
 
 
 def test_the_schema_of_a_configuration_declares_no_servers(tmp_path: Path) -> None:
-    """A JSON Schema of `mcp.json` is none, and a saved answer whose tools have schemas is still read."""
+    """A JSON Schema of `mcp.json` is not a list of servers, and a saved answer whose tools have schemas is still
+    read.
+    """
     word = '"$schema": "https://json-schema.org/draft/2020-12/schema"'
     schema = f'{{{word}, "type": "object", "properties": {{"mcpServers": {{"type": "object"}}}}}}'
     assert (
@@ -498,7 +500,9 @@ def test_an_agent_without_a_name_is_shown_without_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_agents_is_of_the_host_whose_tools_they_list(tmp_path: Path) -> None:
-    """Agents that list tools of Gemini CLI and none of Claude Code are its agents, wherever they lie; notes beside them are none."""
+    """Agents that list tools of Gemini CLI and none of Claude Code are its agents, in any folder; notes next to
+    them are none.
+    """
     files = {
         "agents/core/planner.md": agent("planner", "Plans. Use it first.", "[read_file, grep_search]"),
         "agents/core/guide.md": "---\ntitle: How to\n---\nRead.\n",

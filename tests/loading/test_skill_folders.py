@@ -20,7 +20,7 @@ ORG = '{_schema: "orgkernel:organization", org_id: ours, hierarchy: {}}\n'
 
 @pytest.mark.parametrize("place", ["skills", ".agents/skills", ".claude/skills", "."])
 def test_where_skills_lie(tmp_path: Path, place: str) -> None:
-    """In the folders of hosts, or directly in the folder; what lies beside a skill is none."""
+    """In the folders of hosts, or directly in the folder; other files next to a skill are not skills."""
     skills(tmp_path / "made")
     pack = tmp_path / "pack"
     (pack / place).parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,8 @@
 """Every field of every kind of document changes an answer, is told to people or to the runtime, or is marked "not yet".
 
 An answer is a finding, a decision about access, dispatch or a hand-off, or what the bundle tells a host about PACE, doctrine and
-domains; a manifest is none. So no field that a reader takes for protection can be without effect: it is among those whose
+domains; a manifest is not an effect. So no field that a reader takes for protection can be without effect: it is
+among those whose
 other value changes an answer here or in the two files beside this one, or its description says that nothing depends on it.
 """
 

@@ -18,7 +18,7 @@ def _package(folder: Path, *inputs: str) -> Path:
 
 
 def test_a_new_tool_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By its name in settings; tools that the catalog has under another name are none."""
+    """By its name in settings; tools that the catalog has under another name are not counted."""
     assert main(_package(tmp_path, "Bash", "FileEdit", "Mcp", "Teleport")) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [each for each in lines if "package" in each] == ["only in the package 9.9.9: Teleport"]

@@ -320,7 +320,7 @@ def test_json_is_read_as_by_the_package(value: object, indent: int | None, ascii
 @settings(max_examples=150, deadline=None)
 @given(text=st.text('{}[]",:\\/eE+-.0123456789 \n\tnulltruefasNI\x00', max_size=12))
 def test_what_is_no_json_is_none_here(text: str) -> None:
-    """The same is refused, and a number that is none besides."""
+    """The same is refused, and so is an invalid number."""
 
     def read(parse: Any) -> object:
         try:

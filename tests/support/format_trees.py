@@ -57,7 +57,7 @@ def old_card(name: str, description: str, **more: Any) -> dict[str, Any]:
 
 
 def cards(folder: Path) -> Path:
-    """A folder of three cards, one of each version and one of both, and a JSON file that is none."""
+    """A folder of three cards, one of each version and one of both, and a JSON file that is not a card."""
     both = new_card("Invoice Clerk", "Books invoices and chases those that are late")
     both |= {"url": "https://agents.example/a2a", "protocolVersion": "0.3", "preferredTransport": "JSONRPC"}
     files = {

@@ -40,7 +40,7 @@ class Shape(msgspec.Struct, forbid_unknown_fields=True):
     letter: Annotated[str, Meta(pattern="^a$")] = "a"
 
 
-# The secret is made, so that it is none here.
+# The secret is built at run time, so this file contains none.
 CASES: dict[str, tuple[Any, Unfit]] = {
     "text": ({"text": 3}, Unfit("expected a string, got a number", ".text")),
     "short": ({"text": ""}, Unfit("expected a string of at least 1 character", ".text")),

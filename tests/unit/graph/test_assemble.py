@@ -342,7 +342,7 @@ def test_an_override_gives_a_plan_to_a_role_without_one(tmp_path: Path) -> None:
 
 
 def test_context_is_not_answered_for(tmp_path: Path) -> None:
-    """An organization read only so that others can refer to it is none of the result, and still owns its folder."""
+    """An organization read only so that others can refer to it is not part of the result, and still owns its folder."""
     write_tree(
         tmp_path,
         {

@@ -142,7 +142,7 @@ def test_it_says_when_it_is_over() -> None:
 
 
 def test_it_is_quiet_while_nothing_happens() -> None:
-    """Primary from the beginning is no transition, and no decision and no report are none."""
+    """Primary at the beginning is not a transition, and neither is a missing decision or report."""
     assert said(4, decide(0), NEW) == (None, NEW)
     assert said(4, None, NEW) == (None, NEW)
 
@@ -202,7 +202,7 @@ def test_a_new_task_begins_without_a_past() -> None:
 
 
 def test_each_role_has_its_own_tier() -> None:
-    """A switch of roles is no transition of a tier."""
+    """A switch of roles is not a transition of a tier."""
     _, memory = said(4, decide(5), NEW)
     other = PostInChainOfCommand("codegen_specialist", "Codegen Specialist", "engineering_xo")
     assert said(10, decide(0), memory, other)[0] is None

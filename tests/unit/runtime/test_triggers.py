@@ -1,4 +1,4 @@
-"""Evaluation of compiled triggers, and the refusal of trees that are none."""
+"""Evaluation of compiled triggers, and the refusal of invalid trees."""
 
 import json
 import subprocess
