@@ -207,6 +207,26 @@ def test_the_supervisor_waits_when_another_layer_has_warned(started, plain, ever
     assert "PACE alternate:" in started.host.seen[3].entries[-1], "the duty of the tier does not wait"
 
 
+def test_a_message_that_waited_is_about_the_tier_of_now(started):
+    """A neighbor warns with the third failure, so the supervisor waits. Then a call succeeds, and the tier is over."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    results = iter([MISSING, MISSING, MISSING, Response("a"), Response("b")])
+    calls = []
+
+    def warn(**_):
+        calls.append(1)
+        if len(calls) == 3:
+            agent.hist_add_warning("A neighbor warns")
+        return next(results)
+
+    started.host.tools["code_execution_tool"] = warn
+    started.host.say(agent, BUG, [*cats(5), answer()])
+    duties = ["PACE alternate:" in prompt.entries[-1] for prompt in started.host.seen]
+    assert duties == [False, False, False, True, False, False]
+    assert not any("to alternate" in prompt.extras for prompt in started.host.seen)
+
+
 def test_an_emergency_ends_with_progress(started):
     """No stock host reports whether an error is unrecoverable; an agent that makes progress is not stuck."""
     activate(started.root)

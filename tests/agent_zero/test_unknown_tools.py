@@ -81,6 +81,19 @@ def test_tools_that_no_catalog_lists_go_on_working(root, generation):
         assert said == {"serch_engine": "my own", "mail.send": "mail.send has done it"}
 
 
+def test_no_tool_of_the_host_is_called_missing(root, generation):
+    """A tool of another role is refused by its name, and each other one runs, with a method or without one."""
+    activate(root)
+    with running(root, generation, mcp={"mail": ("send",)}) as host:
+        host.tools["my_own"] = lambda **_: "mine"
+        names = sorted({*host.tools, "mail.send", "scheduler:list_tasks"} - {"response", "input"})
+        said = ask(host, host.open_chat(), *names)
+        assert [name for name, text in said.items() if "There is no tool" in text] == []
+        refused = {name for name, text in said.items() if "is refused" in text}
+        assert {"scheduler", "scheduler:list_tasks", "browser_agent", "a2a_chat"} <= refused
+        assert not refused & {"my_own", "mail.send", "code_execution_tool", "search_engine"}
+
+
 def test_unknown_tools_without_a_role_are_answered_by_the_host(root, generation):
     """As in a stock host; also under `observe`, where the log says what would have been."""
     for settings in ({}, {"enforcement": "observe"})[: 2 if generation == "G2" else 1]:
