@@ -1,5 +1,7 @@
 """Corrects misspelled names at the places of findings, where the correction is certain (`orgkernel check --fix`).
 
+A word that is misspelled beside its correct name is removed from the list, so a correction never repeats a name or a key.
+
 A correction is certain if exactly one known name is near, and both differ in one letter of a word of three letters or
 more, in two swapped letters, or only in case and separators. Names that differ in a digit or in a single letter between
 separators (`role_a`, `role_b`) are different names.
@@ -20,6 +22,7 @@ from orgkernel.diagnostics.wording import quote, read_suggestion
 from orgkernel.errors import UsageError
 from orgkernel.loading.files import read_text
 from orgkernel.loading.sources import LoadedFile, LoadedFiles
+from orgkernel.project.edits.list_items import ItemList, find_list
 from orgkernel.project.edits.spans import Edit, TextPlaces, apply_edits
 from orgkernel.project.edits.text_diff import patch_names, unified_diff
 from orgkernel.project.replacing import replace_file
@@ -28,6 +31,8 @@ from orgkernel.runtime.regular_files import open_regular
 _QUOTED = re.compile(r"`([^`]+)`")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.:/-]*\Z")
 _SEPARATORS = re.compile(r"[-_. /:]+")
+_KEY_END = re.compile(r"[\"']?[ \t]*[:=]")
+_INDENT = re.compile(r"[ \t]*")
 _MIN_LETTERS = 3
 
 
@@ -90,10 +95,56 @@ def _correct(file: LoadedFile, findings: Iterable[Diagnostic]) -> FileCorrection
     edits = [
         edit for edit in edits if starts.count(edit.start) == 1
     ]  # findings that disagree are not certain
+    edits = avoid_repetitions(source.text, edits)
     if not edits:
         return None
     after = apply_edits(source.text, edits)
     return FileCorrection(located.name, located.path, source.digest, source.text, after, len(edits))
+
+
+def avoid_repetitions(text: str, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits, where a word whose list already has the correct name is removed, and no key is written twice.
+
+    >>> text = "tools: Read, Raed, Gerp"
+    >>> apply_edits(text, avoid_repetitions(text, [Edit(13, 17, "Read"), Edit(19, 23, "Grep")]))
+    'tools: Read, Grep'
+    """
+    edit_by_start = {edit.start: edit for edit in sorted(edits)}
+    by_list: dict[ItemList, list[Edit]] = defaultdict(list)
+    kept: list[Edit] = []
+    for edit in edit_by_start.values():
+        if (items := find_list(text, edit.start, edit.end)) is not None:
+            by_list[items].append(edit)
+        elif not _does_repeat_key(text, edit):
+            kept.append(edit)
+    for items, members in by_list.items():
+        numbers = {edit: _find_index(items, edit) for edit in members}
+        present = {item.word for number, item in enumerate(items.items) if number not in numbers.values()}
+        repeated: list[Edit] = []
+        for edit in members:
+            (repeated if edit.text in present else kept).append(edit)
+            present.add(edit.text)
+        removed = frozenset(numbers[edit] for edit in repeated)
+        removals = (items.build_removal(text, numbers[edit], removed) for edit in repeated)
+        kept += (each for each in removals if each is not None)
+    return sorted(kept)
+
+
+def _find_index(items: ItemList, edit: Edit) -> int:
+    """The index of the item that an edit changes."""
+    return next(number for number, item in enumerate(items.items) if item.start <= edit.start < item.end)
+
+
+def _does_repeat_key(text: str, edit: Edit) -> bool:
+    """Whether an edit would write a key that its mapping already has. A key of that indentation, or of that line, counts."""
+    if not _KEY_END.match(text, edit.end):
+        return False
+    line = text.rfind("\n", 0, edit.start) + 1
+    indent = _INDENT.match(text, line)[0]  # type: ignore[index]
+    end = text.find("\n", edit.end) % (len(text) + 1)
+    key = rf"[\"']?{re.escape(edit.text)}[\"']?[ \t]*[:=]"
+    is_beside = re.search(rf"^{re.escape(indent)}{key}", text, re.MULTILINE) is not None
+    return is_beside or re.search(rf"[{{,][ \t]*{key}", text[line:end]) is not None
 
 
 def _list_edits(diagnostic: Diagnostic, places: TextPlaces) -> Iterator[Edit]:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from orgkernel.project.corrections import avoid_repetitions
+from orgkernel.project.edits.spans import Edit, apply_edits
 from tests.support.claude_trees import agent
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
@@ -122,10 +124,10 @@ def test_a_certain_misspelling_is_corrected(tmp_path: Path) -> None:
     before = file.read_bytes()
     done = run_here("check", "--diff", cwd=tmp_path)
     assert (done.returncode, file.read_bytes()) == (1, before)
-    assert "\n+tools: Read,  Grep, Grep, Nonsense" in done.stdout
+    assert "\n+tools: Read,  Grep, Nonsense" in done.stdout
     assert done.stderr == "note: would correct 3 findings in 1 file\n"
     done = run_here("check", "--fix", "--format", "concise", cwd=tmp_path)
-    expected = before.replace(b"Greb, Gerp", b"Grep, Grep").replace(b"modle", b"model")
+    expected = before.replace(b"Greb, Gerp", b"Grep").replace(b"modle", b"model")
     assert (done.returncode, file.read_bytes()) == (0, expected)
     assert "note: corrected 3 findings in 1 file\n" in done.stderr
     assert "Nonsense" in done.stdout
@@ -133,6 +135,40 @@ def test_a_certain_misspelling_is_corrected(tmp_path: Path) -> None:
     assert "note: nothing to correct\n" in done.stderr
     assert file.read_bytes() == expected
     assert run_here("check", "--diff", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "corrected"),
+    [
+        ("tools: Read, Raed", "tools: Read"),
+        ("tools: Raed, Reda, Read, Bash", "tools: Read, Bash"),
+        ("tools: [Raed, 'Read', \"Gerp\"]", "tools: ['Read', \"Grep\"]"),
+        ("tools:\n  - Read\n  - Raed\n  - Gerp", "tools:\n  - Read\n  - Grep"),
+        ("tools:\n- 'Raed'\n- Gerp # text\n- Grep\n- Read", "tools:\n- Gerp # text\n- Grep\n- Read"),
+        ("model: opus\nmodle: opus", "model: opus\nmodle: opus"),
+    ],
+)
+def test_a_correction_repeats_no_name(tmp_path: Path, written: str, corrected: str) -> None:
+    """The misspelled word is removed if its list has the name; a comment and a key with a value of its own stay."""
+    write_tree(
+        tmp_path, {".claude/agents/b.md": f"---\nname: b\ndescription: Reviews.\n{written}\n---\nText.\n"}
+    )
+    run_here("check", "--fix", cwd=tmp_path)
+    assert f"\n{corrected}\n---" in (tmp_path / ".claude/agents/b.md").read_text(encoding="utf-8")
+
+
+def test_a_correction_repeats_no_name_in_json_and_toml() -> None:
+    """Arrays over several lines, and keys in one line."""
+    for text, word, meant, after in (
+        ('{"tools": [\n  "Raed",\n  "Read"\n]}', "Raed", "Read", '{"tools": [\n  "Read"\n]}'),
+        ('tools = [\n  "Read",\n  "Raed",\n]\n', "Raed", "Read", 'tools = [\n  "Read",\n]\n'),
+        ('{"modle": 1, "model": 2}', "modle", "model", '{"modle": 1, "model": 2}'),
+        ('{"a": "Raed", "b": "Read"}', "Raed", "Read", '{"a": "Read", "b": "Read"}'),
+        ("modle = 1\nmodel = 2\n", "modle", "model", "modle = 1\nmodel = 2\n"),
+    ):
+        start = text.index(word)
+        edits = avoid_repetitions(text, [Edit(start, start + len(word), meant)])
+        assert apply_edits(text, edits) == after
 
 
 ROLES = {
