@@ -25,6 +25,7 @@ from orgkernel.exchange.agents.pages import (
 )
 from orgkernel.exchange.exported import ConvertedFiles, Loss
 from orgkernel.graph.records import Definition, OrgRecords
+from orgkernel.loading.formats.claude_code.host_table import list_older_names
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.skill_files import list_files
 from orgkernel.loading.sources import SourceDocument
@@ -202,8 +203,9 @@ def _list_losses(documents: Iterable[SourceDocument]) -> Iterator[Loss]:
         # A whole file, which its format would have addressed to an agent.
         reason = _NO_AUDIENCE if "/" in key else "orgkernel documents have no field for it"
         yield Loss(f"`{key}`", reason, count)
+    older = list_older_names()
     words = sum(
-        word not in part.record.capabilities.tools_primary  # type: ignore[attr-defined]
+        older.get(word, word) not in part.record.capabilities.tools_primary  # type: ignore[attr-defined]
         for part in parts
         if part.kind == "role_profile"
         for word in get_list_words(part).get("tools", ())

@@ -52,6 +52,19 @@ def test_a_lost_tool_stops_the_export(tmp_path: Path) -> None:
     assert preview["withheld"] == {"a": ["WebSearch"], "b": ["WebSearch", "Skill"]}
 
 
+def test_a_lone_agent_that_starts_agents_keeps_that_tool(tmp_path: Path) -> None:
+    """`Task` is the older name of `Agent`, and loses nothing. Copilot cannot limit whom an agent starts, so a limit is named."""
+    write_tree(tmp_path / "any", agent("Task, Read"))
+    for target in ("claude-code", "copilot", "crewai", "agent-spec", "agent-framework"):
+        done = run_here("export", "--to", target, "--path", "any", "-o", target, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert "  - agent\n" in (tmp_path / "copilot/.github/agents/a.agent.md").read_text(encoding="utf-8")
+    write_tree(tmp_path / "some", agent("Task(helper), Read"))
+    done = run_here("export", "--to", "copilot", "--path", "some", "-o", "out", cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "out").exists()) == (2, False)
+    assert "  agents without `Agent`: `a`\n" in done.stderr
+
+
 def test_what_nothing_decides_about_is_named(tmp_path: Path) -> None:
     """Undeclared tools of servers and parts of tools are not written, also to the same host."""
     write_tree(tmp_path / "shop", agent("Read, mcp__github__create_issue, Bash(git diff:*)"))

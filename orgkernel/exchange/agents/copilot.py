@@ -1,7 +1,8 @@
 """Custom agents of VS Code and GitHub Copilot: a file `*.agent.md` for each role.
 
-These hosts read the list of agents that an agent may call but do not enforce it, so no agent gets the tool that
-calls agents. Agents that were read from Copilot files keep it, because there the host's own list is what limited them.
+These hosts read the list of agents that an agent may call but do not enforce it, so an agent gets the tool that calls
+agents only if nothing limited whom it starts: its file for Claude Code lists `Agent` alone, or it was read from Copilot
+files, where the host's own list is what limited it.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def export_copilot(view: OrgView) -> ConvertedFiles:
         for held in role.held("given"):
             tool = find_host_tool(held.id, held.tool.names)
             if held.delegates or (tool is not None and tool.partition(".")[0] == STARTER):
-                if is_own and tool is not None:
+                if tool is not None and (is_own or role.starts_every):
                     given.setdefault(get_tool_name(tool), held.place)
                     kept.setdefault(role.id, set()).add(held.id)
                 else:

@@ -22,6 +22,7 @@ from orgkernel.exchange.agents.pages import CitedValue, Line, LongText, render_t
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.claude_code.host_table import list_older_names
 from orgkernel.loading.formats.host_fields import read_host_fields
 from orgkernel.loading.formats.names import derive_name
 from orgkernel.loading.formats.roles import UNDECLARED, build_tool_id_from_name
@@ -81,6 +82,8 @@ class ExportedRole:
     """
     tools: tuple[HeldTool, ...]
     body: LongText
+    starts_every: bool = False
+    """Whether its own file lets it start every agent, and no organization of ours limits whom."""
     unread: tuple[str, ...] = ()
     """What its own file lists and orgkernel does not decide about: undeclared tools, and parts of tools."""
 
@@ -182,8 +185,18 @@ def _build_role(
         starts = tuple(each for each in profile.handoff.may_to if each in names)
     return ExportedRole(
         role_id, names[role_id], profile.name, description, profile, post.place("role_id"), field_places,
-        superior, below, starts, tools, body, tuple(_list_unread(post)), post.document.format, read_host_fields(post.document),
+        superior, below, starts, tools, body, _may_start_every(view, post), tuple(_list_unread(post)), post.document.format,
+        read_host_fields(post.document),
     )  # fmt: skip
+
+
+def _may_start_every(view: OrgView, post: RolePost) -> bool:
+    """Whether an agent of Claude Code lists the tool that starts agents without the names of some (`Agent`, `Task`)."""
+    if not view.records.document.format == post.document.format == "claude-code":
+        return False
+    return not any(
+        word.startswith(("Agent(", "Task(")) for word in get_list_words(post.document).get("tools", ())
+    )
 
 
 def _list_unread(post: RolePost) -> Iterator[str]:
@@ -206,7 +219,7 @@ def _does_give(word: str, held: Collection[str]) -> bool:
     name = word.partition("(")[0]
     if name.endswith("*"):
         return any(each.startswith(name.rstrip("*_")) for each in held) or name == "*"
-    return build_tool_id_from_name(name) in held
+    return build_tool_id_from_name(list_older_names().get(name, name)) in held
 
 
 def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:

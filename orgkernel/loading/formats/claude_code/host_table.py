@@ -18,3 +18,9 @@ def read_host_table() -> Mapping[str, Any]:
     """The facts by name, as the file explains them."""
     table: Mapping[str, Any] = read_ontology_table(*_TABLE)
     return table
+
+
+def list_older_names() -> Mapping[str, str]:
+    """The names of tools today, by the older names that files still write."""
+    names: Mapping[str, str] = read_host_table()["older_names"]
+    return names

@@ -19,6 +19,7 @@ from orgkernel.loading.formats.claude_code.file_scopes import (
     find_harmless_tools,
     is_file_part,
 )
+from orgkernel.loading.formats.claude_code.host_table import list_older_names
 from orgkernel.loading.formats.claude_code.permissions import restrict_to_known_tools
 from orgkernel.loading.formats.equipment import list_declared_tools, select_plain_tools
 from orgkernel.loading.formats.names import MCP, get_server_tool_id_of
@@ -39,8 +40,6 @@ from orgkernel.loading.sources import Completion, LoadedFile, SourceDocument
 
 EVERY = "*"
 _FIRST = pack_mark(1, 1)
-# Files still write the older name of a tool.
-_SAME = {"Task": "Agent"}
 
 
 def complete(root: Root, files: Sequence[LoadedFile], own: Sequence[LoadedFile]) -> Completion:
@@ -107,7 +106,8 @@ def _does_depend_on_others(raw: Mapping[str, Any], everything: dict[str, None]) 
     words = raw.get("tools")
     if words is None or "disallowedTools" in raw:
         return True
-    return any(word not in everything or word.startswith(MCP) or word in _SAME for word in words)
+    older = list_older_names()
+    return any(word not in everything or word.startswith(MCP) or word in older for word in words)
 
 
 def _equip(
@@ -158,8 +158,8 @@ def _expand_word(word: str, everything: dict[str, None]) -> Iterator[str]:
     """The tools that a word stands for: the tool itself, its alias, or all known tools of a server."""
     if word in everything:
         yield word
-    if word in _SAME and _SAME[word] in everything:
-        yield _SAME[word]
+    if (name := list_older_names().get(word)) is not None and name in everything:
+        yield name
     server = get_server_tool_id_of(word)
     if server is not None and word in (server, f"{server}__{EVERY}") and server in everything:
         yield server
