@@ -112,7 +112,9 @@ def _open_kernel(ctx: click.Context) -> Kernel | None:
 
     try:
         project = find_project(os.getcwd())
-        request = find_request(ctx.params.get("paths") or (), project)
+        request = find_request(
+            (*(ctx.params.get("folders") or ()), *(ctx.params.get("paths") or ())), project
+        )
         cache = open_cache(project, os.environ)[0]
         kernel = Kernel(request, active=project.active, severities=project.severities, cache=cache)
         kernel.save()

@@ -55,6 +55,9 @@ bare_path_option = click.option(
     help="File or folder to read; repeatable.  [default: the paths in orgkernel.toml, or else the current folder]",
 )  # fmt: skip
 
+folders_argument = click.argument("folders", nargs=-1, metavar="[PATH]...")
+"""Paths without an option, as `check` and `list` take them. They are read together with those of `--path`."""
+
 
 def add_path_options(command: Any) -> Any:
     """`--path`, and `--from` for the format of the paths."""

@@ -23,6 +23,25 @@ def shop(tmp_path: Path) -> Path:
     return write_tree(tmp_path / "shop", SHOP)
 
 
+def test_folders_without_an_option(tmp_path: Path, shop: Path) -> None:
+    """`graph DIR` reads what `graph --path DIR` reads, in any format; a folder that does not exist is an error."""
+    write_tree(
+        tmp_path / "mono",
+        {
+            f"{part}/.claude/agents/{part}-dev.md": f"---\nname: {part}-dev\ndescription: Builds {part}.\n---\nBuild.\n"
+            for part in ("api", "web")
+        },
+    )
+    assert run("graph", "mono", cwd=tmp_path).stdout.splitlines()[1:] == [
+        "├── api-dev  api-dev",
+        "└── web-dev  web-dev",
+    ]
+    assert (
+        run("graph", str(shop), cwd=tmp_path).stdout == run("graph", "--path", str(shop), cwd=tmp_path).stdout
+    )
+    assert run("graph", "nowhere", cwd=tmp_path).returncode == 2
+
+
 def test_the_tree_of_a_template(tmp_path: Path) -> None:
     """The exact text: one role a line below its superior, with as many domains as fit."""
     done = run("graph", "--org", "software_dev", cwd=tmp_path)

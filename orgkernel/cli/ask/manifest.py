@@ -13,6 +13,7 @@ from orgkernel.cli.named import choose_id
 from orgkernel.cli.opening import (
     add_path_options,
     cache_option,
+    folders_argument,
     format_option,
     note_out_of_service,
     open_kernel,
@@ -127,15 +128,16 @@ def _render(manifest: Manifest, form: str) -> str:
 
 
 @click.command("graph")
+@folders_argument
 @org_option
 @add_path_options
 @cache_option
 @format_option("tree", "mermaid", "dot", "json")
-def graph(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
+def graph(folders: tuple[str, ...], org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     """Draw the org chart. The format `json` contains every edge with its line."""
     from orgkernel.manifest.chart import render_dot, render_json, render_mermaid, render_tree
 
-    kernel = open_kernel(paths, org, no_cache=no_cache)
+    kernel = open_kernel(folders + paths, org, no_cache=no_cache)
     organization = kernel.latest(org)
     if organization.has_errors:
         click.echo(f"note: organization `{organization.org_id}` has errors; see `orgkernel check`", err=True)

@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from orgkernel.cli.opening import add_path_options, cache_option, open_kernel, save
+from orgkernel.cli.opening import add_path_options, cache_option, folders_argument, open_kernel, save
 from orgkernel.cli.operate.listening import (
     build_tls_files,
     host_option,
@@ -30,6 +30,7 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 
 
 @click.command("serve")
+@folders_argument
 @add_path_options
 @click.option("--active", metavar="ORG", help="Organization that requests call `active`.")
 @host_option
@@ -73,6 +74,7 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
     envvar="ORGKERNEL_LOG_FORMAT", help="Format of all lines on stderr.",
 )  # fmt: skip
 def command(
+    folders: tuple[str, ...],
     paths: tuple[str, ...],
     active: str | None,
     host: str,
@@ -110,12 +112,12 @@ def command(
     tokens = read_token_settings(project)
     project.require_own("a2a")
     cards = None if project.a2a is None else read_card_settings(project.a2a, project.folder)
-    kernel = open_kernel(paths, active=active, no_cache=no_cache)
+    kernel = open_kernel(folders + paths, active=active, no_cache=no_cache)
     try:
         verify_snapshot(kernel.state.latest)
     except DamagedEntry:
         # Other commands run again without an invalid cache. A server checks the cache before it starts.
-        kernel = open_kernel(paths, active=active, no_cache=True)
+        kernel = open_kernel(folders + paths, active=active, no_cache=True)
     save(kernel)
     if active is not None:
         with suppress(NotServed):  # it may be fixed while the server runs
