@@ -13,7 +13,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -150,10 +150,10 @@ class StoreAccess:
         store = self.held()
         return () if store is None else store.list_rank_changes(org_id, agent_id, start, until)
 
-    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...] | None:
-        """The calls of an agent, counted by tool; None without a store. Raises `StoreError`. It reads the store."""
+    def list_tool_usage(self, agent_ids: Collection[str]) -> tuple[ToolUsage, ...] | None:
+        """The calls of these agents, counted by agent and tool; None without a store. Raises `StoreError`. It reads the store."""
         store = self.held()
-        return None if store is None else store.list_tool_usage(agent_id)
+        return None if store is None else store.list_tool_usage(agent_ids)
 
     @property
     def limits(self) -> UsageInStore:

@@ -85,7 +85,11 @@ async def get_crew_manifest(
 @router.get("/v1/orgs/{org}/roles/{role}", responses=declare_responses(RoleManifest, 404, 409, 503, org=True))
 async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
     """Get the manifest of a role: everything it has and may do, each fact with its line."""
-    return await answers.respond(request, lambda kernel: kernel.manifest_bytes(org, role), org, quick=True)
+    # Recorded calls of tools are read from the store, for which the event loop does not wait.
+    has_store = request.app.state.store_access.held() is not None
+    return await answers.respond(
+        request, lambda kernel: kernel.manifest_bytes(org, role), org, quick=not has_store
+    )
 
 
 @router.post(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
@@ -39,8 +39,8 @@ class StateHistory(StateSource, Protocol):
     ) -> tuple[RankMove, ...]:
         """The changes of an agent's rank up to a time, oldest first. `start` is the rank in the documents."""
 
-    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...] | None:
-        """The calls of an agent, counted by tool. None if they are not known."""
+    def list_tool_usage(self, agent_ids: Collection[str]) -> tuple[ToolUsage, ...] | None:
+        """The calls of these agents, counted by agent and tool. None if they are not known."""
 
 
 class LimitReader(Protocol):
@@ -86,7 +86,7 @@ class PastState:
         until = self._at if until is None else min(until, self._at)
         return self._history.list_rank_changes(org_id, agent_id, start, until)
 
-    def list_tool_usage(self, agent_id: str) -> None:
+    def list_tool_usage(self, agent_ids: Collection[str]) -> None:
         """None: calls are counted for the present only."""
 
 

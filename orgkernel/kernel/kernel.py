@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.dispatch.task_state import PreviousTask
     from orgkernel.decisions.evidence.qualifications import QualificationRecord
     from orgkernel.decisions.evidence.service_record import PersonalityDrift
+    from orgkernel.decisions.evidence.state_records import ToolUsage
     from orgkernel.decisions.handoff.briefs import HandoffBriefs
     from orgkernel.decisions.handoff.permission import (
         HandoffPermission,
@@ -445,7 +446,25 @@ class Kernel(Registry):
 
         desk = self.access(org)
         findings = snapshot.list_findings_about(f"role:{role}")
-        return build_role_manifest(desk.view, role, findings, desk.state, desk.build_current_context())
+        return build_role_manifest(
+            desk.view,
+            role,
+            findings,
+            desk.state,
+            desk.build_current_context(),
+            self._read_usage(desk.view, (role,)),
+        )
+
+    def _read_usage(self, view: OrgView, roles: Iterable[str]) -> Mapping[str, list[ToolUsage]]:
+        """The recorded calls of the agents who fill these roles, by agent. Empty if they are not known."""
+        from orgkernel.kernel.clock import StateHistory
+
+        agents = {edge.source for role_id in roles for edge in view.list_agents_in(role_id)}
+        usage: dict[str, list[ToolUsage]] = {}
+        if agents and isinstance(self._store, StateHistory):
+            for each in self._store.list_tool_usage(agents) or ():
+                usage.setdefault(each.agent_id, []).append(each)
+        return usage
 
     def pace(
         self,
@@ -501,7 +520,7 @@ class Kernel(Registry):
         start = desk.view.records.agents[agent].record.rank
         source = self._store if isinstance(self._store, StateHistory) else None
         promotions = () if source is None else source.list_rank_changes(desk.view.org_id, agent, start)
-        usage = None if source is None else source.list_tool_usage(agent)
+        usage = None if source is None else source.list_tool_usage((agent,))
         return build_agent_manifest(
             desk.view, agent, findings, desk.state, desk.build_current_context(), promotions, usage
         )
@@ -830,7 +849,7 @@ class Kernel(Registry):
         page = fitting[start:end]
         return build_organization_manifest(
             snapshot.index, page, snapshot.diagnostics, desk.state, desk.build_current_context(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None,
-            unknown_words=find_unknown_words(snapshot.index, *words),
+            unknown_words=find_unknown_words(snapshot.index, *words), usage=self._read_usage(desk.view, page),
         )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -144,9 +144,9 @@ class StateAt:
         with open_store(self._location, create=False) as store:
             return store.list_rank_changes(org_id, agent_id, start, until)
 
-    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...] | None:
-        """The calls of an agent, counted by tool; None without a store. Raises `StoreError`."""
+    def list_tool_usage(self, agent_ids: Collection[str]) -> tuple[ToolUsage, ...] | None:
+        """The calls of these agents, counted by agent and tool; None without a store. Raises `StoreError`."""
         if not is_there(self._location):
             return None
         with open_store(self._location, create=False) as store:
-            return store.list_tool_usage(agent_id)
+            return store.list_tool_usage(agent_ids)

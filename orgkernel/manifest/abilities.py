@@ -313,23 +313,28 @@ def note_use(
     items: tuple[v1.ToolItem, ...],
     agents: Iterable[str],
     state: StateView,
-    usage: Sequence[ToolUsage] | None = None,
+    usage: Iterable[ToolUsage] = (),
+    *,
+    is_complete: bool = False,
 ) -> tuple[v1.ToolItem, ...]:
     """The tools with what is recorded about their use: calls of the toolbox and the gateway, and tools of episodes.
 
-    Without `usage`, a tool that is in no episode may have been called all the same. A tool that has answered is wired.
+    Unless the calls are complete, a tool without a recorded one may have been called all the same. A tool that has answered is
+    wired.
     """
-    called = {each.tool_id: each.uses > each.failures for each in usage or ()}
+    called: dict[str, bool] = {}
+    for call in usage:
+        called[call.tool_id] = called.get(call.tool_id, False) or call.uses > call.failures
     for agent_id in agents:
         for each in state.outcomes.get(agent_id, ()):
             if each.kind == "tool":
                 called[each.name] = called.get(each.name, False) or each.successes > 0
-    if not called and usage is None:
+    if not called and not is_complete:
         return items
     return tuple(
         replace(
             item,
-            used=True if item.id in called else None if usage is None else False,
+            used=True if item.id in called else False if is_complete else None,
             wired=True if called.get(item.id) else None,
         )
         for item in items

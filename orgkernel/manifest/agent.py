@@ -70,7 +70,13 @@ def build_agent_manifest(
     assert holder is not None  # raises if the roster does not declare it
     request = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=request, state=state, kinds=("credential", "data", "role"))
-    tools = note_use(tuple(_build_tools(view, holder, state, context)), (agent_id,), state, usage)
+    tools = note_use(
+        tuple(_build_tools(view, holder, state, context)),
+        (agent_id,),
+        state,
+        usage or (),
+        is_complete=usage is not None,
+    )
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
     place = definition.place()
     roles = holder.identity.roles

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import to_builtins
@@ -13,6 +14,7 @@ from orgkernel.decisions.access.arguments import describe_tests
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.decisions.dispatch.order import get_routing_order, locate_routing
+from orgkernel.decisions.evidence.state_records import ToolUsage
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics import Diagnostic
@@ -36,10 +38,12 @@ def build_organization_manifest(
     count: int | None = None,
     cursor: str | None = None,
     unknown_words: tuple[str, ...] = (),
+    usage: Mapping[str, Sequence[ToolUsage]] = MappingProxyType({}),
 ) -> v1.OrganizationManifest:
     """An organization with the manifests of some of its roles.
 
-    `count` is the number of matching roles on all pages, `cursor` the cursor of the next page.
+    `count` is the number of matching roles on all pages, `cursor` the cursor of the next page. `usage` are recorded calls of
+    tools by agent.
     """
     document, organization = view.records.document, view.records.organization
     by_subject: dict[str, list[Diagnostic]] = defaultdict(list)
@@ -69,7 +73,7 @@ def build_organization_manifest(
         domains=tuple(_compute_coverage(view)),
         roots=view.list_roots(),
         roles=tuple(
-            build_role_manifest(view, role_id, by_subject.get(f"role:{role_id}", ()), state, context)
+            build_role_manifest(view, role_id, by_subject.get(f"role:{role_id}", ()), state, context, usage)
             for role_id in role_ids
         ),
         count=len(role_ids) if count is None else count,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch.by_domain import decide_dispatch
+from orgkernel.decisions.evidence.state_records import ToolUsage
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.handoff.edges import do_edges_forbid
 from orgkernel.decisions.members.member import find_member
@@ -39,8 +41,10 @@ def build_role_manifest(
     findings: Sequence[Diagnostic] = (),
     state: StateView = EMPTY_STATE,
     context: AccessContext = NOWHERE,
+    usage: Mapping[str, Sequence[ToolUsage]] = MappingProxyType({}),
 ) -> v1.RoleManifest:
-    """The complete current profile of a role. `findings` are those of its organization.
+    """The complete current profile of a role. `findings` are those of its organization, and `usage` the recorded calls of
+    tools by agent.
 
     Raises KeyError for an unknown role.
     """
@@ -80,7 +84,9 @@ def build_role_manifest(
         domains=tuple(_list_domains(view, role_id)),
         intents=tuple(_list_intents(view, role_id)),
         plans=abilities.plans,
-        tools=note_use(abilities.tools, agents, state),
+        tools=note_use(
+            abilities.tools, agents, state, [each for agent in agents for each in usage.get(agent, ())]
+        ),
         essential_tools=abilities.essential,
         requestable_tools=abilities.requestable,
         skills=tuple(build_skill_item(view, edge) for edge in view.list_skills(role_id)),

@@ -8,13 +8,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 from orgkernel.decisions.crew.skill_profile import HeldSkill
+from orgkernel.diagnostics.wording import listing
 from orgkernel.manifest.v1 import AgentManifest, ToolItem
 
 LOSSES: Final = (
     "agent_type: the id of the agent in the roster, because an agent has no type of its own",
-    "current_duty.pool: not known; the watch and the intents are",
-    "handled_intents.tier: the capability tier, because model tiers are not declared",
+    "current_duty.pool: not known, because a host forms its pools",
+    "handled_intents.tier: not known, because model tiers are not declared",
 )
+_SEVERAL: Final = "{}: only the first one; {} left out"
 
 
 def build_seed004_profile(manifest: AgentManifest) -> dict[str, Any]:
@@ -26,12 +28,16 @@ def build_seed004_profile(manifest: AgentManifest) -> dict[str, Any]:
         orders[names.get(order.source, order.source)].append(order.file)
     personality = manifest.personality
     values = personality.observed or personality.seed
+    posts = [post.id for post in manifest.roles]
+    departments = [department.id for department in manifest.departments]
+    several = (("post", posts), ("department", departments))
+    losses = [_SEVERAL.format(name, listing(each[1:])) for name, each in several if each[1:]]
     return {
         "agent_id": manifest.did or manifest.agent_id,
         "callsign": manifest.callsign,
         "agent_type": manifest.agent_id,
-        "post": [post.id for post in manifest.roles],
-        "department": [department.id for department in manifest.departments],
+        "post": next(iter(posts), None),
+        "department": next(iter(departments), None),
         "rank": None if manifest.rank is None else manifest.rank.id,
         "trust_score": manifest.trust,
         "lifecycle_state": manifest.lifecycle,
@@ -55,8 +61,9 @@ def build_seed004_profile(manifest: AgentManifest) -> dict[str, Any]:
         "handled_intents": [
             {
                 "name": intent.id,
-                "source": intent.by or intent.tier,
-                "tier": intent.tier,
+                "source": intent.tier,
+                "by": intent.by or None,
+                "tier": None,
                 "description": intent.description,
             }
             for intent in manifest.handled_intents
@@ -88,6 +95,7 @@ def build_seed004_profile(manifest: AgentManifest) -> dict[str, Any]:
         },
         "procedures": {"total": manifest.procedures.total, "by_level": dict(manifest.procedures.by_level)},
         "current_duty": {
+            "pool": None,
             "watch": manifest.current_duty.current_watch,
             "watches": list(manifest.current_duty.watches),
             "intent_subscriptions": list(manifest.current_duty.intents),
@@ -97,9 +105,11 @@ def build_seed004_profile(manifest: AgentManifest) -> dict[str, Any]:
             "total_episodes": work.total_episodes,
             "success_rate": work.success_rate,
             "trust_trajectory": work.trust_trajectory,
-            "promotions": [f"{move.before or 'none'}→{move.after or 'none'}" for move in work.promotions],
+            "promotions": [
+                f"{move.before or 'none'}→{move.after or 'none'} ({move.at[:10]})" for move in work.promotions
+            ],
         },
-        "losses": list(LOSSES),
+        "losses": [*losses, *LOSSES],
     }
 
 

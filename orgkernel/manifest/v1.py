@@ -155,8 +155,8 @@ class ToolItem(Named, frozen=True, kw_only=True):
     wired: bool | None = None
     """Whether the runtime of the agent, or of an agent in the role, has the tool: it has answered a call. Null if unknown."""
     used: bool | None = None
-    """Whether the agent, or an agent in the role, has called the tool: in an episode, or through the toolbox or the gateway. The
-    calls of a role are known only from episodes. Null if unknown."""
+    """Whether the agent, or an agent in the role, has called the tool: in an episode, or through the toolbox or the gateway.
+    Never false for a role, because calls in its own name are only in the audit. Null if unknown."""
     gated_by: tuple[str, ...] = ()
     """The requirements in its declaration: `department`, `rank`, `restricted_to`, `qualification`."""
     qualified: bool | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import TracebackType
 
@@ -124,9 +124,9 @@ class Store:
         """Changes of an agent's rank up to a time, oldest first."""
         return read_rank_changes(self.context, org_id, agent_id, start, until)
 
-    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...]:
-        """The calls of an agent, counted by tool."""
-        return self.usage.list(agent_id)
+    def list_tool_usage(self, agent_ids: Collection[str]) -> tuple[ToolUsage, ...]:
+        """The calls of these agents, counted by agent and tool."""
+        return self.usage.list(agent_ids)
 
     def get_last_view(self, org_id: str | None = None) -> StateView:
         """The state that was read last, without reading the store again."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import select
 
 from orgkernel.decisions.evidence.state_records import AuditEntry, ToolUsage
@@ -9,6 +11,9 @@ from orgkernel.state.rows import StoreContext, require_id, require_time
 from orgkernel.state.tables import tool_usage
 from orgkernel.state.use_counts import CountedCall
 from orgkernel.state.writer import PendingWrite
+
+_NAMED_AGENTS = 100
+"""The largest number of agents that a query names. For more, reading all rows is cheaper."""
 
 
 class Usage:
@@ -51,9 +56,11 @@ class Usage:
         )
         return self._context.writer.submit(CountedCall(agent_id, tool_id, entry), is_urgent=is_urgent)
 
-    def list(self, agent_id: str | None = None) -> tuple[ToolUsage, ...]:
-        """The number of calls by agent and tool."""
+    def list(self, agent_ids: Collection[str] | None = None) -> tuple[ToolUsage, ...]:
+        """The number of calls by agent and tool, of these agents or of all."""
         query = select(tool_usage).order_by(tool_usage.c.agent_id, tool_usage.c.tool_id)
-        if agent_id is not None:
-            query = query.where(tool_usage.c.agent_id == agent_id)
-        return self._context.read(ToolUsage, query)
+        if agent_ids is None:
+            return self._context.read(ToolUsage, query)
+        if len(agent_ids) <= _NAMED_AGENTS:
+            query = query.where(tool_usage.c.agent_id.in_(sorted(agent_ids)))
+        return tuple(each for each in self._context.read(ToolUsage, query) if each.agent_id in agent_ids)

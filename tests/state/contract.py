@@ -541,7 +541,7 @@ class LocksAndTheRest:
             clock.now += 1
             store.usage.record("worf", "press", ok=ok, seconds=0.5, decision="w:decision:1").result()
         store.usage.record("data", "press").result()
-        (worf,) = store.usage.list("worf")
+        (worf,) = store.usage.list(("worf",))
         assert (worf.uses, worf.failures, worf.seconds) == (3, 1, 1.5)
         assert (worf.first_at, worf.last_at) == (begun + 1, begun + 3)
         assert len(store.usage.list()) == 2

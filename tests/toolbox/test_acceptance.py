@@ -136,7 +136,7 @@ def test_a_social_media_marketer_by_configuration_only(tmp_path: Path, url: str,
     # Trust and usage are recorded, the call linked to the decision that allowed it.
     (agent,) = store.agents.list()
     assert (agent.agent_id, agent.trust) == ("marlo", 0.6)
-    (use,) = store.usage.list("marlo")
+    (use,) = store.usage.list(("marlo",))
     assert (use.tool_id, use.uses, use.failures) == ("linkedin_post_api", 1, 0)
     (called,) = read_rows(store.context, AuditFilter(kind="usage"))
     assert called.entry.record_id == result.steps[0].audit_id

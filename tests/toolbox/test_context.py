@@ -157,7 +157,7 @@ def test_every_call_is_remembered(kernel: Kernel, store: Store) -> None:
     ann, lead = box.context("post", "agent:ann"), box.context("post", "role:lead")
     results = [ann.invoke_blocking(tool, fallback=False) for tool in ("look", "look", "guess", "vault")]
     lead.invoke_blocking("look", fallback=False)
-    uses = {use.tool_id: (use.uses, use.failures) for use in store.usage.list("ann")}
+    uses = {use.tool_id: (use.uses, use.failures) for use in store.usage.list(("ann",))}
     assert uses == {"look": (2, 0), "guess": (1, 1)}
     decisions = list(read_rows(store.context, AuditFilter(kind="decision")))
     assert [(row.entry.subject, row.entry.resource, row.entry.activity) for row in reversed(decisions)] == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +229,7 @@ class Stored:
     ) -> tuple[RankMove, ...]:
         return MOVES
 
-    def list_tool_usage(self, agent_id: str) -> tuple[ToolUsage, ...]:
+    def list_tool_usage(self, agent_ids: Collection[str]) -> tuple[ToolUsage, ...]:
         return ()
 
 

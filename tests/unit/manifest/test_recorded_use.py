@@ -1,4 +1,4 @@
-"""The manifest of an agent tells which tools it has called, and every statement of it has a line."""
+"""The manifests of agents and roles tell which tools were called, and every statement of it has a line."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ def test_recorded_calls_make_a_tool_used_and_wired(tmp_path: Path) -> None:
             store.usage.record(AGENT, "codebase_query", org_id=ORG).result()
             store.usage.record(AGENT, "fleet_query", ok=False, code="TOOL_FAILED", org_id=ORG).result()
             after = client.get(url)
+            role = client.get(f"http://127.0.0.1/v1/orgs/{ORG}/roles/first_officer").json()
+            crew = client.get(f"http://127.0.0.1/v1/orgs/{ORG}/manifest").json()
         tools = {each["id"]: (each["wired"], each["used"]) for each in after.json()["tools"]}
         assert tools["codebase_query"] == (True, True)
         assert tools["fleet_query"] == (None, True)
@@ -55,6 +57,15 @@ def test_recorded_calls_make_a_tool_used_and_wired(tmp_path: Path) -> None:
         assert after.headers["etag"] != before.headers["etag"]
         manifest = kernel.agent_manifest(ORG, AGENT)
         assert {each.id: (each.wired, each.used) for each in manifest.tools} == tools
+        # A role is told what its agents called. What they did not call may have been called in the name of the role.
+        of_role = {name: (wired, used or None) for name, (wired, used) in tools.items()}
+        for each in (role, *(each for each in crew["roles"] if each["role_id"] == "first_officer")):
+            listed = {tool["id"]: (tool["wired"], tool["used"]) for tool in each["tools"]}
+            assert {name: of_role[name] for name in listed} == listed
+            assert listed["codebase_query"] == (True, True)
+        assert msgspec.json.decode(kernel.manifest_bytes(ORG, "first_officer"))["tools"] == role["tools"]
+        others = kernel.manifest(ORG, "chief_medical").tools
+        assert {(each.wired, each.used) for each in others} == {(None, None)}
 
 
 def test_every_statement_about_an_agent_has_a_line(tmp_path: Path) -> None:
