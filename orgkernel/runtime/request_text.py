@@ -406,7 +406,7 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
         elif word == "no" and (
             after == "need"
             or (starts and at and after not in ("longer", "one", "matter"))
-            or (starts and _is_refusal(words, clauses, at))
+            or ((starts or before in ("but", "and")) and _is_refusal(words, clauses, at))
         ):
             begins, most = at + 1, 6
         elif word in ("skip", "avoid", "ignore") and (starts or before in ORDER_LEAD_WORDS) and at:

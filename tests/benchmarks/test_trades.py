@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.trades import (
+    LATER_TRADES,
     PARTS,
     TRADES,
     Counts,
@@ -42,6 +43,22 @@ def test_words_alone_reach_the_aims_for_plain_sentences() -> None:
     check_aims(dict(sum_up(measure(build_ranker))))
 
 
+def test_later_organizations_confirm_the_aims() -> None:
+    """Two organizations that were written and measured afterwards: nearly no sentence of them was looked at."""
+    totals = dict(sum_up(measure(build_ranker, LATER_TRADES)))
+    plain, indirect = totals["plain", "held_out"], totals["indirect", "held_out"]
+    assert plain.first >= 0.95 * plain.sentences
+    assert (plain.wrong, indirect.wrong) == (0, 0)
+    assert (totals["negated", "held_out"].wrong, totals["idle", "held_out"].wrong) == (0, 0)
+    rank = build_ranker(open_view("winery"))
+    assert rank("Pour the wines for the visitors.").taker == "tasting_host"
+    for text in (
+        "Stay in, but no tasting for the visitors today please.",
+        "Relax, and no tour for visitors today.",
+    ):
+        assert rank(text).taker is None
+
+
 def test_plain_bm25_takes_more_wrong_sentences() -> None:
     """What a user would write without orgkernel takes a wrong role three times as often."""
     ours, plain = sum_up(measure(build_ranker)), sum_up(measure(build_bm25))
@@ -51,7 +68,7 @@ def test_plain_bm25_takes_more_wrong_sentences() -> None:
 
 def test_labels_are_roles_and_no_sentence_is_asked_twice() -> None:
     """Each organization has sixty sentences, half of them held out."""
-    for trade in TRADES:
+    for trade in (*TRADES, *LATER_TRADES):
         roles = set(open_view(trade).roles) | {"nobody"}
         texts = []
         for kind, parts in read_sentences(trade).items():
