@@ -17,6 +17,9 @@ _NAMED = lazy_pattern(
     rf"\b(?P<before>{_KINDS}) `(?P<after_kind>[A-Za-z][A-Za-z0-9_.-]{{0,99}})`"
     rf"|`(?P<before_kind>[A-Za-z][A-Za-z0-9_.-]{{0,99}})` (?P<after>{_KINDS})\b"
 )
+# Not an address, a package scope or a call of a decorator. Annotations of programs are mostly in fenced code.
+_MENTION = lazy_pattern(r"(?<![\w.@/])@(?P<callsign>[A-Z][A-Za-z0-9_-]{0,99})(?![\w/(])")
+_FENCED = lazy_pattern(r"(?ms)^ *(`{3,}|~{3,}).*?^ *\1")
 
 
 class InstructionText(NamedTuple):
@@ -45,10 +48,16 @@ class NamedThing(NamedTuple):
 
 
 def find_named_things(text: str) -> Iterator[NamedThing]:
-    """The names in backticks next to the word for their kind: ``the `helm` tool``, ``skill `maps` ``."""
+    """The names in backticks next to the word for their kind: ``the `helm` tool``, ``skill `maps` ``; and agents that are
+    addressed by their callsign: `@Worf`.
+    """
     for match in _NAMED.finditer(text):
         group = "after_kind" if match["before"] else "before_kind"
         yield NamedThing(match["before"] or match["after"], match[group], match.start(group))
+    fenced = [match.span() for match in _FENCED.finditer(text)]
+    for match in _MENTION.finditer(text):
+        if not any(start <= match.start() < end for start, end in fenced):
+            yield NamedThing("callsign", match["callsign"], match.start("callsign"))
 
 
 def list_instruction_texts(view: OrgView) -> Iterator[InstructionText]:
@@ -73,10 +82,9 @@ def list_instruction_texts(view: OrgView) -> Iterator[InstructionText]:
                 )
     for name, skill in records.cognitive_skills.items():
         if not skill.document.format:
-            body = skill.record.body
-            yield InstructionText(
-                skill.document, ("body",), body, f"skill `{name}`", f"cognitive_skill:{name}", None
-            )
+            record, owner, subject = skill.record, f"skill `{name}`", f"cognitive_skill:{name}"
+            for field, text in (("description", record.description), ("body", record.body)):
+                yield InstructionText(skill.document, (field,), text, owner, subject, None)
     for slug, written in records.bills.items():
         bill = written.record
         if isinstance(bill, Bill) and not written.format:

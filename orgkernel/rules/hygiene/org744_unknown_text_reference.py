@@ -2,8 +2,8 @@
 
 ## What it checks
 
-A name in backticks next to the word *tool*, *agent*, *role*, *skill* or *bill* is declared. The rule reads
-standing orders, the
+A name in backticks next to the word *tool*, *agent*, *role*, *skill* or *bill* is declared. If agents have callsigns, an agent that is
+addressed as `@Callsign` has one of them. The rule reads standing orders, the
 descriptions of roles, `SKILL.md`, and the descriptions and step names of bills.
 
 ## Why it matters
@@ -37,7 +37,7 @@ tools: {address_book: {type: deterministic_function, side_effects: read, path_ar
 
 ## Known limits
 
-A name without backticks, or without the word for its kind beside it, is ignored. Agents can be named by their callsign, and
+A name without backticks, or without the word for its kind beside it, is ignored, and so is `@name` in lower case or in fenced code. Agents can be named by their callsign, and
 tools and roles by their name. Texts in the formats of other hosts are read by ORG757, ORG764, ORG765 and ORG766.
 
 ## Since
@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             words = known.get(kind)
             if words is None:
                 words = known[kind] = _DECLARED[kind](view)
-            if name in words or (kind, name) in names:
+            if name in words or (kind, name) in names or (kind == "callsign" and not words):
                 continue
             names.add((kind, name))
             yield Finding(
@@ -89,6 +89,12 @@ def _list_agents(view: OrgView) -> frozenset[str]:
     return frozenset((*agents, *(each.record.callsign for each in agents.values()), *_list_roles(view)))
 
 
+def _list_callsigns(view: OrgView) -> frozenset[str]:
+    """Everything by which an agent can be addressed; empty if the organization uses no callsigns."""
+    has_callsigns = any(each.record.callsign for each in view.records.agents.values())
+    return _list_agents(view) if has_callsigns else frozenset()
+
+
 def _list_roles(view: OrgView) -> frozenset[str]:
     posts = view.records.posts
     return frozenset((*posts, *(post.profile.name for post in posts.values())))
@@ -99,6 +105,7 @@ _DECLARED: Mapping[str, Callable[[OrgView], frozenset[str]]] = {
     "agent": _list_agents,
     "role": _list_roles,
     "skill": lambda view: frozenset((*view.records.skills, *view.records.cognitive_skills)),
+    "callsign": _list_callsigns,
     "bill": lambda view: frozenset(view.records.bills),
 }
 
