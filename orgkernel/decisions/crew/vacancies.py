@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from heapq import nsmallest
 from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from orgkernel.decisions.access.layers.identity import is_at_work
 from orgkernel.decisions.access.layers.rank import get_current_rank
-from orgkernel.decisions.access.subject import NO_RANK, get_rank_number
+from orgkernel.decisions.access.subject import NO_RANK, Subject, get_rank_number
 from orgkernel.decisions.access.tables import get_access_tables
 from orgkernel.decisions.evidence.skill_levels import compute_current_level
 from orgkernel.decisions.evidence.state_view import StateView
@@ -19,6 +19,7 @@ from orgkernel.decisions.members.stand_ins import list_stand_ins
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.decisions.refusals import say_unassigned
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
@@ -67,13 +68,13 @@ class VacancyAnswer(msgspec.Struct, frozen=True):
 
 def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnswer:
     """Every role that no agent at work fills. Roles outside the crew are left out."""
-    tables = get_access_tables(view)
-    subjects = ((agent_id, tables.find_subject(f"agent:{agent_id}")) for agent_id in view.records.agents)
-    working = {
-        agent_id: subject
-        for agent_id, subject in subjects
-        if subject is not None and is_at_work(subject, state)
+    declared = _find_declared_agents(view)
+    # Only an agent with a stored state can be away or have another rank than the documents give it.
+    stored = {
+        agent_id: declared.subjects[agent_id] for agent_id in state.agents if agent_id in declared.subjects
     }
+    away = {agent_id for agent_id, subject in stored.items() if not is_at_work(subject, state)}
+    working = declared.subjects.keys() - away
     # Most organizations have no vacancy, and then no rank and no skill has to be compared.
     vacant = [
         role_id
@@ -84,10 +85,11 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
     ]
     needed = {role_id: _map_needed_levels(view, role_id) for role_id in vacant}
     levels = _compute_levels(view, state, set(chain.from_iterable(needed.values())), now)
-    ranks = {
-        agent_id: get_current_rank(view, state, subject)
-        for agent_id, subject in (working.items() if vacant else ())
-    }
+    ranks = dict(declared.ranks) if vacant else {}
+    for agent_id, subject in stored.items() if vacant else ():
+        ranks[agent_id] = get_current_rank(view, state, subject)
+    for agent_id in away if vacant else ():
+        del ranks[agent_id]
 
     plausible = _list_plausible(ranks, levels)
 
@@ -107,6 +109,21 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
             )  # fmt: skip
 
     return VacancyAnswer(view.org_id, tuple(find()), view.digest, state.version)
+
+
+class _DeclaredAgents(NamedTuple):
+    """The agents of the rosters, with the ranks that the documents give them."""
+
+    subjects: Mapping[str, Subject]
+    ranks: Mapping[str, int]
+
+
+@PerView
+def _find_declared_agents(view: OrgView) -> _DeclaredAgents:
+    find_subject = get_access_tables(view).find_subject
+    found = ((agent_id, find_subject(f"agent:{agent_id}")) for agent_id in view.records.agents)
+    subjects = {agent_id: subject for agent_id, subject in found if subject is not None}
+    return _DeclaredAgents(subjects, {agent_id: subject.rank for agent_id, subject in subjects.items()})
 
 
 def _is_filled(view: OrgView, role_id: str, working: Container[str]) -> bool:
