@@ -267,8 +267,8 @@ def is_glob_inside(given: str, held: str, root: str | None = None) -> bool:
     >>> is_glob_inside("/srv/a/*.py", "/srv/**"), is_glob_inside("/srv/**", "/srv/*"), is_glob_inside("/srv", "/srv/**")
     (True, False, False)
     """
-    one, other = _compile(given, root), _compile(held, root)
-    if one is None or other is None or not (one.is_exact and other.is_exact) or one.start != other.start:
+    one, other = _read_glob(given, root), _read_glob(held, root)
+    if one is None or other is None or one.start != other.start or not (_is_clear(one) and _is_clear(other)):
         # A glob that cannot be compared is surely inside an equal one, and nothing else is known about it.
         return given == held
     return _is_within(one.names, other.names)
@@ -395,20 +395,28 @@ class _Pattern(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
+def _read_glob(glob: str, root: str | None) -> FilePath | None:
+    return read_path(glob, root)
+
+
+def _is_clear(glob: FilePath) -> bool:
+    """Whether every part of a glob is understood."""
+    return not any(name != ANYWHERE and (ANYWHERE in name or "{" in name) for name in glob.names)
+
+
+@lru_cache(maxsize=4096)
 def _compile(glob: str, root: str | None) -> _Pattern | None:
-    read = read_path(glob, root)
+    read = _read_glob(glob, root)
     if read is None:
         return None
     exact: list[re.Pattern[str] | None] = []
     folded: list[re.Pattern[str] | None] = []
     fixed: list[str] = []
-    understood = True
     for name in read.names:
         if name == ANYWHERE:
             exact.append(None)
             folded.append(None)
         elif ANYWHERE in name or "{" in name:
-            understood = False
             break
         else:
             exact.append(re.compile(translate(name)))
@@ -420,7 +428,7 @@ def _compile(glob: str, root: str | None) -> _Pattern | None:
     # At the end, `**` needs at least one name: the contents of a folder do not include the folder itself.
     within = (*exact[:-1], _ANY_NAME, None) if exact and exact[-1] is None else exact
     return _Pattern(
-        read.start, understood, tuple(within), (*exact, None), (*folded, None), tuple(fixed), read.names
+        read.start, _is_clear(read), tuple(within), (*exact, None), (*folded, None), tuple(fixed), read.names
     )
 
 

@@ -11,6 +11,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
@@ -65,6 +66,10 @@ class _Ends(NamedTuple):
     out: Codes = frozenset()
 
 
+_LONGEST_CACHED: Final = 500
+"""Number of characters of the longest command whose reading is kept in memory."""
+
+
 def why_trivial(command: str) -> str:
     """The reason why a command verifies nothing, as the rest of a sentence. Empty if it could verify something.
 
@@ -80,10 +85,18 @@ def why_trivial(command: str) -> str:
         return "is a sentence, not a command"
     if len(text) > MAX_CHARACTERS:
         return f"is longer than {MAX_CHARACTERS:,} characters; put it into a script"
+    return _explain_codes(text) if len(text) > _LONGEST_CACHED else _explain_cached_codes(text)
+
+
+def _explain_codes(text: str) -> str:
     codes = _Script().codes(text)
     if codes is None:
         return "cannot be read as a shell command"
     return {PASS: "can only pass", FAIL: "can only fail"}.get(codes, "")
+
+
+# The briefs of a mission verify with few commands.
+_explain_cached_codes = lru_cache(maxsize=1024)(_explain_codes)
 
 
 def _number(text: str) -> float:

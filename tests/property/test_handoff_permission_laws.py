@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,13 +17,19 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_view import Grant, StateView
 from orgkernel.decisions.handoff.briefs import NO_BRIEFS, HandoffBriefs
 from orgkernel.decisions.handoff.decide import decide_handoff, decide_handoff_permission
+from orgkernel.decisions.handoff.governed_briefs import (
+    _PLAIN_PATH,
+    _find_needed_name,
+    _is_sacred,
+    _may_reach,
+)
 from orgkernel.decisions.handoff.permission import STEPS, HandoffQuestion
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import do_owned_paths_overlap
 from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
-from orgkernel.runtime.paths import is_inside
+from orgkernel.runtime.paths import fold, is_inside
 from tests.support.trees import TEMPLATES, read, write_tree
 
 ROLES = ("a", "b", "c", "d")
@@ -254,3 +261,44 @@ def test_a_claim_never_opens(files: list[str], claims: ClaimIndex) -> None:
     beside = decide_handoff(omega(), asked, StateView(1, claims=claims), briefs)
     assert set(free.failures) <= set(beside.failures)
     assert free.outcome != "deny" or beside.outcome == "deny"
+
+
+NAMES = st.sampled_from(("a", "A", "b", "auth", "Auth", ".env", ".Env", "x.py", "auth.", ".git", "-"))
+GLOB_NAMES = st.sampled_from(
+    (
+        "**",
+        "*",
+        "a",
+        "A",
+        "auth",
+        "au*",
+        "?uth",
+        ".env*",
+        ".env",
+        "*.py",
+        "[ab]",
+        "a**",
+        "{a}",
+        "..",
+        ".git",
+        "",
+    )
+)
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(NAMES, min_size=1, max_size=4),
+    st.lists(GLOB_NAMES, min_size=1, max_size=4),
+    st.sampled_from((None, "/srv/a")),
+)
+def test_a_path_without_the_needed_name_touches_no_sacred_glob(path_names: list[str], glob_names: list[str], root: str | None) -> None:  # fmt: skip
+    """What the quick comparison leaves out, the slow one leaves out too."""
+    path, glob = "/".join(path_names), "/".join(glob_names)
+    name, is_first = _find_needed_name(glob)
+    if name is None or not _PLAIN_PATH.fullmatch(path):
+        return
+    folded = tuple(map(fold, path_names[:1] if is_first else path_names))
+    if not any(re.fullmatch(name, each) for each in folded):
+        assert not _is_sacred(path, glob, root)
+        assert not _may_reach(path, glob, root)

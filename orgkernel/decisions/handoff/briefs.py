@@ -6,9 +6,10 @@ another only if that is certain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from orgkernel.decisions.handoff.permission import HandoffFinding, HandoffStep
 from orgkernel.decisions.ownership.claim_terms import is_scope_inside
@@ -115,16 +116,24 @@ def find_wider_brief(
     brief, parent = get_brief(briefs.brief), get_brief(briefs.parent)
     if brief is None or briefs.brief is None:
         return
-    bounds = [*file_scopes]
     if parent is not None and briefs.parent is not None:
-        line = _cite_brief(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
-        bounds.insert(0, (_OF_SENDER, parent.files_owned, (line,)))
-    for whose, held, why in bounds:
-        for number, owned in enumerate(brief.files_owned):
-            if not any(is_scope_inside(owned, each, root) for each in held):
-                text = f"the brief owns {quote(owned)}, which might be outside of {whose}"
-                here = _cite_brief(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
-                yield HandoffFinding("file scope", "BRIEF_EXCEEDS_PARENT", text, (here, *why))
+        for finding in _find_files_outside(briefs.brief, brief, parent.files_owned, root, _OF_SENDER):
+            line = _cite_brief(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
+            yield replace(finding, why=(*finding.why, line))
+    for whose, held, why in file_scopes:
+        for finding in _find_files_outside(briefs.brief, brief, held, root, whose):
+            yield replace(finding, why=(*finding.why, *why))
+
+
+def _find_files_outside(
+    read: ReadContract, brief: Brief, held: Sequence[str], root: str | None, whose: str
+) -> Iterator[HandoffFinding]:
+    """The files of a brief that are not certainly in other globs, with the lines of the brief."""
+    for number, owned in enumerate(brief.files_owned):
+        if not any(is_scope_inside(owned, each, root) for each in held):
+            text = f"the brief owns {quote(owned)}, which might be outside of {whose}"
+            here = _cite_brief(read, ("spec", "scope", "files_owned", number), "files_owned")
+            yield HandoffFinding("file scope", "BRIEF_EXCEEDS_PARENT", text, (here,))
 
 
 def find_writes_of_readers(

@@ -6,7 +6,9 @@ permitted with the obligation to spare that file, because a broad glob is not a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from fnmatch import translate
 from typing import Final, NamedTuple
 
 from orgkernel.decisions.handoff.briefs import HandoffBriefs, get_brief
@@ -19,12 +21,22 @@ from orgkernel.decisions.ownership.sacred import describe_keys, is_unlocked
 from orgkernel.decisions.reasons import cite_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.governance import read_governance
-from orgkernel.graph.memo import per_view_and_key
+from orgkernel.graph.memo import PerView, per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.runtime.paths import fold, is_glob_inside, may_globs_meet, may_names_be_inside, may_touch
+from orgkernel.runtime.paths import (
+    ANYWHERE,
+    fold,
+    is_glob_inside,
+    may_globs_meet,
+    may_names_be_inside,
+    may_touch,
+)
 
 _WILD: Final = frozenset("*?[")
+_PLAIN_GLOB_NAME: Final = re.compile(r"[A-Za-z0-9_.*?-]+")
+# No name of dots alone, which would be this folder or the one above.
+_PLAIN_PATH: Final = re.compile(r"[.]*[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:/[.]*[A-Za-z0-9_-][A-Za-z0-9_.-]*)*")
 
 
 def find_gate_failures(
@@ -91,21 +103,78 @@ class _Reached(NamedTuple):
     reached: tuple[str, ...]
 
 
+class _SacredPath(NamedTuple):
+    """A path or glob of a sacred scope."""
+
+    scope_id: str
+    path: str
+    name: str | None
+    """The pattern of the folded name that a plain path must have to be in the glob, or in a folder above it. None if there is no
+    such name."""
+    is_first: bool
+    """Whether the plain path begins with this name."""
+
+
+class _SacredPaths(NamedTuple):
+    """All paths and globs of sacred scopes, and which plain paths can touch them."""
+
+    all: tuple[_SacredPath, ...]
+    has_others: bool
+    """Whether a plain path with any names can touch one of them."""
+    first: re.Pattern[str]
+    anywhere: re.Pattern[str]
+
+    def may_touch(self, names: Sequence[str]) -> bool:
+        """Whether a plain path with these folded names can touch a sacred path."""
+        return (
+            self.has_others
+            or self.first.fullmatch(names[0]) is not None
+            or any(map(self.anywhere.fullmatch, names))
+        )
+
+
+@PerView
+def _list_sacred_paths(view: OrgView) -> _SacredPaths:
+    governance = read_governance(view.records.governance)
+    scopes = {} if governance is None else governance.sacred_scopes
+    paths = tuple(
+        _SacredPath(name, path, *_find_needed_name(path))
+        for name, scope in scopes.items()
+        for path in scope.paths
+    )
+    first, anywhere = (
+        re.compile(
+            "|".join(each.name for each in paths if each.name and each.is_first is is_first) or r"(?!)"
+        )
+        for is_first in (True, False)
+    )
+    return _SacredPaths(paths, any(each.name is None for each in paths), first, anywhere)
+
+
+def _find_needed_name(glob: str) -> tuple[str | None, bool]:
+    """The pattern of the name without which no plain path touches a glob, and whether it is the first name of the path."""
+    names = glob.rstrip("/").split("/")
+    if any(not _PLAIN_GLOB_NAME.fullmatch(each) or each in (".", "..") for each in names):
+        return None, False
+    is_first = names[0] != ANYWHERE
+    fixed = names[:1] if is_first else [each for each in names if each.strip("*")]
+    if not fixed or any("**" in each and each != ANYWHERE for each in names):
+        return None, False
+    return translate(fold(fixed[-1]) or "*"), is_first
+
+
 @per_view_and_key(4096)
 def _find_sacred(view: OrgView, owned_path: str) -> _Reached:
-    governance, root = read_governance(view.records.governance), view.records.organization.workspace_root
-    scopes = {} if governance is None else governance.sacred_scopes
-    inside = (
-        name
-        for name, scope in scopes.items()
-        if any(_is_sacred(owned_path, each, root) for each in scope.paths)
-    )
-    reached = (
-        name
-        for name, scope in scopes.items()
-        if any(_may_reach(owned_path, each, root) for each in scope.paths)
-    )
-    return _Reached(tuple(inside), tuple(reached))
+    root, sacred = view.records.organization.workspace_root, _list_sacred_paths(view)
+    # Nearly every file is in no sacred scope, and the comparison with each glob takes a hundred times as long.
+    if _PLAIN_PATH.fullmatch(owned_path) and not sacred.may_touch(tuple(map(fold, owned_path.split("/")))):
+        return _UNTOUCHED
+    inside = (each.scope_id for each in sacred.all if _is_sacred(owned_path, each.path, root))
+    reached = (each.scope_id for each in sacred.all if _may_reach(owned_path, each.path, root))
+    return _Reached(tuple(dict.fromkeys(inside)), tuple(dict.fromkeys(reached)))
+
+
+_UNTOUCHED: Final = _Reached((), ())
 
 
 def find_sacred_files(view: OrgView, briefs: HandoffBriefs) -> Iterator[HandoffFinding]:

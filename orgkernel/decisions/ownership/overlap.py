@@ -12,6 +12,7 @@ one.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from orgkernel.decisions.ownership.glob_intersection import do_globs_intersect, read_simple_glob
@@ -32,6 +33,7 @@ class OwnedPath(NamedTuple):
     """The names as they are compared if no character is a wildcard, because `[id]` could be the name of a folder."""
 
 
+@lru_cache(maxsize=4096)
 def read_owned_path(text: str) -> OwnedPath | BadPath:
     r"""A path of a file or a folder, or a glob.
 
