@@ -86,6 +86,15 @@ class Shop:
         done = self.run("task", "record", str(path), "--by", "agent:worker_1", "--format", "json", *words)
         return done.returncode, json.loads(done.stdout)["body"] if done.stdout else done.stderr
 
+    def record(self, contract: dict[str, Any], by: str) -> dict[str, Any]:
+        """Store a contract; the stored one."""
+        path = self.folder / "contract.yaml"
+        path.write_text(as_text(contract), encoding="utf-8")
+        done = self.run("task", "record", str(path), "--by", by, "--format", "json")
+        assert done.stdout, done.stderr
+        body: dict[str, Any] = json.loads(done.stdout)["body"]
+        return body
+
 
 def correct(report: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """A correction of the result of the session."""
@@ -211,3 +220,51 @@ def test_two_thousand_files_are_audited_over_http_in_pages(shop: Shop) -> None:
         # A worker cannot store an audit as a contract.
         forged = {"_schema": "orgkernel:ownership_audit", "audit": "a", "brief": WORK}
         assert post("worker_1", "contracts", json.dumps({"contract": forged}))[0] >= 400
+
+
+def build_close(shop: Shop, head: str) -> dict[str, Any]:
+    """The close of the mission, with the files that it changed."""
+    return {
+        "_schema": "orgkernel:mission_close", "brief": MISSION, "agent": "planner_1", "session": "p", "status": "done_clean",
+        "mission": "Do mission", "started_at": "2026-05-17T12:00:00Z", "finished_at": "2026-05-17T12:30:00Z",
+        "evidence": {"verify_command": "make it", "verify_exit_code": 0}, "consensus_score": 95, "regressions": [],
+        "verdict": "satisfied", "workers": [{"session": "w", "agent": "worker_1", "status": "done_clean"}],
+        "changes": {"base": shop.base, "head": head, "files": ["src/cart.py"]},
+    }  # fmt: skip
+
+
+def test_a_mission_with_changed_files_is_closed_after_its_audit(tmp_path: Path) -> None:
+    """From the result of the worker to the close of the planner, on the command line and over HTTP; before its audit, a close is failed."""
+    for surface in ("command", "http"):
+        shop = Shop(tmp_path / surface)
+        head = shop.repository.commit({"src/cart.py": "cart\n"}, brief=WORK)
+        assert shop.audit("--record", "--by", "agent:planner_1").returncode == 0
+        assert shop.report(shop.build_report(head, ["src/cart.py"]))[0] == 0
+        close = build_close(shop, head)
+        whole = (*("--brief", str(shop.folder / "mission.yaml")), "--record", "--by", "agent:intake_1")
+        if surface == "command":
+            early = shop.record(close, "agent:planner_1")
+            assert (early["status"], "no ownership audit of the work" in early["refusal_reason"]) == ("failed", True)  # fmt: skip
+            assert shop.audit(*whole).returncode == 0
+            coherence = ("consensus_score", "verdict", "workers")
+            corrected = {name: value for name, value in close.items() if name not in coherence}
+            corrected |= {"_schema": "orgkernel:correction", "original": "p", "reason": "It was audited."}
+            assert shop.record(corrected, "agent:planner_1")["status"] == "done_clean"
+        else:
+            assert shop.audit(*whole).returncode == 0
+            place = parse_location("state.db", str(shop.folder))
+            with open_store(place) as store:
+                key = store.keys.create(
+                    "planner", ["report"], created_by="test", agent_id="planner_1", org_ids=["omega"]
+                )[1]
+            app = create_app(Kernel.open(shop.documents), store=place)
+            with TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)) as client:
+                while client.get("/readyz").status_code != 200:
+                    pass
+                for contract, expected in ((close, "done_clean"), (close, None)):
+                    done = client.post(
+                        "/v1/orgs/omega/contracts", json={"contract": contract}, headers={"Authorization": f"Bearer {key}"}
+                    )  # fmt: skip
+                    assert done.json().get("body", {}).get("status") == expected, done.json()
+                assert done.status_code == 409, "the session has ended"
+        assert shop.run("claim", "list").stdout.strip() in ("", "none")
