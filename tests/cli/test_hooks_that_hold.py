@@ -196,7 +196,7 @@ def test_hooks_survive_husky(tmp_path: Path) -> None:
 
 
 def test_submodules_and_the_pre_commit_framework_are_named(tmp_path: Path) -> None:
-    """A submodule has hooks of its own, which are installed in its folder, and the framework hands a push over in variables."""
+    """A submodule has hooks of its own and the worker of its project; the framework hands a push over in variables."""
     inner, project = Project(tmp_path / "inner"), Project(tmp_path / "project")
     project.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.folder), "lib")
     project.commit({".pre-commit-config.yaml": "repos: []\n"})
@@ -206,6 +206,19 @@ def test_submodules_and_the_pre_commit_framework_are_named(tmp_path: Path) -> No
     assert run_here("ownership", "install-hooks", "lib", cwd=project.folder).returncode == 0
     (project.folder / "lib/README.md").write_text("2\n")
     assert project.tries("-C", "lib", "commit", "-am", "x").returncode == 1
+    project.give_brief()
+    # The brief of the project owns `src`, and in the submodule this is another folder.
+    (project.folder / "lib/src/a.py").write_text("2\n")
+    brief = str(project.folder / ".orgkernel/brief.yaml")
+    for env in ({}, {"ORGKERNEL_BRIEF": brief}):
+        project.tries("-C", "lib", "add", "src")
+        refused = project.tries("-C", "lib", "commit", "-m", "x", env=env)
+        assert "WRITE_NOT_OWNED: `lib/src/a.py` is changed" in refused.stderr
+    owning = changed("brief", VALUES | {"spec.scope.files_owned": ["lib/src/**"]})
+    Path(brief).write_text(as_text(owning), encoding="utf-8")
+    passed = project.tries("-C", "lib", "commit", "-m", "x")
+    assert passed.returncode == 0, passed.stderr
+    project.git("submodule", "--quiet", "update", "--force")
     project.give_brief()
     first = project.git("rev-parse", "HEAD")
     project.write({"README.md": "2\n"})

@@ -16,7 +16,7 @@ from orgkernel.cli.output import join_lines
 from orgkernel.cli.work.contract_files import read_brief
 from orgkernel.cli.work.ownership_audit import find_sacred_files, open_governed, render_findings
 from orgkernel.cli.work.ownership_rules import build_write_rules, store_commit_rules, store_rules
-from orgkernel.cli.work.ownership_workers import WAY_OUT, find_workers_here, list_named_briefs
+from orgkernel.cli.work.ownership_workers import BRIEF_FILE, WAY_OUT, find_workers_here, list_named_briefs
 from orgkernel.cli.work.ownership_writes import answer_tool_call
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.held import is_held
@@ -26,7 +26,13 @@ from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git.added_secrets import find_pushed_secrets, find_staged_secrets
 from orgkernel.project.git.patches import AddedSecret, find_in_text
-from orgkernel.project.git.pending import find_pushed_base, list_message_briefs, read_staged
+from orgkernel.project.git.pending import (
+    find_pushed_base,
+    find_superproject,
+    list_message_briefs,
+    move_changes,
+    read_staged,
+)
 from orgkernel.project.git.process import run_git
 from orgkernel.project.git.range import find_changed_rules, list_authors, read_range
 from orgkernel.project.hooks.claude_settings import (
@@ -151,6 +157,8 @@ def _audit_commit() -> list[OwnershipAudit]:
     changed = read_staged()
     if not changed.files:
         return []
+    if (place := _enter_superproject()) is not None:
+        changed = move_changes(changed, place)
     root, kernel = os.getcwd(), open_governed(ACTIVE, (), no_cache=False)
     people = None if kernel is None else kernel.commit_rules(ACTIVE)
     if not _must_follow_brief(people, [_find_author()]):
@@ -203,17 +211,19 @@ def _find_pushed_secrets(pushes: list[_Push]) -> list[AddedSecret]:
 
 def _audit_push(pushes: list[_Push]) -> list[OwnershipAudit]:
     refused: list[OwnershipAudit] = []
+    repository, place = os.getcwd(), _enter_superproject() if pushes else None
     kernel = open_governed(ACTIVE, (), no_cache=False) if pushes else None
     people = None if kernel is None else kernel.commit_rules(ACTIVE)
     for each in pushes:
-        authors = list_authors(".", each.base, each.head).values()
+        authors = list_authors(repository, each.base, each.head).values()
         if not _must_follow_brief(people, authors):
             continue
         own, folder = find_workers_here().own, os.getcwd()
-        git_range = read_range(".", each.base, each.head)
+        git_range = read_range(repository, each.base, each.head)
+        changed = git_range.changed if place is None else move_changes(git_range.changed, place)
         documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
         sacred = find_sacred_files(kernel, ACTIVE, folder, find_changed_rules(git_range, documents))
-        answer = audit_changes(git_range.changed, own, sacred=sacred, root=folder)
+        answer = audit_changes(changed, own, sacred=sacred, root=folder)
         refused += [] if answer.outcome == "clean" else [answer]
     return refused
 
@@ -224,6 +234,21 @@ def _read_pushes() -> list[str]:
     if first and last:
         return [f"- {last} - {first}"]
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines()
+
+
+def _enter_superproject() -> str | None:
+    """Go to the project that contains this one as a submodule, because its worker works here too. Returns the path of the submodule.
+
+    A submodule with a brief of its own stays on its own.
+    """
+    if os.path.isfile(BRIEF_FILE) and not os.environ.get("ORGKERNEL_BRIEF"):
+        return None
+    superproject = find_superproject()
+    if superproject is None:
+        return None
+    folder, place = superproject
+    os.chdir(folder)
+    return place
 
 
 def _must_follow_brief(people: CommitRules | None, authors: Iterable[str]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from msgspec.structs import replace
+
 from orgkernel.decisions.ownership.changes import ChangedFiles, RangeCommit
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
@@ -107,3 +109,35 @@ def list_message_briefs(message: str) -> list[str]:
     return [
         value.strip().lower() for key, _, value in pairs if key.strip().lower() == "brief" and value.strip()
     ]
+
+
+def find_superproject() -> tuple[str, str] | None:
+    """The work tree that contains this one as a submodule, and the path of this one in it; None if there is none."""
+    top = _print_path("--show-toplevel", ".")
+    above, folder = "", top
+    while outer := _print_path("--show-superproject-working-tree", folder):
+        above = folder = outer
+    return (above, os.path.relpath(top, above)) if above else None
+
+
+def _print_path(option: str, folder: str) -> str:
+    """The real path that git prints; empty if there is none, as in a repository without a work tree of its own."""
+    done = run_git(folder or ".", "rev-parse", option)
+    path = os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else ""
+    return os.path.realpath(path) if path else ""
+
+
+def move_changes(changed: ChangedFiles, folder: str) -> ChangedFiles:
+    """The same changes, in a folder of another project."""
+    files = tuple(
+        replace(
+            each,
+            path=f"{folder}/{each.path}",
+            before=None if each.before is None else f"{folder}/{each.before}",
+        )
+        for each in changed.files
+    )
+    commits = tuple(
+        replace(each, paths=tuple(f"{folder}/{path}" for path in each.paths)) for each in changed.commits
+    )
+    return ChangedFiles(files=files, commits=commits)
