@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -135,7 +135,7 @@ def create_app(
     )  # fmt: skip
     vanishing = VanishedGrants(stored)
     metrics = Metrics()
-    reload_observers = [metrics.reloaded, *([] if telemetry is None else [telemetry.reloaded])]
+    reload_observers = _list_reload_observers(metrics, telemetry, gateway)
     reloader = Reloader(answers, vanishing.note, reload_seconds, reload_observers)
     feed = Feed(stored)
 
@@ -166,7 +166,7 @@ def create_app(
         redirect_slashes=False,
     )
     _keep_in_state(
-        app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed, keys=keys,
+        app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed, keys=keys, stream_closers=[feed.close],
         pins=None if gateway is None else gateway.pins, tokens=tokens, page_headers=_build_page_headers(tokens),
     )  # fmt: skip
     app.state.auditor = Auditor(kernel, stored)
@@ -221,7 +221,22 @@ def _build_http_gateway(gateway: McpGateway, kernel: Kernel, stored: StoreAccess
     """The gateway of a server. Its imports are needed only by servers with a gateway."""
     from manifest_api.gateway import HttpGateway
 
-    return HttpGateway(gateway, kernel, stored, app)
+    http_gateway = HttpGateway(gateway, kernel, stored, app)
+    app.state.stream_closers.append(http_gateway.close_streams)
+    return http_gateway
+
+
+def _list_reload_observers(
+    metrics: Metrics, telemetry: Telemetry | None, gateway: McpGateway | None
+) -> list[Callable[[str, float], None]]:
+    """The functions that are told of each reload."""
+
+    def announce(result: str, _: float) -> None:
+        # An edit of a role or a tool changes lists, as an edit of the file with the servers does.
+        if gateway is not None and result == "ok":
+            gateway.changes.announce()
+
+    return [metrics.reloaded, announce, *([] if telemetry is None else [telemetry.reloaded])]
 
 
 def _install_routes(app: FastAPI, answers: Answers) -> None:

@@ -42,6 +42,7 @@ from orgkernel.mcp.gateway.approvals import FormAnswer
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
 from orgkernel.mcp.gateway.gateway import McpGateway
+from orgkernel.mcp.gateway.list_announcer import ListAnnouncer
 from orgkernel.mcp.gateway.server import build_gateway_server
 from orgkernel.mcp.server import HttpServer
 from orgkernel.operations.permits import Permits
@@ -74,6 +75,7 @@ class HttpGateway:
         self._kernel = kernel
         self._store_access = store_access
         self._app = app
+        self._announcer = ListAnnouncer(gateway.changes, has_connection=False)
         self._reads_plain_calls = is_on("gateway_calls")
         self._tools: tuple[Store, UpstreamTools] | None = None
         for each in ("mcp", "httpx2"):  # they log every request, the second with the address of the server
@@ -172,9 +174,13 @@ class HttpGateway:
                 raise  # the server closes the connection: half a response must not look whole
             await StandardHeaders(answer_fault(scope))(scope, receive, send)
 
+    def close_streams(self) -> None:
+        """End the subscriptions of all clients."""
+        self._announcer.close()
+
     @cached_property
     def _server(self) -> HttpServer:
-        return HttpServer(build_gateway_server(self.gateway, _find_caller))
+        return HttpServer(build_gateway_server(self.gateway, _find_caller, self._announcer))
 
 
 class _Tools(UpstreamTools):

@@ -25,7 +25,6 @@ from manifest_api.agent_cards import CardSettings
 from manifest_api.app import create_app
 from manifest_api.capacity import DEFAULT_BUDGET
 from manifest_api.current_request import copy_context_without_request
-from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.connections import (
     KEEP_ALIVE_SECONDS,
@@ -168,7 +167,6 @@ class _Server(uvicorn.Server):
         self._tls = tls
         self._state = app.state
         self._reloader: Reloader = app.state.reloader
-        self._feed: Feed = app.state.feed
         self._on_ready = on_ready
         self._drain_seconds = drain_seconds
         self._reloads: set[asyncio.Task[None]] = set()
@@ -195,7 +193,8 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Requests that are cut off now need no tracebacks; orgkernel's messages use its own logger.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        self._feed.close()  # otherwise the shutdown would wait for followers of the reports
+        for close in self._state.stream_closers:  # otherwise the shutdown would wait for those who follow
+            close()
         await super().shutdown(sockets)
         if self.force_exit:  # a second Ctrl-C: uvicorn stops waiting, even for the watcher
             await self.lifespan.shutdown()

@@ -63,11 +63,11 @@ class _NeedsInput(Exception):
 
 
 def build_gateway_server(
-    gateway: McpGateway, find_caller: Callable[[Any], GatewayCaller], *, announces: bool = False
+    gateway: McpGateway, find_caller: Callable[[Any], GatewayCaller], announcer: ListAnnouncer
 ) -> Server[Any]:
     """Build a server that answers every message for the caller that `find_caller` returns for its context.
 
-    If it `announces`, clients are told when a list has changed. That needs a connection that stays open.
+    The `announcer` tells clients when a list has changed.
     """
     from mcp import types
     from mcp.server.caching import CacheHint
@@ -152,9 +152,11 @@ def build_gateway_server(
     async def on_list_templates(ctx: Any, params: Any) -> Any:
         return await answer_list(ctx, "resourceTemplates", list_templates(gateway, find_caller(ctx)))
 
+    async def on_listen(ctx: Any, params: types.SubscriptionsListenRequestParams) -> Any:
+        return await announcer.listen(ctx, params, find_caller(ctx).id)
+
     paused_calls = PausedCalls()
     lists = CacheHint(_LIST_TTL, "private")
-    announcer = ListAnnouncer(gateway.changes if announces else None)
     server: Server[Any] = Server(
         "orgkernel-gateway",
         version=__version__,
@@ -174,7 +176,7 @@ def build_gateway_server(
         on_list_resources=on_list_resources,
         on_list_resource_templates=on_list_templates,
         **build_reading_handlers(gateway, find_caller, answer),
-        on_subscriptions_listen=announcer.listen if announces else None,
+        on_subscriptions_listen=on_listen,
     )
     server.middleware.append(hide_fault)
     return server
@@ -193,7 +195,8 @@ async def run_gateway_stdio(gateway: McpGateway, caller: LocalCaller) -> None:
     from mcp.server.lowlevel import NotificationOptions
     from mcp.server.stdio import stdio_server
 
-    server = build_gateway_server(gateway, lambda _: caller, announces=True)
+    announcer = ListAnnouncer(gateway.changes, has_connection=True)
+    server = build_gateway_server(gateway, lambda _: caller, announcer)
     changes = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
     _install_signal_handlers(gateway, caller)
     try:
