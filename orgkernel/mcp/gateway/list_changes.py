@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-PAUSE_SECONDS: Final = 2.0
+PAUSE_SECONDS: Final = 1.0
 """The least seconds between two announcements, because a client reads every list again for each."""
 
 
