@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,9 @@ def test_commands_that_read_what_decides_are_not_refused(attacked: AttackedProje
         "claude mcp add x y", "python -m orgkernel host deactivate --claude-code .", "env -i orgkernel host activate shop --claude-code .",
         "orgkernel host deactivate --claude-code list", "PWD=/settings.json; rm .claude$PWD", "rm .claude$PWDX/settings.json",
         "orgkernel grant issue role:builder tool:x", "orgkernel store restore x.db",
+        "cd org && rm org.yaml", "cd org/roles; sed -i s/x/y/ builder.yaml", "pushd org && echo x > org.yaml", "(cd org; tee org.yaml)",
+        "cd src && cd .. && cd org && rm org.yaml", "tar -xf a.tar -Corg roles/builder.yaml", "rm org/*.yaml", "rm */org.yaml", "rm o?g/org.yam[l]", "rm -r o*",
+        "cd org && rm *.yaml", "sed -i s/x/y/ **/*.yaml", "find . -name org.yaml -delete", "find . -path '*/roles/*' -delete", "find org -delete", "rm .mcp.jso\\\nn",
     ],
 )  # fmt: skip
 def test_no_command_removes_what_decides(attacked: AttackedProject, command: str) -> None:
@@ -160,12 +164,15 @@ def test_no_command_removes_what_decides(attacked: AttackedProject, command: str
                 "git diff org/org.yaml | head", "echo see .mcp.json", "pytest -q src", "ls", "make build", "rm -rf src/*", "cat org/org.yaml",
                 "orgkernel check org", "rm *.py", "rm -rf src/*", "rm -rf build dist", "rm {src,docs}/*.pyc", "cp src/a.py .", "mv src/a.py ..",
                 "ls | xargs echo", "echo done | sh", "find . -name '*.pyc' -delete", "orgkernel grant list", "orgkernel why role:builder use tool:x",
-                "orgkernel role list", "claude --version", "cd src && rm -rf out", "echo $PWD", "source .venv/bin/activate && cat org/org.yaml", "tar cf /tmp/x.tgz .", "cp -r src/. /tmp/x",
+                "cd src && rm -f *.pyc", "cd docs && sed -i s/a/b/ guide.md", "sed -i s/x/y/ src/**/*.py", "find . -name '*.pyc' -o -name x -delete",
+                "make -C src all", "grep -C 3 x org/*.yaml", "cd org && cat *.yaml", "orgkernel role list", "claude --version", "cd src && rm -rf out", "echo $PWD", "source .venv/bin/activate && cat org/org.yaml", "tar cf /tmp/x.tgz .", "cp -r src/. /tmp/x",
             )
         ],
         ("Read", {"file_path": ".claude/settings.json"}),
         ("Grep", {"pattern": ".mcp.json", "path": ".claude"}),
         ("mcp__files__write", {"path": "src/a.py", "content": "see .mcp.json and org/org.yaml"}),
+        ("mcp__files__write", {"path": "src", "name": "a.md", "content": "50% of org"}),
+        ("mcp__files__list", {"path": "."}),
         ("Write", {"file_path": "src/settings.json", "content": ".mcp.json"}),
     ],
 )  # fmt: skip
@@ -190,6 +197,53 @@ def test_another_tool_that_runs_commands_is_no_way_around(
     assert attacked.asks(tool, given, "fixer")[0] == "deny"
     assert attacked.asks(tool, given, "builder") == ("none", "")
     assert attacked.asks(tool, dict.fromkeys(given, "rm .mcp.json"), "builder")[0] == "deny"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"path": " .mcp.json"}, {"path": ".mcp.json\n"}, {"path": "./" * 3_000 + ".mcp.json"}, {"path": "%2emcp.json"}, {"path": ".claude\\settings.json"},
+        {"uri": "file://{project}/%2emcp.json"}, {"uri": "file:{project}/.mcp.json"}, {"uri": "FILE://localhost{project}/.mcp.json"},
+        {"files": {".mcp.json": "x"}}, {"files": [{"x": [{"x": [{"x": [{"x": [{"path": ".mcp.json"}]}]}]}]}]}, {"folder": "org", "name": "org.yaml"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_no_spelling_of_a_path_hides_it_from_an_mcp_tool(
+    attacked: AttackedProject, given: dict[str, Any]
+) -> None:
+    """Servers trim, decode and join what they get, so a file is protected in every such form."""
+    text = json.dumps(given).replace("{project}", str(attacked.folder))
+    assert HookedProject.asks(attacked, "mcp__files__write", json.loads(text), "builder")[0] == "deny"
+
+
+@pytest.mark.parametrize("on_error", ["refuse", "pass"])
+def test_arguments_without_end_are_refused(attacked: AttackedProject, on_error: str) -> None:
+    """Deep and many arguments are neither skipped nor an error of the hook, after which a call could pass."""
+    deep: object = ".mcp.json"
+    for _ in range(500):
+        deep = [deep]
+    for given in ({"path": deep}, {"paths": ["a"] * 100_001}):
+        call = json.dumps(attacked.call("mcp__files__write", given, "builder")).encode()
+        assert attacked.answer(call, on_error=on_error)[0] == "deny"
+
+
+@pytest.mark.parametrize("script", ["claude_hook/run.py", "write_hook.py"])
+def test_a_hook_that_takes_too_long_refuses(attacked: AttackedProject, script: str) -> None:
+    """A host lets a call pass after its time limit, so the hook ends before. Here its input never ends."""
+    path = Path(find_script(attacked)).parent.parent / script
+    code = (
+        "import _signal, runpy, sys\nstart = _signal.setitimer\n_signal.setitimer = lambda which, seconds: start(which, seconds / 200)\n"
+        f"sys.argv = ['', 'PreToolUse', 'pass']\nrunpy.run_path({str(path)!r}, run_name='__main__')"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as hook:  # fmt: skip
+        assert hook.wait(30) == (2 if script == "write_hook.py" else 0)
+        assert hook.stdout is not None
+        assert hook.stderr is not None
+        printed, complaint = hook.stdout.read().decode(), hook.stderr.read().decode()
+    assert "takes more than 45 seconds" in (complaint or read_answer(printed)[1])
+    assert complaint or read_answer(printed)[0] == "deny"
 
 
 MALFORMED = (

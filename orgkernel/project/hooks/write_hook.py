@@ -17,6 +17,19 @@ def start() -> int:
     for name in ("orgkernel", "orgkernel.project", "orgkernel.project.hooks"):
         package = sys.modules[name] = type(sys)(name)
         package.__path__ = [os.path.join(_PACKAGE, *name.split(".")[1:])]
+    from orgkernel.project.hooks.deadline import SECONDS, Deadline, OutOfTime
+
+    try:
+        with Deadline():
+            return _answer()
+    except OutOfTime:
+        sys.stderr.write(
+            f"orgkernel: the call is refused, because to decide it takes more than {SECONDS} seconds\n"
+        )
+        return 2
+
+
+def _answer() -> int:
     from orgkernel.project.hooks.quick_answers import FULL_PROGRAM, answer_quickly
 
     given = sys.stdin.buffer.read()

@@ -9,6 +9,7 @@ import os
 import sys
 
 from orgkernel.project.hooks.claude_hook.activated import HookFault, NotUnderstood, find_project, read_active
+from orgkernel.project.hooks.deadline import SECONDS, Deadline, OutOfTime
 from orgkernel.project.hooks.engine import json_reader
 
 TYPE_CHECKING = False
@@ -24,9 +25,14 @@ def main(arguments: list[str]) -> int:
     """Answer the event on standard input. The exit code is always 0, because the decision is in the answer."""
     event, on_error = (*arguments, "", "")[:2]
     try:
-        answer = answer_event(event, _read_all(), os.environ.get("CLAUDE_PROJECT_DIR", ""))
+        with Deadline():
+            answer = answer_event(event, _read_all(), os.environ.get("CLAUDE_PROJECT_DIR", ""))
     except NotUnderstood as problem:
         answer = refuse(event, f"orgkernel: the call cannot be understood, so it is refused: {problem}")
+    except OutOfTime:
+        answer = refuse(
+            event, f"orgkernel: the call is refused, because to decide it takes more than {SECONDS} seconds"
+        )
     # Anything else is a fault of the hook. The person who installed it chose whether calls are then allowed.
     except Exception as problem:
         answer = answer_failure(event, on_error, problem)

@@ -1,15 +1,17 @@
 """The files that decide what agents may do: settings, agents, documents, the store and the hook. No tool changes them.
 
 A call is refused if it names such a file, as it is written or where a link leads, in any letter case. Each word
-of a command is checked as a name, without its quotes and with its braces expanded. Commands that only read are
-not checked, unless a shell runs their output. A command can build a name that is not in its words, so
-for a role that may run any command this is a guard against accidents, and not a boundary.
+of a command is checked as a name, without its quotes, with its braces and wildcards expanded, in every folder that
+the command changes to. Commands that only read are not checked, unless a shell runs their output. A command can
+build a name that is not in its words, so for a role that may run any command this is a guard against accidents,
+and not a boundary.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from itertools import pairwise
 
 from orgkernel.project.hooks.claude_hook.activated import ActiveOrganization, NotUnderstood
 from orgkernel.project.hooks.claude_hook.operating import find_operator_command
@@ -58,12 +60,20 @@ _PROGRAM: Final = "/bin/orgkernel"
 """The end of the path of the program that starts the hook if its own interpreter is missing."""
 _MAX_EXPANSIONS: Final = 64
 _MAX_WORDS: Final = 100_000
+_MOST_FOLDERS: Final = 64
+_MOST_JOINED: Final = 8
+"""The strings of an object that are also compared in pairs, as a folder and a name in it."""
+_CHANGES_FOLDER: Final = frozenset({"cd", "pushd", "chdir", "Set-Location"})
+_FOLDER_OPTIONS: Final = frozenset({"-C", "--directory", "--chdir"})
+_FIND_PATTERNS: Final = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"})
+_WILDCARDS: Final = frozenset("*?[")
 _COMMAND_ORDER: Final = ("command", "cmd", "argv", "args", "arguments")
 _COMMAND_KEYS: Final = frozenset({"command", "cmd", "code", "script", "shell", "args", "arguments", "argv"})
 _SEPARATORS: Final = str.maketrans(dict.fromkeys("<>()=,{}`", " "))
 _OWN_SEPARATORS: Final = str.maketrans(dict.fromkeys("<>(),{}`[]", " "))
 _MAX_LENGTH: Final = 4096
 _MAX_DEPTH: Final = 8
+_DEEPEST_ARGUMENT: Final = 64
 
 
 def find_protected(
@@ -83,7 +93,9 @@ def find_protected(
     cwd = call.get("cwd")
     guard = _Guard(active, cwd if isinstance(cwd, str) and os.path.isabs(cwd) else active.project, rights)
     named = {each: given[each] for each in path_arguments if each in given} if path_arguments else given
-    for key, text in _list_texts(named, "", 0):
+    for number, (key, text) in enumerate(_list_texts(named, "", 0), 1):
+        if number > _MAX_WORDS:
+            raise NotUnderstood(f"it has more than {_MAX_WORDS:,} arguments")
         is_command = tool in COMMAND_TOOLS or key in _COMMAND_KEYS
         if (is_command and guard.find_in_command(text)) or (
             not is_command and (guard.is_protected(text) or guard.is_interpreter(text))
@@ -94,18 +106,31 @@ def find_protected(
 
 def _list_texts(value: Any, key: str, depth: int) -> Iterator[tuple[str, str]]:
     """The strings of the arguments, each with the name of its argument."""
+    if depth > _DEEPEST_ARGUMENT:
+        raise NotUnderstood(f"its arguments have more than {_DEEPEST_ARGUMENT} levels")
     if isinstance(value, str):
         yield key, value
-    elif depth < _MAX_DEPTH and isinstance(value, dict):
+    elif isinstance(value, dict):
         for name, each in value.items():
+            # Below the arguments themselves, the names in an object can be those of files.
+            if depth:
+                yield "", name
             yield from _list_texts(each, name, depth + 1)
+        yield from _join_pairs(value)
         # A program and its words can be in different arguments. Neither alone would be recognized as a
         # command.
         if words := [each for name in _COMMAND_ORDER for each in _list_words(value.get(name))]:
             yield _COMMAND_ORDER[0], " ".join(words)
-    elif depth < _MAX_DEPTH and isinstance(value, list):
+    elif isinstance(value, list):
         for each in value:
             yield from _list_texts(each, key, depth + 1)
+
+
+def _join_pairs(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The paths that a folder and a name in different arguments make."""
+    texts = [each for each in given.values() if isinstance(each, str) and 0 < len(each) < _MAX_LENGTH]
+    if len(texts) <= _MOST_JOINED:
+        yield from (("", f"{one}/{other}") for one in texts for other in texts if one is not other)
 
 
 def _list_words(value: object) -> list[str]:
@@ -124,7 +149,10 @@ class _Guard:
     def __init__(self, active: ActiveOrganization, cwd: str, rights: Sequence[Sequence[str]]) -> None:
         self.named = ""
         self._data, self._rights = active.data, rights
-        self._cwd, self._real_cwd = cwd, os.path.realpath(cwd)
+        # The folder of the call, and those that its command changes to, each as written and as resolved.
+        self._cwds = {cwd: os.path.realpath(cwd)}
+        self._project = active.project
+        self._targets: dict[bool, list[list[str]]] = {}
         self._programs = {
             name: row["writing"] for row in active.data.get("programs", ()) for name in row["names"]
         }
@@ -154,12 +182,16 @@ class _Guard:
         A folder that contains protected files is protected if its name begins with a dot or if `with_content` is
         true. If `is_removed` is true, the folder of the project and those above it are protected too.
         """
-        if not text or len(text) > _MAX_LENGTH or "\0" in text or "\n" in text:
-            return False
-        path = text.removeprefix("file://")
-        whole = os.path.join(self._cwd, os.path.expanduser(path))
+        return any(
+            self._is_path_protected(path, cwd, with_content=with_content, is_removed=is_removed)
+            for path in _list_path_readings(text)
+            for cwd in self._cwds
+        )
+
+    def _is_path_protected(self, text: str, cwd: str, *, with_content: bool, is_removed: bool) -> bool:
+        whole = os.path.join(cwd, os.path.expanduser(text))
         # As written and as resolved: a link can lead into a protected folder, and a protected name can be a link.
-        for end in {_fold(os.path.normpath(whole)), _fold(self._resolve(path, whole))}:
+        for end in {_fold(os.path.normpath(whole)), _fold(self._resolve(text, whole, cwd))}:
             if is_removed and end in self._above_all:
                 self.named = text
                 return True
@@ -177,13 +209,14 @@ class _Guard:
 
     def is_interpreter(self, text: str) -> bool:
         """Whether a text names the program that runs the hook. A program in its place could answer all calls."""
-        if not text or len(text) > _MAX_LENGTH or "\0" in text or "\n" in text:
-            return False
-        whole = os.path.join(self._cwd, os.path.expanduser(text.removeprefix("file://")))
-        if self._interpreters.isdisjoint((_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole)))):
-            return False
-        self.named = text
-        return True
+        for path in _list_path_readings(text):
+            for cwd in self._cwds:
+                whole = os.path.join(cwd, os.path.expanduser(path))
+                ends = (_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole)))
+                if not self._interpreters.isdisjoint(ends):
+                    self.named = text
+                    return True
+        return False
 
     def _does_replace_interpreter(self, part: str, words: Sequence[str]) -> bool:
         """Whether a simple command could write the program that runs the hook, or write another program into its
@@ -194,7 +227,7 @@ class _Guard:
             targets += words
             for word in words:
                 if "/" in word and len(word) <= _MAX_LENGTH:
-                    whole = os.path.join(self._cwd, os.path.expanduser(word))
+                    whole = os.path.join(next(iter(self._cwds)), os.path.expanduser(word))
                     if not self._interpreter_folders.isdisjoint(
                         (_fold(os.path.normpath(whole)), _fold(os.path.realpath(whole)))
                     ):
@@ -202,11 +235,11 @@ class _Guard:
                         return True
         return any(map(self.is_interpreter, targets))
 
-    def _resolve(self, path: str, whole: str) -> str:
+    def _resolve(self, path: str, whole: str, cwd: str) -> str:
         """Where a path leads. For a plain name, only the name itself can be a link that is not resolved yet."""
         if "/" in path or path[:1] in (".", "~") or os.path.islink(whole):
             return os.path.realpath(whole)
-        return os.path.join(self._real_cwd, path)
+        return os.path.join(self._cwds[cwd], path)
 
     def _list_names(self, end: str) -> Iterator[str]:
         """A path as it is, and relative to the project if it is inside."""
@@ -232,11 +265,7 @@ class _Guard:
             # Checking each word would take longer than hosts wait for the hook.
             raise NotUnderstood(f"the command has more than {_MAX_WORDS:,} words")
         plain = (
-            command.replace("'", "")
-            .replace('"', "")
-            .replace("\\\n", " ")
-            .replace("\\", "")
-            .replace(">|", ">")
+            command.replace("'", "").replace('"', "").replace("\\\n", "").replace("\\", "").replace(">|", ">")
         )
         lower = plain.lower()
         may_operate = (
@@ -253,6 +282,7 @@ class _Guard:
                 for each in _expand_braces(word)
             ]
             program = os.path.basename(words[0])
+            self._follow_folders(program, words)
             own_words: list[str] = []
             if may_operate:
                 # Without `=`, which `git -c NAME=VALUE` needs, and with brackets, which separate the words of a list in a script.
@@ -269,6 +299,11 @@ class _Guard:
             if self._does_replace_interpreter(part, words):
                 return True
             is_removed = not _REMOVERS.isdisjoint(os.path.basename(each) for each in words)
+            if "-delete" in words:
+                patterns = [each for name, each in pairwise(words) if name in _FIND_PATTERNS]
+                if any(map(self._can_find_protected, patterns)):
+                    return True
+                is_removed = is_removed or not patterns
             for word in dict.fromkeys(words):
                 if self._is_word_protected(word, is_moved=program in _MOVERS, is_removed=is_removed):
                     return True
@@ -308,10 +343,70 @@ class _Guard:
             if start < 0:
                 if self.is_protected(text, with_content=is_moved or is_removed, is_removed=is_removed):
                     return True
-            elif (is_removed and self._does_name_everything(text)) or self._can_stand_for_protected(
-                text[:start]
+            elif (
+                (is_removed and self._does_name_everything(text))
+                or self._can_stand_for_protected(text[:start])
+                or self._does_match_protected(text, with_content=is_removed)
             ):
                 self.named = word
+                return True
+        return False
+
+    def _follow_folders(self, program: str, words: list[str]) -> None:
+        """Add the folders that a simple command changes to. Names are then read in each of them, because a change can fail."""
+        operands = (each for each in words[1:] if not each.startswith("-"))
+        folders = [next(operands, "~")] if program in _CHANGES_FOLDER else []
+        for word, after in zip(words, [*words[1:], ""], strict=True):
+            if word in _FOLDER_OPTIONS:
+                folders.append(after)
+            elif word.startswith("-C"):
+                folders.append(word[2:])
+        for folder in folders:
+            for cwd in tuple(self._cwds):
+                below = os.path.normpath(os.path.join(cwd, os.path.expanduser(folder)))
+                if "\0" not in below and os.path.isdir(below):
+                    self._cwds.setdefault(below, os.path.realpath(below))
+            if len(self._cwds) > _MOST_FOLDERS:
+                raise NotUnderstood(f"the command changes to more than {_MOST_FOLDERS} folders")
+
+    def _list_protected(self, *, with_content: bool) -> list[list[str]]:
+        """The protected files and folders, and the folders with some of them, as lists of the names in their absolute paths."""
+        if with_content not in self._targets:
+            folders = self._data.get("document_folders", ())
+            documents = (
+                _fold(os.path.normpath(os.path.join(folder, name)))
+                for folder in folders
+                for name in _list_documents(os.path.join(self._project, folder))
+            )
+            names = dict.fromkeys((*self._files, *documents, *(self._above if with_content else ())))
+            self._targets[with_content] = [
+                os.path.join(top, each).split("/") for each in names for top in self._tops
+            ]
+        return self._targets[with_content]
+
+    def _does_match_protected(self, pattern: str, *, with_content: bool) -> bool:
+        """Whether a word with wildcards stands for a protected file, or for something in a protected folder, as bash expands it."""
+        if _WILDCARDS.isdisjoint(pattern) or len(pattern) > _MAX_LENGTH:
+            return False
+        names = self._list_protected(with_content=with_content)
+        for cwd in self._cwds:
+            whole = _fold(os.path.normpath(os.path.join(cwd, os.path.expanduser(pattern)))).split("/")
+            # Several `**` in a row are one, and would take long to compare.
+            parts = [
+                each for each, before in zip(whole, ["", *whole], strict=False) if not each == before == "**"
+            ]
+            if any(_does_expand_to(parts, name) for name in names):
+                return True
+        return False
+
+    def _can_find_protected(self, pattern: str) -> bool:
+        """Whether `find` with a pattern of names or paths finds a protected file."""
+        from fnmatch import fnmatchcase
+
+        pattern = _fold(pattern).replace("[^", "[!")
+        for name in self._list_protected(with_content=True):
+            if fnmatchcase("/".join(name) if "/" in pattern else name[-1], pattern):
+                self.named = pattern
                 return True
         return False
 
@@ -325,13 +420,15 @@ class _Guard:
     def _can_stand_for_protected(self, beginning: str) -> bool:
         """Whether a word with wildcards can stand for a hidden protected file, by the text before the first of them."""
         folder, name = os.path.split(beginning)
-        whole = _fold(os.path.normpath(os.path.join(self._cwd, os.path.expanduser(folder))))
+        ends = {
+            _fold(os.path.normpath(os.path.join(each, os.path.expanduser(folder)))) for each in self._cwds
+        }
         if folder and self.is_protected(folder):
             return True
         if not name.startswith("."):
             return False
         return any(
-            top == whole
+            top in ends
             and any(
                 each.startswith(_fold(name))
                 for each in (*self._hidden_above, *self._files)
@@ -339,6 +436,56 @@ class _Guard:
             )
             for top in self._tops
         )
+
+
+def _list_path_readings(text: str) -> Iterator[str]:
+    """The paths that a text can be for the program that gets it: without blanks around it, as a URI, with the separators of Windows."""
+    text = text.strip()
+    if len(text) > _MAX_LENGTH:
+        text = os.path.normpath(text)  # programs shorten a path before they open it
+    if not text or len(text) > _MAX_LENGTH or "\0" in text or "\n" in text:
+        return
+    if text[:5].lower() == "file:":
+        rest = text[5:]
+        # Behind two slashes, the name of a host precedes the path.
+        text = f"/{rest[2:].partition('/')[2]}" if rest.startswith("//") and rest[2:3] != "." else rest
+    yield text
+    if "\\" in text:
+        yield text.replace("\\", "/")
+    if "%" in text:
+        from urllib.parse import unquote
+
+        if "\0" not in (decoded := unquote(text)):
+            yield decoded
+
+
+def _does_expand_to(pattern: Sequence[str], name: Sequence[str]) -> bool:
+    """Whether bash expands a pattern to a path or to something below it. Both are lists of names."""
+    from fnmatch import fnmatchcase
+
+    if not name:
+        return True
+    if not pattern:
+        return False
+    first = pattern[0].replace("[^", "[!")
+    if first == "**" and (
+        _does_expand_to(pattern[1:], name) or (name[0][:1] != "." and _does_expand_to(pattern, name[1:]))
+    ):
+        return True
+    if first != name[0] and (
+        _WILDCARDS.isdisjoint(first)
+        or (name[0].startswith(".") and not first.startswith("."))
+        or not fnmatchcase(name[0], first)
+    ):
+        return False
+    return _does_expand_to(pattern[1:], name[1:])
+
+
+def _list_documents(folder: str) -> list[str]:
+    try:
+        return [each for each in os.listdir(folder) if each.endswith(_DOCUMENTS)]
+    except OSError:
+        return []
 
 
 def _does_run_text(command: str) -> bool:
