@@ -66,7 +66,7 @@ class _Ends(NamedTuple):
     out: Codes = frozenset()
 
 
-_LONGEST_CACHED: Final = 500
+_MAX_CACHED_LENGTH: Final = 500
 """Number of characters of the longest command whose reading is kept in memory."""
 
 
@@ -85,7 +85,7 @@ def why_trivial(command: str) -> str:
         return "is a sentence, not a command"
     if len(text) > MAX_CHARACTERS:
         return f"is longer than {MAX_CHARACTERS:,} characters; put it into a script"
-    return _explain_codes(text) if len(text) > _LONGEST_CACHED else _explain_cached_codes(text)
+    return _explain_codes(text) if len(text) > _MAX_CACHED_LENGTH else _explain_cached_codes(text)
 
 
 def _explain_codes(text: str) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _COMMITS_LAST: Final = 8 * 3600.0
 """Seconds for which commits are decided by stored rules, if every folder in which a document could appear is watched."""
-_MOST_FOLDERS: Final = 1_000
+_MAX_FOLDERS: Final = 1_000
 _SETTINGS: Final = (FILE, "pyproject.toml")
 
 
@@ -129,6 +129,6 @@ def _list_folders(paths: Sequence[str]) -> list[str] | None:
         for folder, below, _ in os.walk(path):
             below[:] = [each for each in below if each not in SKIPPED_FOLDERS and each[0] != "."]
             folders += (os.path.join(folder, each) for each in below)
-            if len(folders) > _MOST_FOLDERS or any(map(os.path.islink, folders)):
+            if len(folders) > _MAX_FOLDERS or any(map(os.path.islink, folders)):
                 return None
     return folders

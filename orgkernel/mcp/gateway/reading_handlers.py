@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcp import types
 
 
-class Answer(Protocol):
+class ResultAdapter(Protocol):
     """Awaits a result, and adapts it to the version of the connection. `data` is added to an error."""
 
     def __call__(
@@ -23,7 +23,7 @@ class Answer(Protocol):
 
 
 def build_reading_handlers(
-    gateway: McpGateway, find_caller: Callable[[Any], GatewayCaller], answer: Answer
+    gateway: McpGateway, find_caller: Callable[[Any], GatewayCaller], answer: ResultAdapter
 ) -> dict[str, Any]:
     """The handlers, by the name of their argument of `Server`."""
 

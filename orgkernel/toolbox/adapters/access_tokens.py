@@ -33,7 +33,7 @@ _SECONDS: Final = 10.0
 """How long a token endpoint has to answer."""
 _DEFAULT_LIFETIME: Final = 60.0
 """Seconds for which a token is used whose lifetime is not known."""
-_LONGEST_MARGIN: Final = 30.0
+_MAX_MARGIN: Final = 30.0
 """Seconds before its end at which a token is replaced; a tenth of its lifetime, if that is less."""
 _FAILED_SECONDS: Final = 1.0
 """Seconds for which a failed request is not repeated."""
@@ -83,7 +83,7 @@ class AccessTokens:
                 raise
             self._on_new(token)
             self._token = token
-            self._ends_at = now + seconds - min(_LONGEST_MARGIN, seconds / 10)
+            self._ends_at = now + seconds - min(_MAX_MARGIN, seconds / 10)
             return token
 
     async def _request(self) -> Response:

@@ -60,8 +60,8 @@ _PROGRAM: Final = "/bin/orgkernel"
 """The end of the path of the program that starts the hook if its own interpreter is missing."""
 _MAX_EXPANSIONS: Final = 64
 _MAX_WORDS: Final = 100_000
-_MOST_FOLDERS: Final = 64
-_MOST_JOINED: Final = 8
+_MAX_FOLDERS: Final = 64
+_MAX_JOINED: Final = 8
 """The strings of an object that are also compared in pairs, as a folder and a name in it."""
 _CHANGES_FOLDER: Final = frozenset({"cd", "pushd", "chdir", "Set-Location"})
 _FOLDER_OPTIONS: Final = frozenset({"-C", "--directory", "--chdir"})
@@ -73,7 +73,7 @@ _SEPARATORS: Final = str.maketrans(dict.fromkeys("<>()=,{}`", " "))
 _OWN_SEPARATORS: Final = str.maketrans(dict.fromkeys("<>(),{}`[]", " "))
 _MAX_LENGTH: Final = 4096
 _MAX_DEPTH: Final = 8
-_DEEPEST_ARGUMENT: Final = 64
+_MAX_ARGUMENT_DEPTH: Final = 64
 
 
 def find_protected(
@@ -106,8 +106,8 @@ def find_protected(
 
 def _list_texts(value: Any, key: str, depth: int) -> Iterator[tuple[str, str]]:
     """The strings of the arguments, each with the name of its argument."""
-    if depth > _DEEPEST_ARGUMENT:
-        raise NotUnderstood(f"its arguments have more than {_DEEPEST_ARGUMENT} levels")
+    if depth > _MAX_ARGUMENT_DEPTH:
+        raise NotUnderstood(f"its arguments have more than {_MAX_ARGUMENT_DEPTH} levels")
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, dict):
@@ -129,7 +129,7 @@ def _list_texts(value: Any, key: str, depth: int) -> Iterator[tuple[str, str]]:
 def _join_pairs(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The paths that a folder and a name in different arguments make."""
     texts = [each for each in given.values() if isinstance(each, str) and 0 < len(each) < _MAX_LENGTH]
-    if len(texts) <= _MOST_JOINED:
+    if len(texts) <= _MAX_JOINED:
         yield from (("", f"{one}/{other}") for one in texts for other in texts if one is not other)
 
 
@@ -366,8 +366,8 @@ class _Guard:
                 below = os.path.normpath(os.path.join(cwd, os.path.expanduser(folder)))
                 if "\0" not in below and os.path.isdir(below):
                     self._cwds.setdefault(below, os.path.realpath(below))
-            if len(self._cwds) > _MOST_FOLDERS:
-                raise NotUnderstood(f"the command changes to more than {_MOST_FOLDERS} folders")
+            if len(self._cwds) > _MAX_FOLDERS:
+                raise NotUnderstood(f"the command changes to more than {_MAX_FOLDERS} folders")
 
     def _list_protected(self, *, with_content: bool) -> list[list[str]]:
         """The protected files and folders, and the folders with some of them, as lists of the names in their absolute paths."""
