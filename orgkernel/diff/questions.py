@@ -284,7 +284,7 @@ def list_circumstances(subjects: Sequence[Subject | None]) -> tuple[StatedCircum
     if not conditions:
         return (StatedCircumstances(),)
     windows = tuple(dict.fromkeys(each.time for each in conditions if each.time is not None))
-    # One policy may give what another one takes away: both can hold at once.
+    # One policy can allow what another one denies: both can match at once.
     both = (_combine(one, other) for one, other in combinations(conditions, 2))
     wanted = (Circumstance(), *conditions, *(each for each in both if each is not None))
     stated = dict.fromkeys(_satisfy(each, windows) for each in wanted)

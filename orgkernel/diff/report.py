@@ -19,7 +19,7 @@ class ReportedEdit(msgspec.Struct, frozen=True, kw_only=True):
 
     org_id: str
     section: str
-    """What kind of entry it is in, such as `tools` or `organization`."""
+    """The kind of the entry that contains the value, such as `tools` or `organization`."""
     id: str
     """The entry. It is empty for the organization itself and its governance."""
     field: str
@@ -32,7 +32,7 @@ class ReportedEdit(msgspec.Struct, frozen=True, kw_only=True):
     why_after: tuple[Why, ...]
     """Its line in the new tree, or the line of what it was removed from."""
     has_effect: bool
-    """Whether it causes a change. A text or a setting that is only told to the runtime does not."""
+    """Whether it causes a change. A description, or a setting that only the runtime reads, does not."""
 
 
 class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class ChangeReport(msgspec.Struct, frozen=True, kw_only=True):
     without_examples: tuple[str, ...] = ()
     """Organizations whose declared examples were not dispatched, because there are too many roles or examples."""
     incomparable: tuple[str, ...] = ()
-    """Sentences about organizations that cannot be read, or whose errors hold them back: what differs there is not known."""
+    """Sentences about organizations that cannot be compared, because they cannot be read or are out of service."""
 
 
 def build_report(

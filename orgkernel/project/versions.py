@@ -76,10 +76,10 @@ def read_versions(
     read_as: str | None = None,
     cache: Cache | None = None,
 ) -> ComparedTrees:
-    """Read both sides; what is on disk, with the cache of the project.
+    """Read both sides. Paths on disk are read with the cache of the project.
 
-    A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. Without `new` it is
-    the project's work tree. Raises `UsageError` if a side cannot be read at all.
+    A side is a path, `git:REV` for the paths of the other side at that revision, or `git:REV:PATH`. If `new` is
+    None, it is the work tree of the project. Raises `UsageError` if a side cannot be read at all.
     """
     first, second = _parse("OLD", old), _parse("NEW", new)
     if new is None and first.revision is None:
@@ -115,7 +115,7 @@ def _parse(side: str, text: str | None) -> _Tree:
 
 
 class _Reader:
-    """Reads sides one after the other. Those that follow share documents with those before."""
+    """Reads sides one after the other. A side reuses unchanged documents of an earlier side."""
 
     def __init__(self, project: Project, folder: str, read_as: str | None, cache: Cache | None) -> None:
         self._project = project

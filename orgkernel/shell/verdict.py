@@ -63,7 +63,7 @@ class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WordUse(msgspec.Struct, frozen=True, kw_only=True):
-    """A word of a command with what it is taken for."""
+    """A word of a command, and the role in which it is read, such as a path or a host."""
 
     word: str
     role: str

@@ -1,9 +1,10 @@
 """Proof of the audit outside of the table: signed checkpoints of the end of each chain.
 
 A folder contains the key (readable by its owner only), one head per writer, the roster of writers, the sealed segments,
-and the accepted findings. A head is overwritten after every commit and before the callers are answered, so that
-cutting off the end of a chain shows. It is not synchronized to the disk, so that after a power failure it may lag
-behind the table. Each head also says how long the roster was, so that the roster cannot lose its end either.
+and the accepted findings. A head contains the last row of each chain of a writer. It is overwritten after every
+commit, before the callers are answered, so a chain whose end was removed is detected. It is not synchronized to
+the disk, so after a power failure it can be older than the table. Each head also states the length of the roster,
+so a roster whose end was removed is detected too.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Head(msgspec.Struct, frozen=True):
-    """How far the chains of one writer had come."""
+    """The last row of each chain of one writer at a checkpoint."""
 
     writer: str
     heads: Mapping[Stream, Link]
@@ -169,7 +170,7 @@ class Checkpoints:
         return fresh
 
     def add_segment(self, segment: Segment) -> None:
-        """Write down a sealed or dropped segment; on the disk when this returns."""
+        """Record a sealed or dropped segment. The record is on the disk when this returns."""
         self._require_key()
         with one_at_a_time(self.path):
             self.segments.add(segment)
@@ -295,7 +296,8 @@ class HeadFile:
         self._roster = max(self._roster, self._folder.measure_roster())
         slot = self._folder.encode_slot(Head(self.writer, heads, self._roster))
         edition = self._folder.signing.edition
-        # The slot with the previous head stays until the new one is written, so a crash leaves one that is whole.
+        # The slot with the previous head stays until the new one is written, so after a crash one slot is
+        # intact.
         for _ in range(1 if edition == self._edition else 2):
             os.pwrite(self._file, slot, self._next_slot * SLOT)
             self._next_slot = 1 - self._next_slot

@@ -124,7 +124,7 @@ def insert_issued(
     require_word("the level", draft.level, LEVELS)
     require_id("the organization", draft.org_id)
     if kind == "restriction" and draft.expires_at is not None and transaction.lag:
-        # Its end was computed with a clock that is behind. A later end only takes away for longer.
+        # Its end was computed with a clock that is behind. A later end only suspends it for longer.
         draft = msgspec.structs.replace(draft, expires_at=draft.expires_at + transaction.lag)
     # Such a record would never apply, but would look as if it had.
     if draft.expires_at is not None and draft.expires_at <= transaction.now:

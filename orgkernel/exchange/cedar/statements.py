@@ -73,7 +73,7 @@ def _render_equal(name: str, value: str, possible: bool) -> str:
 def render_giving_fallback(policy: Policy, others: Iterable[Policy]) -> str:
     """Always true, except for a fallback: it allows something only if no other policy can match.
 
-    Another policy that could match, and that allows the same then, does not silence it.
+    An `allow` policy that could match, and would then allow the same, does not override it.
     """
     if not policy.fallback:
         return ALWAYS
@@ -89,7 +89,7 @@ def render_giving_fallback(policy: Policy, others: Iterable[Policy]) -> str:
 
 
 def render_taking_fallback(policy: Policy, others: Iterable[Policy]) -> str:
-    """Always true, except for a fallback: it takes something away if no other policy that allows matches."""
+    """Always true, except for a fallback: it denies, asks or limits only if no other `allow` policy matches."""
     if not policy.fallback:
         return ALWAYS
     allowing = (other for other in others if not other.fallback and other.effect == "allow")
@@ -249,7 +249,7 @@ def _render_statement(name: str, policy: Policy, others: Iterable[Policy]) -> It
 
 
 def _list_losses(policy: Policy) -> Iterator[tuple[str, str, str]]:
-    """What a policy takes away: the code, the resources, and when it does not take them away after all."""
+    """The denials of a policy: the code, the resources, and the condition under which they are not denied."""
     denied = _render_denied(policy)
     covered = join_any(_list_covered(policy))
     if policy.effect == "allow" and policy.is_ceiling:

@@ -90,7 +90,7 @@ class AgentFile(NamedTuple):
     description: str
     rules: Sequence[ToolRule]
     has_every_tool: bool
-    """Whether it has each tool that no rule takes away."""
+    """Whether it has every tool that no rule denies."""
     lists_tools: bool = False
     """Whether it has the tools that its field `tools` lists."""
     is_started: bool = True

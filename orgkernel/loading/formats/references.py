@@ -98,7 +98,7 @@ def find_references(text: str) -> Iterator[TextReference]:
     near = _find_tool_places(text)
     has_command = "`/" in text and "command" in text
     if not (near or has_command or "](" in text or _PATH.search(text)):
-        return  # blanking only takes away
+        return  # blanking can only remove references
     if _EXAMPLE in text or any(each in text for each in _FENCES):
         text = _blank_examples(text)
         near = _find_tool_places(text)

@@ -7,8 +7,8 @@ is one of the fallback levels of a role: primary, alternate, contingent, emergen
 
 ## Why it matters
 
-No host reports a value for an unknown name, so its comparison is never true. The first dispatcher of this kind and
-its role files used different names, and no role ever left its primary tier.
+No host reports a value for an unknown name, so its comparison is never true. In an earlier system of this kind,
+the program and its role files used different names, so no role ever left its primary tier.
 
 ## Example
 

@@ -33,8 +33,8 @@ tools: Read, Grep
 ## Known limits
 
 The finding is only a warning, because Claude Code can be newer than the list of its tools that comes with orgkernel.
-Names are case-sensitive: `read` is not a tool. More than two names of a list that are similar to no tool are one
-finding. ORG753 checks the names of MCP servers.
+Names are case-sensitive: `read` is not a tool. If a list has more than two names that are similar to no tool,
+they are reported as one finding. ORG753 checks the names of MCP servers.
 
 ## Since
 
@@ -53,14 +53,14 @@ from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, SAME_TOOL, get_wri
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _EVERY = "*"
-_VERB = {"tools": "lists", "disallowedTools": "takes away"}
+_VERB = {"tools": "lists", "disallowedTools": "excludes"}
 _HELP = "remove it, or name a tool of an MCP server as `mcp__SERVER__TOOL`"
 _MAX_ONE_BY_ONE = 2
 """The number of unknown tools of a list that are reported one by one."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Find names of unknown tools. Several of one list that are similar to no tool, such as all those of another host, are one
+    """Find names of unknown tools. If several names of a list are similar to no tool, such as the tools of another host, they are one
     finding.
     """
     tools = view.records.tools

@@ -72,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         delegates = get_delegates(post)
         for field, number, name in (*delegates.named, *delegates.taken):
             if name not in known and name not in list_built_in_agents() and ":" not in name:
-                verb = "takes away" if field == "disallowedTools" else "allows"
+                verb = "excludes" if field == "disallowedTools" else "allows"
                 yield Finding(
                     post.document.place(field, number),
                     f"agent {quote(post.profile.name)} {verb} the agent {quote(name)}, which does not exist",

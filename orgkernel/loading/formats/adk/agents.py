@@ -28,7 +28,7 @@ from orgkernel.loading.yaml_reader import parse_foreign_yaml
 
 _LLM = ("LlmAgent", "Agent")
 _ROOTS = ("root_agent.yaml", "root_agent.yml")
-_SHOWING = frozenset({"instruction", "agent_class", "sub_agents"})
+_DISTINCTIVE_FIELDS = frozenset({"instruction", "agent_class", "sub_agents"})
 _FIELDS = {"name": "name", "model": "model", "body": "instruction"}
 _OWN_PACKAGE = "google.adk."
 _OWN_TOOLS = "google.adk.tools."
@@ -55,7 +55,7 @@ _KNOWN: dict[str, tuple[str, ...]] = {
 _MAX_DEPTH = 20
 # Classes without a model: they run the agents below them, and nothing is transferred to or from them.
 _WITHOUT_MODEL = frozenset({"SequentialAgent", "ParallelAgent", "LoopAgent", "Workflow", "BaseAgent"})
-# What pydantic, with which Google ADK reads fields, takes for booleans.
+# Strings that pydantic, which Google ADK uses, reads as booleans.
 _TRUE, _FALSE = (
     frozenset({"true", "1", "1.0", "yes", "on", "y", "t"}),
     frozenset({"false", "0", "0.0", "no", "off", "n", "f"}),
@@ -72,11 +72,11 @@ def read_agent(source: SourceText, root: Root) -> FileResult:
     is_root = os.path.basename(source.path) in _ROOTS
     if mapping.problems:
         return read_broken(source, KIND, list(mapping.problems)) if is_root else FileResult(skipped=True)
-    if not is_root and not ("name" in mapping.value and _SHOWING & mapping.value.keys()):
+    if not is_root and not ("name" in mapping.value and _DISTINCTIVE_FIELDS & mapping.value.keys()):
         return FileResult(skipped=True)
     read = []
     top: tuple[dict[str, Any], Marks] = (mapping.value, (mapping.start, mapping.marks))
-    # A name that is there again is the same agent.
+    # If two inline agents have the same name, they are the same agent.
     inline = {str(value["name"]): (value, marks) for value, marks in reversed([*_list_inline_agents(*top)])}
     for value, marks in (top, *reversed(inline.values())):
         fields = FieldReader(value, marks, "the agent", start_of(marks))
@@ -94,7 +94,7 @@ def read_agent(source: SourceText, root: Root) -> FileResult:
 
 
 def _read_fields(fields: FieldReader) -> DeclaredAgent:
-    """One agent. What Google ADK refuses is refused."""
+    """The fields of one agent. Values that Google ADK refuses are refused."""
     name = fields.get_text("name", needed=True)
     if name:
         fields.subject = f"agent {quote(name)}"
