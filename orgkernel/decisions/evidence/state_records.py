@@ -125,7 +125,7 @@ class ApiKey(msgspec.Struct, frozen=True):
     org_ids: tuple[str, ...] = ()
     """The organizations it is valid in. Empty for an operator's key means all. An agent or a person is a
     different one in
-    each organization, even under the same name, so the key of one without an organization is good for none.
+    each organization, even under the same name, so the key of one without an organization is not valid in any.
     """
 
     @property
