@@ -92,7 +92,8 @@ def _get_span(corners: list[float]) -> Interval:
     return Interval(min(known), max(known)) if len(known) == len(corners) else EVERYTHING
 
 
-# Whether some value of `left` can compare so with some value of `right`, taking them as independent.
+# Whether the comparison is true for some value of `left` and some value of `right`, if both vary
+# independently.
 _CAN_HOLD: Final[dict[str, Callable[[Interval, Interval], bool]]] = {
     ">=": lambda left, right: left.high >= right.low,
     ">": lambda left, right: left.high > right.low,
@@ -144,7 +145,9 @@ class Vacuous:
 
 
 class _Literal(NamedTuple):
-    """A comparison or flag that is wanted true or false, as a limit on one name if it is one."""
+    """A comparison or flag that has to be true (or false). If it compares one name with a number, it is also a
+    limit.
+    """
 
     tree: TriggerTree
     wanted: bool
@@ -152,7 +155,7 @@ class _Literal(NamedTuple):
 
 
 class _Branch(NamedTuple):
-    """A part joined the other way (an OR inside an AND, or the reverse) that is wanted true or false."""
+    """A part with the other operator (an OR inside an AND, or the reverse) that has to be true (or false)."""
 
     tree: TriggerTree
     wanted: bool
@@ -247,7 +250,9 @@ def _find_limit(tree: TriggerTree, wanted: bool, max_turns: int | None) -> Limit
 def _prove_impossible(
     tree: TriggerTree, wanted: bool, given: tuple[_Literal, ...], max_turns: int | None
 ) -> tuple[_Literal, ...] | None:
-    """The literals that keep a condition from being `wanted` while all of `given` are true. None if nothing does."""
+    """The literals because of which a condition cannot have the value `wanted` while all of `given` are true.
+    None if it can.
+    """
     parts = list(_split(tree, wanted, "and", max_turns))
     literals = given + tuple(part for part in parts if isinstance(part, _Literal))
     blamed = _find_contradiction(literals, max_turns)
@@ -265,7 +270,7 @@ def _prove_impossible(
 
 
 def _find_contradiction(literals: tuple[_Literal, ...], max_turns: int | None) -> tuple[_Literal, ...] | None:
-    """One literal that cannot be true, else two, else all of one name that cannot be true together."""
+    """The fewest literals that cannot be true together: one, else two, else all literals about one name."""
     for literal in literals:
         if not _can_hold(literal, max_turns):
             return (literal,)
