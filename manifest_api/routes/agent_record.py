@@ -352,13 +352,13 @@ def _read_personality(body: PersonalityBody) -> Personality:
 
 
 def _build_status(kernel: Kernel, org: str) -> OrganizationStatus:
-    desk = kernel.access(org)
-    declared = desk.view.records.organization
+    org_access = kernel.access(org)
+    declared = org_access.view.records.organization
     return OrganizationStatus(
-        alert=desk.state.status.get("alert"),
-        watch=desk.state.status.get("watch"),
+        alert=org_access.state.status.get("alert"),
+        watch=org_access.state.status.get("watch"),
         alerts=declared.alerts,
         watches=declared.watches,
-        snapshot=desk.view.digest,
-        state_version=desk.state.version,
+        snapshot=org_access.view.digest,
+        state_version=org_access.state.version,
     )

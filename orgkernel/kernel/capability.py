@@ -68,30 +68,34 @@ class SkillResource(msgspec.Struct, frozen=True):
     sha256: str
 
 
-def ask_orders(desk: OrganizationAccess, role: str) -> StandingOrders:
+def ask_orders(org_access: OrganizationAccess, role: str) -> StandingOrders:
     """The standing orders of a role."""
-    return compose_orders(desk.view, role)
+    return compose_orders(org_access.view, role)
 
 
-def ask_skills(desk: OrganizationAccess, subject: str) -> SkillList:
+def ask_skills(org_access: OrganizationAccess, subject: str) -> SkillList:
     """The skills that a subject sees."""
-    return list_skills(desk.view, desk.state, subject, desk.build_current_context())
+    return list_skills(org_access.view, org_access.state, subject, org_access.build_current_context())
 
 
-def ask_skill(desk: OrganizationAccess, subject: str, name: str) -> SkillDisclosed:
+def ask_skill(org_access: OrganizationAccess, subject: str, name: str) -> SkillDisclosed:
     """A skill, if a subject may activate it."""
-    activation = activate_skill(desk.view, desk.state, subject, name, desk.build_current_context())
-    files = list_files(get_skills(desk.view)[name].definition.document.path) if activation.card else ()
+    activation = activate_skill(
+        org_access.view, org_access.state, subject, name, org_access.build_current_context()
+    )
+    files = list_files(get_skills(org_access.view)[name].definition.document.path) if activation.card else ()
     return SkillDisclosed(activation, tuple(SkillFile(*each) for each in files))
 
 
-def ask_resource(desk: OrganizationAccess, subject: str, name: str, path: str) -> SkillResource:
+def ask_resource(org_access: OrganizationAccess, subject: str, name: str, path: str) -> SkillResource:
     """A file next to a skill, if a subject may activate the skill."""
-    activation = activate_skill(desk.view, desk.state, subject, name, desk.build_current_context())
+    activation = activate_skill(
+        org_access.view, org_access.state, subject, name, org_access.build_current_context()
+    )
     if activation.card is None:
         return SkillResource("deny", subject, name, path, activation.reasons, "", "", "", 0, "")
     try:
-        file = read_file(get_skills(desk.view)[name].definition.document.path, path)
+        file = read_file(get_skills(org_access.view)[name].definition.document.path, path)
     except FileRefused as refused:
         reason = Reason(_CODES[refused.why], f"{quote(path)} of skill {quote(name)}: {refused.text}")
         return SkillResource("deny", subject, name, path, (reason,), "", "", "", 0, "")
@@ -107,7 +111,7 @@ def ask_resource(desk: OrganizationAccess, subject: str, name: str, path: str) -
     )  # fmt: skip
 
 
-def ask_handling(desk: OrganizationAccess, request: HandlingRequest) -> HandlingDecision:
+def ask_handling(org_access: OrganizationAccess, request: HandlingRequest) -> HandlingDecision:
     """The means by which a subject handles an intent. Raises `UsageError` for an invalid entry in `failed`."""
     for way in request.failed:
         tier, _, name = way.partition(":")
@@ -116,10 +120,12 @@ def ask_handling(desk: OrganizationAccess, request: HandlingRequest) -> Handling
                 f"{quote(way)} cannot be reported as failed",
                 f"write `reasoning`, or `TIER:NAME` with one of {listing(FAILABLE[:3])}",
             )
-    timed = add_current_time(AccessRequest(request.subject, "", "", request.context), desk.clock)
-    return decide_handling(desk.view, desk.state, msgspec.structs.replace(request, context=timed.context))
+    timed = add_current_time(AccessRequest(request.subject, "", "", request.context), org_access.clock)
+    return decide_handling(
+        org_access.view, org_access.state, msgspec.structs.replace(request, context=timed.context)
+    )
 
 
-def ask_proposals(desk: OrganizationAccess) -> Proposals:
+def ask_proposals(org_access: OrganizationAccess) -> Proposals:
     """The skills that are proposed as procedures."""
-    return decide_proposals(desk.view, desk.state)
+    return decide_proposals(org_access.view, org_access.state)

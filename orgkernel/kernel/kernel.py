@@ -213,9 +213,11 @@ class Kernel(Registry):
             return decision
         from orgkernel.decisions.dispatch.by_agent import choose_agents
 
-        desk = self.access(org)
-        context = desk.build_current_context()
-        return choose_agents(desk.view, desk.state, decision, needs, context, all_considered=all_considered)
+        org_access = self.access(org)
+        context = org_access.build_current_context()
+        return choose_agents(
+            org_access.view, org_access.state, decision, needs, context, all_considered=all_considered
+        )
 
     def _follow_up(
         self, org: str, text: str, previous: PreviousTask, needs: Sequence[str], all_considered: bool
@@ -223,18 +225,19 @@ class Kernel(Registry):
         from orgkernel.decisions.access.request import AccessRequest
         from orgkernel.decisions.dispatch.follow_up import decide_follow_up
 
-        desk = self.access(org)
+        org_access = self.access(org)
 
         def may_hand_off(sender: str, receiver: str) -> bool:
             return (
-                desk.decide(AccessRequest(f"role:{sender}", "handoff", f"role:{receiver}")).outcome == "allow"
+                org_access.decide(AccessRequest(f"role:{sender}", "handoff", f"role:{receiver}")).outcome
+                == "allow"
             )
 
         return decide_follow_up(
-            desk.view,
+            org_access.view,
             text,
             previous,
-            desk.clock()[0],
+            org_access.clock()[0],
             may_hand_off,
             needs=needs,
             all_considered=all_considered,
@@ -444,15 +447,15 @@ class Kernel(Registry):
         snapshot = self._get_snapshot_with(org, role)
         from orgkernel.manifest.role import build_role_manifest
 
-        desk = self.access(org)
+        org_access = self.access(org)
         findings = snapshot.list_findings_about(f"role:{role}")
         return build_role_manifest(
-            desk.view,
+            org_access.view,
             role,
             findings,
-            desk.state,
-            desk.build_current_context(),
-            self._read_usage(desk.view, (role,)),
+            org_access.state,
+            org_access.build_current_context(),
+            self._read_usage(org_access.view, (role,)),
         )
 
     def _read_usage(self, view: OrgView, roles: Iterable[str]) -> Mapping[str, list[ToolUsage]]:
@@ -515,14 +518,20 @@ class Kernel(Registry):
         from orgkernel.kernel.clock import StateHistory
         from orgkernel.manifest.agent import build_agent_manifest
 
-        desk = self._open_desk_with_agent(org, agent)
+        org_access = self._open_access_with_agent(org, agent)
         findings = self.organization(org).snapshot.list_findings_about(f"agent:{agent}")
-        start = desk.view.records.agents[agent].record.rank
+        start = org_access.view.records.agents[agent].record.rank
         source = self._store if isinstance(self._store, StateHistory) else None
-        promotions = () if source is None else source.list_rank_changes(desk.view.org_id, agent, start)
+        promotions = () if source is None else source.list_rank_changes(org_access.view.org_id, agent, start)
         usage = None if source is None else source.list_tool_usage((agent,))
         return build_agent_manifest(
-            desk.view, agent, findings, desk.state, desk.build_current_context(), promotions, usage
+            org_access.view,
+            agent,
+            findings,
+            org_access.state,
+            org_access.build_current_context(),
+            promotions,
+            usage,
         )
 
     def skill_profile(self, org: str, agent: str) -> SkillProfile:
@@ -536,8 +545,10 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.crew.skill_profile import build_skill_profile
 
-        desk = self._open_desk_with_agent(org, agent)
-        return build_skill_profile(desk.view, desk.state, agent, desk.build_current_context().now)
+        org_access = self._open_access_with_agent(org, agent)
+        return build_skill_profile(
+            org_access.view, org_access.state, agent, org_access.build_current_context().now
+        )
 
     def promotion(self, org: str, agent: str) -> PromotionDecision:
         """The ranks that an agent could have, with each requirement. Changes nothing. Raises as `agent_manifest`.
@@ -548,8 +559,10 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.crew.promotion import decide_promotion
 
-        desk = self._open_desk_with_agent(org, agent)
-        return decide_promotion(desk.view, desk.state, agent, desk.build_current_context().now)
+        org_access = self._open_access_with_agent(org, agent)
+        return decide_promotion(
+            org_access.view, org_access.state, agent, org_access.build_current_context().now
+        )
 
     def qualification_record(self, org: str, agent: str) -> QualificationRecord:
         """Every test that is declared or that the agent has taken: whether it is passed, its baseline, and its drift.
@@ -561,16 +574,18 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.evidence.qualifications import build_qualification_record
 
-        desk = self._open_desk_with_agent(org, agent)
-        return build_qualification_record(desk.view, desk.state, agent, desk.build_current_context().now)
+        org_access = self._open_access_with_agent(org, agent)
+        return build_qualification_record(
+            org_access.view, org_access.state, agent, org_access.build_current_context().now
+        )
 
-    def _open_desk_with_agent(self, org: str, agent: str) -> OrganizationAccess:
+    def _open_access_with_agent(self, org: str, agent: str) -> OrganizationAccess:
         """The organization, whose roster must declare the agent. Raises `UnknownAgent`."""
         from orgkernel.snapshots.snapshot import require_declared_agent
 
-        desk = self.access(org)
-        require_declared_agent(desk.view.records, agent)
-        return desk
+        org_access = self.access(org)
+        require_declared_agent(org_access.view.records, agent)
+        return org_access
 
     def agents(
         self,
@@ -591,22 +606,22 @@ class Kernel(Registry):
         """
         from orgkernel.manifest.crew import AgentFilter, build_agent_list, select_agents
 
-        desk = self.access(org)
+        org_access = self.access(org)
         chosen = select_agents(
-            desk.view, desk.state, wanted or AgentFilter(), desk.build_current_context().now
+            org_access.view, org_access.state, wanted or AgentFilter(), org_access.build_current_context().now
         )
-        if after is not None and after not in desk.view.records.agents:
+        if after is not None and after not in org_access.view.records.agents:
             from orgkernel.diagnostics.wording import quote
 
-            raise UnknownAgent(f"the cursor names no agent of organization {quote(desk.view.org_id)}")
+            raise UnknownAgent(f"the cursor names no agent of organization {quote(org_access.view.org_id)}")
         start = 0 if after is None else bisect_right(chosen, after)
         from msgspec.structs import asdict
 
         from orgkernel.manifest.filter_words import find_unknown_words
 
-        unknown_words = () if wanted is None else find_unknown_words(desk.view, asdict(wanted))
+        unknown_words = () if wanted is None else find_unknown_words(org_access.view, asdict(wanted))
         return build_agent_list(
-            desk.view, desk.state, chosen, start=start, limit=limit, unknown_words=unknown_words
+            org_access.view, org_access.state, chosen, start=start, limit=limit, unknown_words=unknown_words
         )
 
     def bills(self, org: str) -> BillList:
@@ -626,8 +641,10 @@ class Kernel(Registry):
         """
         from orgkernel.manifest.bills import show_bill
 
-        desk = self.access(org)
-        return show_bill(desk.view, _find_bill(desk.view, bill), self.organization(org).snapshot.diagnostics)
+        org_access = self.access(org)
+        return show_bill(
+            org_access.view, _find_bill(org_access.view, bill), self.organization(org).snapshot.diagnostics
+        )
 
     def fill_bill(self, org: str, bill: str, *, without: Iterable[str] = ()) -> BillAssignment:
         """The agents that could take the bill roles now, each at most one, and the vacant bill roles. Raises as `bill`.
@@ -640,10 +657,14 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.work.bills.filling import fill_bill_roles
 
-        desk = self.access(org)
-        document = _find_bill(desk.view, bill)
+        org_access = self.access(org)
+        document = _find_bill(org_access.view, bill)
         return fill_bill_roles(
-            desk.view, desk.state, document, desk.build_current_context(), frozenset(without)
+            org_access.view,
+            org_access.state,
+            document,
+            org_access.build_current_context(),
+            frozenset(without),
         )
 
     def next_steps(
@@ -656,14 +677,14 @@ class Kernel(Registry):
         from orgkernel.decisions.access.request import AccessRequest
         from orgkernel.decisions.work.bills.next_steps import decide_next_steps
 
-        desk = self.access(org)
-        document = _find_bill(desk.view, instance.bill)
+        org_access = self.access(org)
+        document = _find_bill(org_access.view, instance.bill)
         current_context = (
-            desk.build_current_context()
+            org_access.build_current_context()
             if context is None
-            else desk.add_current_state(AccessRequest("", "", "", context)).context
+            else org_access.add_current_state(AccessRequest("", "", "", context)).context
         )
-        return decide_next_steps(desk.view, desk.state, document, instance, current_context)
+        return decide_next_steps(org_access.view, org_access.state, document, instance, current_context)
 
     def handoff_permission(
         self, org: str, question: HandoffQuestion, briefs: HandoffBriefs | None = None
@@ -678,9 +699,11 @@ class Kernel(Registry):
         from orgkernel.decisions.handoff.briefs import NO_BRIEFS
         from orgkernel.decisions.handoff.decide import decide_handoff_permission
 
-        desk = self.access(org)
-        current_question = _add_current_state(desk, question)
-        return decide_handoff_permission(desk.view, current_question, desk.state, briefs or NO_BRIEFS)
+        org_access = self.access(org)
+        current_question = _add_current_state(org_access, question)
+        return decide_handoff_permission(
+            org_access.view, current_question, org_access.state, briefs or NO_BRIEFS
+        )
 
     def decide_handoff(
         self, org: str, question: HandoffQuestion, briefs: HandoffBriefs | None = None
@@ -694,8 +717,10 @@ class Kernel(Registry):
         from orgkernel.decisions.handoff.briefs import NO_BRIEFS
         from orgkernel.decisions.handoff.decide import decide_handoff
 
-        desk = self.access(org)
-        return decide_handoff(desk.view, _add_current_state(desk, question), desk.state, briefs or NO_BRIEFS)
+        org_access = self.access(org)
+        return decide_handoff(
+            org_access.view, _add_current_state(org_access, question), org_access.state, briefs or NO_BRIEFS
+        )
 
     def contract_terms(self, org: str) -> ContractTerms:
         """The requirements of an organization for contracts, in addition to the rules. Raises as `dispatch`.
@@ -767,8 +792,8 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.crew.vacancies import decide_vacancies
 
-        desk = self.access(org)
-        return decide_vacancies(desk.view, desk.state, desk.clock()[0])
+        org_access = self.access(org)
+        return decide_vacancies(org_access.view, org_access.state, org_access.clock()[0])
 
     def personality(self, org: str, agent: str) -> PersonalityDrift:
         """The distance of an agent's observed personality from the one in the roster. Raises as `agent_manifest`.
@@ -778,8 +803,8 @@ class Kernel(Registry):
         """
         from orgkernel.decisions.evidence.service_record import decide_drift
 
-        desk = self._open_desk_with_agent(org, agent)
-        return decide_drift(desk.view, agent, desk.state)
+        org_access = self._open_access_with_agent(org, agent)
+        return decide_drift(org_access.view, agent, org_access.state)
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, cached while nothing changes, for hosts that forward it. Raises as
@@ -826,7 +851,7 @@ class Kernel(Registry):
         from orgkernel.manifest.filters import RoleFilter, select_roles
         from orgkernel.manifest.organization import build_organization_manifest
 
-        desk = self.access(org)
+        org_access = self.access(org)
         fitting = select_roles(snapshot.index, wanted or RoleFilter())
         words = [] if wanted is None else [dataclasses.asdict(wanted)]
         if agents is not None and not agents.is_empty:
@@ -834,7 +859,9 @@ class Kernel(Registry):
 
             from orgkernel.manifest.crew import select_filled_roles
 
-            filled = select_filled_roles(desk.view, desk.state, agents, desk.build_current_context().now)
+            filled = select_filled_roles(
+                org_access.view, org_access.state, agents, org_access.build_current_context().now
+            )
             fitting = tuple(role_id for role_id in fitting if role_id in filled)
             words.append(asdict(agents))
         start = 0
@@ -848,18 +875,18 @@ class Kernel(Registry):
         end = len(fitting) if limit is None else start + limit
         page = fitting[start:end]
         return build_organization_manifest(
-            snapshot.index, page, snapshot.diagnostics, desk.state, desk.build_current_context(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None,
-            unknown_words=find_unknown_words(snapshot.index, *words), usage=self._read_usage(desk.view, page),
+            snapshot.index, page, snapshot.diagnostics, org_access.state, org_access.build_current_context(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None,
+            unknown_words=find_unknown_words(snapshot.index, *words), usage=self._read_usage(org_access.view, page),
         )  # fmt: skip
 
 
-def _add_current_state(desk: OrganizationAccess, question: HandoffQuestion) -> HandoffQuestion:
+def _add_current_state(org_access: OrganizationAccess, question: HandoffQuestion) -> HandoffQuestion:
     """A question about a hand-off with the current time and the recorded alert and watch."""
     from msgspec.structs import replace
 
     from orgkernel.decisions.access.request import AccessRequest
 
-    now = desk.add_current_state(AccessRequest("", "", "", question.context)).context
+    now = org_access.add_current_state(AccessRequest("", "", "", question.context)).context
     return replace(question, context=now)
 
 

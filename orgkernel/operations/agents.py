@@ -114,17 +114,20 @@ def _find_unmet_requirements(context: Context, org_id: str, agent_id: str, rank:
     """
     if context.kernel is None:
         return []
-    desk = context.documents.access(org_id)
-    subject = get_access_tables(desk.view).find_subject(f"agent:{agent_id}")
+    org_access = context.documents.access(org_id)
+    subject = get_access_tables(org_access.view).find_subject(f"agent:{agent_id}")
     if subject is None:
         return []
-    steps = slice(get_current_rank(desk.view, desk.state, subject) + 1, get_rank_number(desk.view, rank) + 1)
-    now = desk.build_current_context().now
-    ranks = desk.view.records.ranks[steps]
+    steps = slice(
+        get_current_rank(org_access.view, org_access.state, subject) + 1,
+        get_rank_number(org_access.view, rank) + 1,
+    )
+    now = org_access.build_current_context().now
+    ranks = org_access.view.records.ranks[steps]
     return [
         f"for {quote(each.id)}, {check.text}" if len(ranks) > 1 else check.text
         for each in ranks
-        for check in check_rank(desk.view, desk.state, agent_id, each, now)
+        for check in check_rank(org_access.view, org_access.state, agent_id, each, now)
         if not check.met
     ]
 
@@ -209,15 +212,15 @@ def record_result(
     what, itself = f"record a test of {_name_agent(agent_id)}", "record its own test"
     store = open_noted_store(context, require_agent(context, org_id, agent_id, what, itself))
     require_not_left(store, org_id, agent_id, "be tested")
-    desk = context.documents.access(org_id)
-    records, now = desk.view.records, desk.build_current_context().now
+    org_access = context.documents.access(org_id)
+    records, now = org_access.view.records, org_access.build_current_context().now
     if qualification not in records.qualifications:
         help = (
             did_you_mean(qualification, records.qualifications) or "declare it in a `qualification_catalog`"
         )
         raise Refused(f"there is no qualification {quote(qualification)}", help, UNKNOWN_NAME)
     declared = records.qualifications[qualification].record
-    before = desk.state.results.get(agent_id, ())
+    before = org_access.state.results.get(agent_id, ())
     for each in declared.prerequisites:
         standing = decide_standing(records, before, each, now)
         if not standing.passed:
@@ -422,25 +425,25 @@ def _refuse_higher_rank(
     """
     if right is None or right.kind == "owner":
         return
-    desk = context.documents.access(org_id)
-    tables = get_access_tables(desk.view)
+    org_access = context.documents.access(org_id)
+    tables = get_access_tables(org_access.view)
     giver, receiver = tables.find_subject(right.member), tables.find_subject(f"agent:{agent_id}")
-    own = NO_RANK if giver is None else get_current_rank(desk.view, desk.state, giver)
+    own = NO_RANK if giver is None else get_current_rank(org_access.view, org_access.state, giver)
     if rank is not None:
-        given = get_rank_number(desk.view, rank)
+        given = get_rank_number(org_access.view, rank)
     elif trust is None or (receiver is not None and receiver.has_rank):
         return
     else:
-        given = get_rank_of_trust(desk.view, trust)
+        given = get_rank_of_trust(org_access.view, trust)
     if given <= own:
         return
     held = (
         "it has no rank itself"
         if own == NO_RANK
-        else f"its own rank is {quote(desk.view.records.ranks[own].id)}"
+        else f"its own rank is {quote(org_access.view.records.ranks[own].id)}"
     )
     raise Refused(
-        f"{quote(right.member)} may not give {_name_agent(agent_id)} the rank {quote(desk.view.records.ranks[given].id)}, "
+        f"{quote(right.member)} may not give {_name_agent(agent_id)} the rank {quote(org_access.view.records.ranks[given].id)}, "
         f"because {held}",
         "a superior of that rank, the owner or an operator may",
         NO_AUTHORITY,

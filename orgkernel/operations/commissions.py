@@ -93,10 +93,10 @@ def commission_agents(
         for agent in dict.fromkeys(order.agent for order in orders)
     }  # fmt: skip
     context.store.read_view(org_id)  # a server decides with the latest state that it read
-    desk, decisions = _decide(kernel, org_id, orders)
+    org_access, decisions = _decide(kernel, org_id, orders)
     if dry_run:
-        return _preview(desk, decisions)
-    done = _store(context, org_id, orders, decisions, rights, reason, desk.view.digest)
+        return _preview(org_access, decisions)
+    done = _store(context, org_id, orders, decisions, rights, reason, org_access.view.digest)
     return CommissionReport(
         org_id=org_id,
         dry_run=False,
@@ -106,14 +106,14 @@ def commission_agents(
             )
             for decision, each in zip(decisions, done, strict=True)
         ),
-        snapshot=desk.view.digest,
+        snapshot=org_access.view.digest,
     )
 
 
 def preview_commissions(kernel: Kernel, org: str, orders: Sequence[CommissionOrder]) -> CommissionReport:
     """The result that commissioning would have now. Nothing is stored. Raises `Refused` as `commission_agents` does."""
-    desk, decisions = _decide(kernel, org, orders)
-    return _preview(desk, decisions)
+    org_access, decisions = _decide(kernel, org, orders)
+    return _preview(org_access, decisions)
 
 
 def _decide(
@@ -124,20 +124,22 @@ def _decide(
         raise Refused(
             f"{len(orders)} agents cannot be commissioned at once", f"name 1 to {MAX_AT_ONCE}", "BAD_VALUE"
         )
-    desk = kernel.access(org)
-    now = desk.build_current_context().now
-    decisions = [decide_commission(desk.view, order.agent, order.role, desk.state, now) for order in orders]
+    org_access = kernel.access(org)
+    now = org_access.build_current_context().now
+    decisions = [
+        decide_commission(org_access.view, order.agent, order.role, org_access.state, now) for order in orders
+    ]
     for decision in decisions:
         if decision.outcome == "refused":
             (reason,) = decision.reasons
             raise Refused(reason.text, decision.help, reason.code)
-    return desk, decisions
+    return org_access, decisions
 
 
-def _preview(desk: OrganizationAccess, decisions: Sequence[CommissionDecision]) -> CommissionReport:
-    stored, skills = desk.state.identities, desk.state.skills
+def _preview(org_access: OrganizationAccess, decisions: Sequence[CommissionDecision]) -> CommissionReport:
+    stored, skills = org_access.state.identities, org_access.state.skills
     return CommissionReport(
-        org_id=desk.view.org_id,
+        org_id=org_access.view.org_id,
         dry_run=True,
         commissions=tuple(
             _build_outcome(
@@ -148,7 +150,7 @@ def _preview(desk: OrganizationAccess, decisions: Sequence[CommissionDecision]) 
             )
             for each in decisions
         ),
-        snapshot=desk.view.digest,
+        snapshot=org_access.view.digest,
     )
 
 

@@ -191,9 +191,9 @@ def observe_personality(
 def find_drift_of(context: Context, agent_id: str, *, org: str | None = None) -> PersonalityDrift:
     """The drift of an agent's personality. Raises `UnknownAgent`."""
     org_id = choose_organization(context, org)
-    desk = context.documents.access(org_id)
-    require_declared_agent(desk.view.records, agent_id)
-    return decide_drift(desk.view, agent_id, desk.state)
+    org_access = context.documents.access(org_id)
+    require_declared_agent(org_access.view.records, agent_id)
+    return decide_drift(org_access.view, agent_id, org_access.state)
 
 
 # -- the service record ------------------------------------------------------------------------------------------------
@@ -219,11 +219,11 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
     """The service record of a declared agent. Raises `UnknownAgent`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a service record")
-    desk = context.documents.access(org_id)
-    require_declared_agent(desk.view.records, agent_id)
-    state = desk.state
+    org_access = context.documents.access(org_id)
+    require_declared_agent(org_access.view.records, agent_id)
+    state = org_access.state
     identity = state.identities.get(agent_id)
-    start = desk.view.records.agents[agent_id].record.rank
+    start = org_access.view.records.agents[agent_id].record.rank
     return ServiceRecord(
         agent_id,
         org_id,
@@ -233,7 +233,7 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
         state.get_lifecycle(agent_id),
         summarize_service(state.service.get(agent_id)),
         context.store.list_rank_changes(org_id, agent_id, start),
-        decide_drift(desk.view, agent_id, state),
+        decide_drift(org_access.view, agent_id, state),
     )
 
 

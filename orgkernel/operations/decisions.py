@@ -86,16 +86,16 @@ def decide(
 ) -> DecidedRequest:
     """Decide, and submit the audit row. Raises as `Kernel.can`, and `StoreError`."""
     began = time.perf_counter()
-    desk = kernel.access(org)
-    request = desk.add_current_state(request)
-    decision, reasons = desk.decide_with_reasons(request)
-    withheld = _find_withheld_reason(kernel, desk, decision, actor)
+    org_access = kernel.access(org)
+    request = org_access.add_current_state(request)
+    decision, reasons = org_access.decide_with_reasons(request)
+    withheld = _find_withheld_reason(kernel, org_access, decision, actor)
     if withheld is not None:
         decision, reasons = _convert_to_ask(decision, withheld, request), (withheld,)
     if store is None:
         return DecidedRequest(org, request, actor, decision, reasons, None)
     entry = build_entry(
-        desk.view, request, decision, at=request.context.now, actor=actor.name,
+        org_access.view, request, decision, at=request.context.now, actor=actor.name,
         seconds=time.perf_counter() - began,
     )  # fmt: skip
     pending = store.audit.submit(entry, decision.grants if actor.uses_grants else ())
@@ -116,7 +116,7 @@ def decide_and_wait(kernel: Kernel, store: Store, org: str, request: AccessReque
 
 def list_rows_as_decided(
     kernel: Kernel,
-    desk: OrganizationAccess,
+    org_access: OrganizationAccess,
     rows: Sequence[AccessRow],
     base_request: AccessRequest,
     actor: Actor,
@@ -124,11 +124,11 @@ def list_rows_as_decided(
     """The rows of a list as a decision about each of them would be answered."""
     if actor.uses_grants and not actor.member:
         return rows
-    if next(find_limited_grants(desk.state.grants), None) is None:
+    if next(find_limited_grants(org_access.state.grants), None) is None:
         return rows
 
     def withheld(request: AccessRequest) -> Reason | None:
-        return _find_withheld_reason(kernel, desk, desk.decide(request), actor)
+        return _find_withheld_reason(kernel, org_access, org_access.decide(request), actor)
 
     return [visible_row for row in rows for visible_row in _decide_row(row, base_request, withheld)]
 
@@ -216,7 +216,7 @@ def _decide_row(
 
 
 def _find_withheld_reason(
-    kernel: Kernel, desk: OrganizationAccess, decision: AccessDecision, actor: Actor
+    kernel: Kernel, org_access: OrganizationAccess, decision: AccessDecision, actor: Actor
 ) -> Reason | None:
     """The reason why a caller cannot use up the grants that a decision depends on; None if it can, or if there are none."""
     if not decision.grants:
@@ -228,6 +228,8 @@ def _find_withheld_reason(
         return _NEEDS_REPORT
     if not actor.member:
         return None
-    holders = {grant.subject for grant in find_limited_grants(desk.state.grants) if grant.grant_id in used}
-    may = all(has_authority(kernel, actor, holder, desk.view.org_id) for holder in holders)
+    holders = {
+        grant.subject for grant in find_limited_grants(org_access.state.grants) if grant.grant_id in used
+    }
+    may = all(has_authority(kernel, actor, holder, org_access.view.org_id) for holder in holders)
     return None if may else _OF_ANOTHER

@@ -140,9 +140,11 @@ def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, leve
         )
 
 
-def _require_held(desk: OrganizationAccess, member: ActingSubject, new_grant: Grant, resource: str) -> None:
+def _require_held(
+    org_access: OrganizationAccess, member: ActingSubject, new_grant: Grant, resource: str
+) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) if the grantor itself is not allowed what the grant gives."""
-    tables = get_access_tables(desk.view)
+    tables = get_access_tables(org_access.view)
     giver = tables.find_subject(member.subject)
     whole, part = split_part(resource)
     target, _ = tables.find(whole)
@@ -151,12 +153,14 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, new_grant: Gr
         giver is None or target.unknown
     ):  # a pattern such as `tool:name*`, or a grantor of another organization
         raise Refused(
-            f"{quote(member.subject)} may not grant {shown} in {quote(desk.view.org_id)}",
+            f"{quote(member.subject)} may not grant {shown} in {quote(org_access.view.org_id)}",
             "name every tool and the organization, or let the owner or an operator grant it",
             MAY_NOT_GRANT,
         )
-    held = _select_held(desk, giver, new_grant, part, target)
-    context = replace(desk.build_current_context(), channel=new_grant.channel, session=new_grant.session)
+    held = _select_held(org_access, giver, new_grant, part, target)
+    context = replace(
+        org_access.build_current_context(), channel=new_grant.channel, session=new_grant.session
+    )
     needed = (
         LEVEL[new_grant.level]
         if target.kind == "tool"
@@ -177,7 +181,7 @@ def _require_held(desk: OrganizationAccess, member: ActingSubject, new_grant: Gr
             continue
         help = f"`orgkernel why {member.subject} {action} {whole}` shows what denies it"
         has, cannot = f"{quote(member.subject)} has {shown}", f"and cannot grant {quote(new_grant.level)}"
-        if short := _explain_short_grants(desk, giver, new_grant, part, target):
+        if short := _explain_short_grants(org_access, giver, new_grant, part, target):
             text = f"{has} through {short}, {cannot} beyond that"
             help = "give no more than that grant, or let the owner or an operator grant it"
         elif asks:
@@ -249,20 +253,20 @@ def _does_ask_anywhere(evaluation: Evaluation) -> bool:
 
 
 def _select_held(
-    desk: OrganizationAccess, giver: Subject, new_grant: Grant, part: str | None, target: Resource
+    org_access: OrganizationAccess, giver: Subject, new_grant: Grant, part: str | None, target: Resource
 ) -> StateView:
     """The state with the grantor's rows about the resource, without grants that do not cover the new one.
 
     The remaining rows are widened to the whole resource, so the check for the part can be made on the whole.
     """
-    state, root = desk.state, desk.view.records.organization.workspace_root
-    now = desk.build_current_context().now
+    state, root = org_access.state, org_access.view.records.organization.workspace_root
+    now = org_access.build_current_context().now
     grants = {
         key: tuple(
             replace(each, **_UNBOUND, resources=resources)
             for about in find_about(state.grants, (key,), target)
             for each in about.rows
-            if is_active(each, desk.view.org_id, now)
+            if is_active(each, org_access.view.org_id, now)
             and not _explain_shortfall(each, new_grant)
             and (resources := _find_covering_resources(each, part, root))
         )
@@ -277,7 +281,7 @@ def _select_held(
         )
         for key in giver.keys
     }
-    return _add_lock(replace_stored(state, grants, restrictions), desk.view.org_id, target, giver)
+    return _add_lock(replace_stored(state, grants, restrictions), org_access.view.org_id, target, giver)
 
 
 def _add_lock(state: StateView, org_id: str, target: Resource, giver: Subject) -> StateView:
@@ -327,13 +331,15 @@ def _narrow_restriction(restriction: Restriction, part: str | None, root: str | 
 
 
 def _explain_short_grants(
-    desk: OrganizationAccess, giver: Subject, new_grant: Grant, part: str | None, target: Resource
+    org_access: OrganizationAccess, giver: Subject, new_grant: Grant, part: str | None, target: Resource
 ) -> str:
     """The grants of the grantor about the resource that do not cover the new one, in words."""
     shortfalls: list[str] = []
-    root = desk.view.records.organization.workspace_root
-    now, org_id = desk.build_current_context().now, desk.view.org_id
-    for grant in (row for about in find_about(desk.state.grants, giver.keys, target) for row in about.rows):
+    root = org_access.view.records.organization.workspace_root
+    now, org_id = org_access.build_current_context().now, org_access.view.org_id
+    for grant in (
+        row for about in find_about(org_access.state.grants, giver.keys, target) for row in about.rows
+    ):
         if is_active(grant, org_id, now) and target.resource in map(get_root_resource, grant.resources):
             lacking = _explain_shortfall(grant, new_grant) or (
                 "" if _find_covering_resources(grant, part, root) else "is for a part of it"

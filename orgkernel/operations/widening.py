@@ -73,23 +73,23 @@ def find_narrowing(kernel: Kernel, grant: Grant) -> tuple[Widening, ...]:
 
 
 def _find_changes(
-    desk: OrganizationAccess, grant: Grant, resource: Resource, path: str, *, is_revoked: bool = False
+    org_access: OrganizationAccess, grant: Grant, resource: Resource, path: str, *, is_revoked: bool = False
 ) -> Iterator[Widening]:
     if is_revoked:
-        state = drop_grant(desk.state, grant)
+        state = drop_grant(org_access.state, grant)
     else:
         # Only the digest of the input that a grant is bound to is known.
-        state = add_grant(desk.state, replace(grant, input_digest=None))
-    now = desk.build_current_context()
+        state = add_grant(org_access.state, replace(grant, input_digest=None))
+    now = org_access.build_current_context()
     context = AccessContext(
         now=now.now, utc_offset=now.utc_offset, channel=grant.channel, session=grant.session
     )
     for action in resource.actions if grant.action is None else (grant.action,):
         request = AccessRequest(grant.subject, action, resource.resource + path, context)
-        before, after = (decide_access(desk.view, request, each) for each in (desk.state, state))
+        before, after = (decide_access(org_access.view, request, each) for each in (org_access.state, state))
         if before.outcome != after.outcome:
             yield Widening(
-                org_id=desk.view.org_id, resource=request.resource, action=action, level_before=before.level_effective,
+                org_id=org_access.view.org_id, resource=request.resource, action=action, level_before=before.level_effective,
                 level_after=after.level_effective, outcome_before=before.outcome, outcome_after=after.outcome,
             )  # fmt: skip
 

@@ -182,13 +182,13 @@ def _find_peers(parts: Parts, tool_request: ToolRequest) -> tuple[Edge, ...]:
     if subject is None:
         return ()
     try:
-        desk = parts.kernel.access(tool_request.org)
+        org_access = parts.kernel.access(tool_request.org)
     except StoreError:
         return ()
-    context = desk.add_current_state(tool_request.request).context
+    context = org_access.add_current_state(tool_request.request).context
     agent_id = subject.identity.id if subject.is_agent else None
     tools = (tool_request.tool_id,)
-    peers = list_peers(desk.view, desk.state, agent_id, subject.identity.roles, tools, context)
+    peers = list_peers(org_access.view, org_access.state, agent_id, subject.identity.roles, tools, context)
     return tuple(edge for edge, _ in peers[:SHOWN])
 
 

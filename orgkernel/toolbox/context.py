@@ -178,13 +178,13 @@ class ToolContext:
 
 def list_available_tools(parts: Parts, org: str, request: AccessRequest) -> tuple[AvailableTool, ...]:
     """The tools above level none, by id. An exclusive tool is included if it could be used with its lock."""
-    desk = parts.kernel.access(org)
+    org_access = parts.kernel.access(org)
     rows: dict[str, list[tuple[AccessRow, tuple[str, ...]]]] = {}
-    for row in desk.what_can(request.subject, request, ("tool",)):
+    for row in org_access.what_can(request.subject, request, ("tool",)):
         tool_id = row.resource.split(":")[1]
         provider = parts.providers.get(tool_id)
         names_path = provider is not None and provider.path_from is not None
-        open_actions = desk.open_to_calls(row, request, names_path=names_path)
+        open_actions = org_access.open_to_calls(row, request, names_path=names_path)
         rows.setdefault(tool_id, []).append((row, open_actions))
     tools = (_build_available_tool(parts, org, tool, rows[tool]) for tool in sorted(rows))
     return tuple(each for each in tools if each is not None)

@@ -68,7 +68,7 @@ def list_usable(
 
 def select_usable(
     rows: Iterable[AccessRow],
-    desk: OrganizationAccess,
+    org_access: OrganizationAccess,
     base: AccessRequest,
     servers_elsewhere: Container[str] = (),
 ) -> Usable:
@@ -76,23 +76,25 @@ def select_usable(
     actions_by_tool: Usable = {}
     for row in rows:
         tool_id = row.resource.split(":", 2)[1]
-        definition = desk.view.records.tools.get(tool_id)
+        definition = org_access.view.records.tools.get(tool_id)
         actions = actions_by_tool.setdefault(tool_id, {})
         is_elsewhere = (
             definition is not None
             and definition.record.provider in servers_elsewhere
             and bool(definition.record.path_arguments)
         )
-        for action in desk.open_to_calls(row, base):
-            asks = row.outcome == "ask" or (is_elsewhere and _asks_about_links(desk, row, action, base))
+        for action in org_access.open_to_calls(row, base):
+            asks = row.outcome == "ask" or (is_elsewhere and _asks_about_links(org_access, row, action, base))
             actions[action] = actions.get(action, True) and asks
     return actions_by_tool
 
 
-def _asks_about_links(desk: OrganizationAccess, row: AccessRow, action: str, base: AccessRequest) -> bool:
+def _asks_about_links(
+    org_access: OrganizationAccess, row: AccessRow, action: str, base: AccessRequest
+) -> bool:
     """Whether every call needs an approval because the links in its paths are unresolved."""
     request = msgspec.structs.replace(base, subject=row.subject, action=action, resource=row.resource)
-    return ASK_APPROVAL.name in desk.decide(leave_links_unresolved(request)).codes
+    return ASK_APPROVAL.name in org_access.decide(leave_links_unresolved(request)).codes
 
 
 def leave_links_unresolved(request: AccessRequest) -> AccessRequest:
