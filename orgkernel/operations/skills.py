@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.evidence.skill_levels import LOWEST, SkillTerms, get_skill_terms
+from orgkernel.decisions.evidence.skill_levels import (
+    LOWEST,
+    SkillTerms,
+    compute_current_level,
+    get_skill_terms,
+)
 from orgkernel.decisions.evidence.state_records import SkillAssessment
 from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -121,6 +126,15 @@ def list_skill_history(
     if not changes:
         require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
     return tuple(each for each in changes if until is None or each.at <= until)
+
+
+def compute_level_now(context: Context, record: SkillRecord) -> int:
+    """The level of a skill now, which is below the recorded one while a result that gave it is not valid."""
+    records = context.documents.organization(record.org_id).snapshot.records
+    if record.skill not in records.skills:
+        return record.proficiency
+    results = context.store.read_view(record.org_id).results.get(record.agent_id, ())
+    return compute_current_level(records, record, results, context.store.context.clock())
 
 
 def _require_skill_right(

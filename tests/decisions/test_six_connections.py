@@ -22,7 +22,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.agents import invalidate_result, promote_agent, record_result
 from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, commission_agents
 from orgkernel.operations.context import OPERATOR, Context, build_actor
-from orgkernel.operations.skills import acquire_skill, assess_skill
+from orgkernel.operations.skills import acquire_skill, assess_skill, compute_level_now
 from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from tests.state.contract_of_skills import pass_days
@@ -178,6 +178,8 @@ def test_c2_a_level_rests_on_the_results_that_are_valid_now(ship: Ship, changed:
         "ann", get_skill_terms(_records(ship.kernel), "helm"), org_id="ship", actor="a"
     )
     assert ship.level("helm") == 1
+    (_, held) = sorted(ship.store.skills.list("ship", "ann"), key=lambda each: each.skill == "helm")[-2:]
+    assert (held.proficiency, compute_level_now(ship.acting(), held)) == (2, 1)
     ship.kernel = as_declared
     assert ship.level("helm") == 2
 

@@ -24,6 +24,7 @@ from orgkernel.operations.agents import invalidate_result, promote_agent
 from orgkernel.operations.skills import (
     acquire_skill,
     assess_skill,
+    compute_level_now,
     exercise_skill,
     list_skill_history,
     resume_skill,
@@ -90,8 +91,9 @@ def exercise(agent_id: str, skill: str, org: str | None, reason: str, form: str,
     """Record that an agent has practiced a skill, which restarts its decay."""
     with open_agent_operation(**where) as context:
         record = exercise_skill(context, agent_id, skill, org=org, reason=reason)
+        level = compute_level_now(context, record)
     done = format_count(record.exercises, "exercise")
-    echo_record(form, record, f"{agent_id} has {skill} at level {record.proficiency} after {done}")
+    echo_record(form, record, f"{agent_id} has {skill} at level {level} after {done}")
 
 
 @click.command("assess", short_help="Record the level of a skill after an assessment.")
@@ -117,7 +119,8 @@ def suspend(agent_id: str, skill: str, org: str | None, reason: str, form: str, 
     """Suspend a skill of an agent. Until it is resumed, the skill is ignored and does not decay."""
     with open_agent_operation(**where) as context:
         record = suspend_skill(context, agent_id, skill, org=org, reason=reason)
-    echo_record(form, record, f"{agent_id} has {skill} suspended at level {record.proficiency}")
+        level = compute_level_now(context, record)
+    echo_record(form, record, f"{agent_id} has {skill} suspended at level {level}")
 
 
 @click.command("resume-skill")
@@ -128,7 +131,8 @@ def resume(agent_id: str, skill: str, org: str | None, reason: str, form: str, *
     """Resume a suspended skill of an agent."""
     with open_agent_operation(**where) as context:
         record = resume_skill(context, agent_id, skill, org=org, reason=reason)
-    echo_record(form, record, f"{agent_id} has {skill} at level {record.proficiency}")
+        level = compute_level_now(context, record)
+    echo_record(form, record, f"{agent_id} has {skill} at level {level}")
 
 
 @click.command("results", short_help="Show the results of an agent in every test.")
