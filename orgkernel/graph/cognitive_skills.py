@@ -92,7 +92,30 @@ def find_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
 def find_closing_violations(document: SourceDocument) -> tuple[SkillProblem, ...]:
     """The violations for which a skill is withheld. Hosts load a skill in any folder, and Claude Code one with any name."""
     violations = find_violations(document)
-    return tuple(each for each in violations if not (document.format and each.is_harmless_elsewhere))
+    return (
+        *(each for each in violations if not (document.format and each.is_harmless_elsewhere)),
+        *_find_misplaced_gates(document),
+    )
+
+
+def _find_misplaced_gates(document: SourceDocument) -> Iterator[SkillProblem]:
+    """The fields of a SKILL.md that are written like a gate, or like the metadata with the gates, and are neither."""
+    for route, _ in document.unknown:
+        name = str(route[0])
+        if len(route) == 1 and (_is_like_gate(name) or _fold_key(name) == "metadata"):
+            yield SkillProblem(
+                route, f"has the field {quote(name)}, which has no effect", "write gates below `metadata`"
+            )
+
+
+def _is_like_gate(key: str) -> bool:
+    """Whether a key is written like a gate, whatever its prefix is."""
+    return _fold_key(key).startswith(tuple(map(_fold_key, SKILL_KEY_PREFIXES)))
+
+
+def _fold_key(key: str) -> str:
+    """A key without what people mistake in it: case, and signs between words."""
+    return "".join(each for each in key.casefold() if each.isalnum())
 
 
 def _find_violations(
@@ -138,11 +161,15 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
     problems: list[SkillProblem] = []
     for written, text in record.metadata.items():
         prefix = next((each for each in SKILL_KEY_PREFIXES if written.startswith(each)), None)
-        if prefix is None:
+        if prefix is None and not _is_like_gate(written):
             continue
-        key, route = written.removeprefix(prefix), ("metadata", written)
-        if key not in KEYS:
-            help = did_you_mean(written, [prefix + each for each in KEYS]) or f"use one of {listing(KEYS)}"
+        key, route = written.removeprefix(prefix or ""), ("metadata", written)
+        # A misspelled prefix too: `orgkernel_department` would open the skill to all.
+        if prefix is None or key not in KEYS:
+            help = (
+                did_you_mean(written, [(prefix or SKILL_KEY_PREFIXES[0]) + each for each in KEYS])
+                or f"use one of {listing(KEYS)}"
+            )
             problems.append(
                 SkillProblem(route, f"has the metadata {quote(written)}, which has no effect", help)
             )
@@ -168,6 +195,9 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
     for trigger in lists["triggers"]:
         if not any(each.isalnum() for each in trigger):
             refuse("triggers", f"has the trigger {quote(trigger)}, which is not a word", "write words")
+    for key in ("department", "skill-id", "min-proficiency", "min-rank"):
+        if values.get(key) == "":
+            refuse(key, f"has no value of `{key}`", "write a value, or remove the line")
     level = 1
     if text := values.get("min-proficiency", ""):
         if _NUMBER.match(text) and 1 <= int(text) <= _HIGHEST:
