@@ -748,9 +748,9 @@ class Kernel(Registry):
         from orgkernel.decisions.work.batches.answer import plan_text
         from orgkernel.decisions.work.batches.assignment import BatchAssigner
 
-        desk = self.access(org)
-        state = None if self._store is None else desk.state
-        assigner = BatchAssigner(desk.view, state, desk.build_current_context())
+        org_access = self.access(org)
+        state = None if self._store is None else org_access.state
+        assigner = BatchAssigner(org_access.view, state, org_access.build_current_context())
         return plan_text(source, done, running, self.contract_terms(org).batch_size, assigner.plan)
 
     def sacred_documents(self, org: str) -> list[str]:
