@@ -96,6 +96,8 @@ def _iterate_ends(state: RegistryState, stored_state: StateView) -> Iterator[flo
     # Every kind of row with an end belongs here: one that is missing would be answered from the cache after its end.
     for claims in stored_state.all_claims:
         yield from claims.list_ends()
+    for handoffs in stored_state.handoffs.values():
+        yield from (each.expires_at for each in handoffs)
     for reports in stored_state.reports.values():
         yield from (report.at + REPORT_COUNTS_FOR for report in reports)
     for results in stored_state.results.values():

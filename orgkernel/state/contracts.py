@@ -99,7 +99,7 @@ class WantedContract:
             handoff_id=None if handoff is None else handoff.handoff_id,
         )  # fmt: skip
         record = msgspec.structs.replace(record, digest=_compute_digest(record))
-        version = transaction.touch() if is_about_blockers(record) else 0
+        version = transaction.touch() if ends is not None or is_about_blockers(record) else 0
         values = {**encode_row(record), "ends": ends, "version": version}
         transaction.connection.execute(insert(contract_records).values(**values))
         transaction.audit(

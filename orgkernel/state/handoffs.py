@@ -83,6 +83,8 @@ class Handoffs:
             )
             record = _record_handoff(transaction, org_id, wanted, claim, actor, self.new_id())
             transaction.connection.execute(insert(handoffs).values(**encode_row(record)))
+            if record.brief is not None and record.token is None:
+                transaction.touch()  # a claim would have done it
             _note(transaction, record)
             return record
 

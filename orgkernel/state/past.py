@@ -30,6 +30,7 @@ from orgkernel.state.audit import read_entries
 from orgkernel.state.blockers import open_blockers_at
 from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
+from orgkernel.state.open_handoffs import list_open_handoffs_at
 from orgkernel.state.report_order import group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record, group_rows
 from orgkernel.state.skill_raises import add_raising_tests
@@ -73,6 +74,7 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
             skills=_group_rows(_read_skills(connection, org_id, at), "agent_id"),
             claims=ClaimIndex(_find_claimed_ids(connection, org_id, at)),
             blockers=open_blockers_at(connection, org_id, at),
+            handoffs=list_open_handoffs_at(connection, org_id, at),
             **crew._asdict(),
         )
 

@@ -35,6 +35,12 @@ from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questi
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
 from orgkernel.state.database import require_same_file
 from orgkernel.state.known_claims import patch_claims, read_changed_claims
+from orgkernel.state.open_handoffs import (
+    NO_HANDOFFS,
+    KnownHandoffs,
+    group_by_agent,
+    patch_open_handoffs,
+)
 from orgkernel.state.report_order import ReportingUnit, group_reports_by_subject, map_by_unit
 from orgkernel.state.rows import StoreContext, decode_record
 from orgkernel.state.schema_version import NEWEST, require_newest
@@ -185,6 +191,7 @@ class _CachedViews:
         crews: Mapping[str, CrewRecords],
         claims: Mapping[str, ClaimIndex],
         questions: BlockerRecords,
+        handoffs: KnownHandoffs,
     ) -> None:
         self.view = view
         self.locks = locks
@@ -193,6 +200,7 @@ class _CachedViews:
         self.crews = crews
         self.claims = claims
         self.questions = questions
+        self.handoffs = handoffs
         self.reports = reports
         """The latest of each agent in a role."""
         self._parts: dict[str, StateView] = {}
@@ -216,13 +224,14 @@ class _CachedViews:
                 claims=self.claims.get(org_id, NO_CLAIMS),
                 all_claims=(),
                 blockers=open_by_agent(self.questions.get(org_id, ())),
+                handoffs=group_by_agent(self.handoffs.by_session.get(org_id, {})),
                 **self.crews.get(org_id, NO_CREW)._asdict(),
             )
             view = self._parts.setdefault(org_id, view)
         return view
 
 
-_NOTHING = _CachedViews(StateView(version=-1), {}, {}, {}, {}, {}, {}, {})
+_NOTHING = _CachedViews(StateView(version=-1), {}, {}, {}, {}, {}, {}, {}, NO_HANDOFFS)
 
 
 class Views:
@@ -313,11 +322,14 @@ def _refresh(cached: _CachedViews, connection: Connection, version: int) -> _Cac
     )
     crews = patch_crews(known.crews, connection, since)
     claims = patch_claims(known.claims, read_changed_claims(connection, since))
+    handoffs = patch_open_handoffs(known.handoffs, connection, since)
     view = msgspec.structs.replace(
-        view, all_claims=tuple(claims[each] for each in sorted(claims) if claims[each])
+        view,
+        all_claims=tuple(claims[each] for each in sorted(claims) if claims[each]),
+        handoffs=group_by_agent(*(each for _, each in sorted(handoffs.by_session.items()))),
     )
     questions = patch_questions(known.questions, connection, since)
-    return _CachedViews(view, locks, reports, known_agents, skills, crews, claims, questions)
+    return _CachedViews(view, locks, reports, known_agents, skills, crews, claims, questions, handoffs)
 
 
 def _patch_results(

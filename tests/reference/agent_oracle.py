@@ -45,7 +45,7 @@ def sort_key(
     member, profile = world["agents"][agent], world["roles"][role]
     approvals = 0 if acts_only else sum(access(world, agent, tool) == "ask" for tool in needs)
     levels = sum(member["skills"].get(skill, 1) for skill in profile["skills"])
-    return approvals, -levels, member["claims"], -RANKS.index(member["rank"])
+    return approvals, -levels, member["claims"] + member["handoffs"], -RANKS.index(member["rank"])
 
 
 def choose(

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import delete, text, update
 
 from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter, HandoffRecord
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.errors import Conflict, StoreError
 from orgkernel.state import handoffs as module
 from orgkernel.state.audit import read_rows
@@ -23,7 +24,7 @@ from orgkernel.state.handoffs import HandoffRows, WantedHandoff
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from orgkernel.state.tables import handoffs
-from tests.state.opening import Clock
+from tests.state.opening import Clock, opened
 
 
 def wanted(number: int, *files: str, parent: str | None = None, **said: Any) -> WantedHandoff:
@@ -117,6 +118,31 @@ class HandoffsOnce:
         assert running() == ["s-1"]
         store.contracts.record("shop", "result", {"session": "s-1", "status": "failed"}, actor="a")
         assert running() == []
+
+    def test_a_view_has_the_open_work_that_owns_no_files(
+        self, store: Store, place: StoreLocation, clock: Clock
+    ) -> None:
+        """Until it has a result: in a view that is patched, in one that is read anew, and in a past one."""
+
+        def sessions(view: StateView) -> list[str]:
+            return [each.session for each in view.handoffs.get("worf", ())]
+
+        assert sessions(store.read_view("shop")) == []
+        hand_down(store, 1)
+        hand_down(store, 2, "src/**")
+        clock.now += 1
+        assert sessions(store.read_view("shop")) == sessions(store.read_view()) == ["s-1"]
+        hand_down(store, 3)
+        hand_down(store, 4, holder="role:worker")
+        assert sessions(store.read_view("shop")) == ["s-1", "s-3"]
+        store.contracts.record("shop", "result", {"session": "s-1", "status": "failed"}, actor="a")
+        assert sessions(store.read_view("shop")) == ["s-3"]
+        assert sessions(store.read_view("yard")) == []
+        with opened(place, clock) as other:
+            assert sessions(other.read_view("shop")) == ["s-3"]
+        assert sessions(store.read_past("shop", clock.now - 1)) == ["s-1"]
+        (open_work,) = store.read_view("shop").handoffs["worf"]
+        assert open_work.expires_at == clock.now + 60
 
     def test_a_brief_and_a_session_are_used_once(self, store: Store, clock: Clock) -> None:
         """The exception is work that was given up: then the brief may be handed to another worker."""

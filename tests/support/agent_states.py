@@ -8,6 +8,7 @@ from typing import Any
 from orgkernel.decisions.evidence.crew_records import OrgStatus
 from orgkernel.decisions.evidence.state_view import (
     AgentState,
+    OpenHandoff,
     Restriction,
     SkillRecord,
     StateView,
@@ -20,7 +21,7 @@ NOW = 100.0
 
 
 def build_agent_state(stored: Mapping[str, Any], org: str) -> StateView:
-    """`lifecycles`, `ranks`, `skills` (level 0 is suspended), `claims` (the ends of leases), `restrictions`, `locks`,
+    """`lifecycles`, `ranks`, `skills` (level 0 is suspended), `claims` and `handoffs` (the ends of leases), `restrictions`, `locks`,
     `emergency` and `watch`; agents are named by id.
     """
     named = {*stored.get("lifecycles", {}), *stored.get("ranks", {})}
@@ -54,6 +55,10 @@ def build_agent_state(stored: Mapping[str, Any], org: str) -> StateView:
         restrictions={
             subject: (Restriction("r", subject, (resource,), org_id=org),)
             for subject, resource in stored.get("restrictions", {}).items()
+        },
+        handoffs={
+            agent: tuple(OpenHandoff(agent, f"s-{number}", number, end) for number, end in enumerate(ends, 1))
+            for agent, ends in stored.get("handoffs", {}).items()
         },
         locks={tool: ToolLock(org, tool, holder, 1, 0.0) for tool, holder in stored.get("locks", {}).items()},
         status={} if watch is None else {"watch": OrgStatus(org, "watch", watch)},

@@ -16,7 +16,7 @@ class AvailableAgent(msgspec.Struct, frozen=True):
     proficiency: int
     """The sum of its current levels in the skills that the role requires."""
     load: int
-    """The number of its live file claims and open questions."""
+    """The number of its live file claims, other open hand-offs, and open questions."""
     rank: str | None
     reasons: tuple[Reason, ...]
     """Why it comes before the next agent; empty for the last one."""

@@ -57,7 +57,7 @@ def _describe_approvals(judged: _Judged) -> str:
 
 
 def _describe_load(judged: _Judged) -> str:
-    return f"has {judged.load} file claims and open questions"
+    return f"has {judged.load} file claims, other open work and open questions"
 
 
 def _describe_rank(judged: _Judged) -> str:
@@ -339,7 +339,9 @@ def _explain_closed_tool(
 
 def _count_load(state: StateView, agent_id: str, now: float) -> int:
     claims = state.claims.find_by_holder(f"agent:{agent_id}")
-    return sum(claim.expires_at > now for claim in claims) + len(state.blockers.get(agent_id, ()))
+    handoffs = state.handoffs.get(agent_id, ())
+    ends = (*(each.expires_at for each in claims), *(each.expires_at for each in handoffs))
+    return sum(end > now for end in ends) + len(state.blockers.get(agent_id, ()))
 
 
 def _compare(better: _Judged, worse: _Judged) -> Reason:

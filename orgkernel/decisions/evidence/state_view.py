@@ -198,6 +198,17 @@ class StoredReport(msgspec.Struct, frozen=True):
     """The report in the form of the specification."""
 
 
+class OpenHandoff(msgspec.Struct, frozen=True, gc=False):
+    """Work that was handed to an agent, owns no files and has no result yet."""
+
+    agent_id: str
+    session: str
+    number: int
+    """The position among the hand-offs of the organization."""
+    expires_at: float
+    """The time when it counts as ended."""
+
+
 class StateView(msgspec.Struct, frozen=True):
     """The state at one version. The empty one is for an organization without stored rows."""
 
@@ -240,6 +251,8 @@ class StateView(msgspec.Struct, frozen=True):
     """The claims of every organization. Only the view of no organization has them, to find the next expiry."""
     blockers: Mapping[str, tuple[OpenBlocker, ...]] = MappingProxyType({})
     """Open blockers, keyed by agent id, in the order of storage."""
+    handoffs: Mapping[str, tuple[OpenHandoff, ...]] = MappingProxyType({})
+    """Open hand-offs that own no files, keyed by agent id. Expired ones can be included."""
     usage: Mapping[tuple[str, str], LimitUsage] | None = None
     """The usage of limits, keyed by limit and counter. None if it is not known; a missing counter is used up."""
 
