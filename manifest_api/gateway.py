@@ -7,6 +7,7 @@ tools are passed on as they are: they are between the caller and the tool.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Mapping
 from functools import cached_property
@@ -57,7 +58,7 @@ _CALLER = "orgkernel.gateway"
 """Scope key of the caller of a request."""
 _STATE_SECONDS = 0.1
 """Seconds for which the state at the start of a request is treated as current."""
-_WANTS_PROGRESS = b'"progressToken"'
+_WANTS_STREAM = re.compile(rb'"progressToken"|/logLevel"')
 _JSON = with_standard([(b"content-type", b"application/json")])
 
 
@@ -167,7 +168,10 @@ class HttpGateway:
         try:
             async with ForClient(receive):
                 await self._server.answer(
-                    scope, replay(body, receive), send_with_headers, streams=_WANTS_PROGRESS in body
+                    scope,
+                    replay(body, receive),
+                    send_with_headers,
+                    streams=_WANTS_STREAM.search(body) is not None,
                 )
         except Exception:
             if started:

@@ -105,7 +105,7 @@ def _parse_call(message: Any, is_modern: bool) -> PlainCall | None:
 
 def _is_plain_metadata(meta: dict[str, Any], is_modern: bool) -> bool:
     """Whether the metadata of a call does not change its answer."""
-    if "progressToken" in meta:
+    if "progressToken" in meta or f"{_PREFIX}logLevel" in meta:
         return False
     if not is_modern:
         return not any(each.startswith(_PREFIX) for each in meta)

@@ -16,7 +16,11 @@ _LOOK_SECONDS: Final = 1.0
 class ServerSource:
     """Some files, and the variables that are filled in."""
 
-    def __init__(self, paths: Sequence[str], variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, paths: Sequence[str], variables: Mapping[str, str], *, has_one_caller: bool = False
+    ) -> None:
+        """`has_one_caller` is whether one caller uses all servers."""
+        self._has_one_caller = has_one_caller
         self._paths = tuple(paths)
         self._variables = dict(variables)
         self._stamps = self._list_stamps()
@@ -24,7 +28,7 @@ class ServerSource:
 
     def read(self) -> tuple[list[Upstream], dict[str, DeclaredServer]]:
         """The servers, and those that cannot be used. Nothing is started. Raises `UsageError`."""
-        return open_servers(self._paths, self._variables)
+        return open_servers(self._paths, self._variables, has_one_caller=self._has_one_caller)
 
     def has_changed(self) -> bool:
         """Whether a file has changed since the last look that found a change. Files are looked at once a second."""

@@ -16,6 +16,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.operations.permits import Permits, settle_call
 from orgkernel.toolbox.adapters.progress import OnProgress
+from orgkernel.toolbox.adapters.server_logs import LEVELS, LogReceiver
 from orgkernel.toolbox.adapters.server_requests import (
     AnsweringCaller,
     AnswerRequests,
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 __all__ = [
+    "LEVELS",
     "AnswerRequests",
     "AnsweringCaller",
     "DeclaredServer",
+    "LogReceiver",
     "OnProgress",
     "RequestDenied",
     "ServerRequest",
@@ -70,6 +73,8 @@ class UpstreamCall(msgspec.Struct, frozen=True):
     """The credential of the caller."""
     caller: AnsweringCaller | None = None
     """Answers requests of the server. Without one, they are refused."""
+    log_receiver: LogReceiver | None = None
+    """Takes log messages of the server. Without one, they are dropped."""
 
 
 class UpstreamTools:
@@ -104,6 +109,7 @@ class UpstreamTools:
             call.seconds,
             call.on_progress,
             call.caller,
+            call.log_receiver,
         )
         tool = self._parts.tool(org, call.tool_id)
         is_sole = tool is not None and len(tool.required_levels) == 1
@@ -162,13 +168,22 @@ def build_call_request(request: AccessRequest, tool_id: str, action: str, tool_i
 
 
 def open_servers(
-    paths: Sequence[str], variables: Mapping[str, str]
+    paths: Sequence[str], variables: Mapping[str, str], *, has_one_caller: bool = False
 ) -> tuple[list[Upstream], dict[str, DeclaredServer]]:
-    """The servers of some files, and those that cannot be used. Nothing is started. Raises `UsageError`."""
+    """The servers of some files, and those that cannot be used. Nothing is started. `has_one_caller` is whether one caller uses all of
+    them. Raises `UsageError`.
+    """
     declared = read_server_files(paths, variables)
     starts = asyncio.Semaphore(_MAX_STARTS_AT_ONCE)
     opened = [
-        Upstream(name, each.provider, secrets=each.secrets, starts=starts, declaration=each.declaration)
+        Upstream(
+            name,
+            each.provider,
+            secrets=each.secrets,
+            starts=starts,
+            declaration=each.declaration,
+            has_one_caller=has_one_caller,
+        )
         for name, each in declared.items()
         if each.provider is not None
     ]

@@ -49,6 +49,8 @@ def call(id: Any, name: str, arguments: dict[str, Any]) -> None:
         time.sleep(0.02)
     if arguments.get("die"):
         os._exit(9)
+    for log in arguments.get("logs", ()):
+        write(method="notifications/message", params=log)
     if arguments.get("changes"):
         write(method="notifications/tools/list_changed")
     said = script()
@@ -113,6 +115,8 @@ def main() -> None:
         match method:
             case "initialize":
                 capabilities = {"tools": script().get("tells", {}), "prompts": {}, "resources": {}}
+                if script().get("logs"):
+                    capabilities["logging"] = {}
                 if "values" in script():
                     capabilities["completions"] = {}
                 write(
@@ -134,6 +138,9 @@ def main() -> None:
             case "resources/read":
                 note("read", params["uri"])
                 write(id=id, result={"contents": [{"uri": params["uri"], "text": "read"}]})
+            case "logging/setLevel":
+                note("level", params["level"])
+                write(id=id, result={})
             case "completion/complete":
                 note("complete", params)
                 write(id=id, result={"completion": {"values": script()["values"]}})

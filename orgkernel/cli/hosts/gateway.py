@@ -121,7 +121,7 @@ def _run(
     from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.mcp.gateway.server_lists import ListLimits
 
-    source, upstreams, unusable = open_upstreams(configs, names)
+    source, upstreams, unusable = open_upstreams(configs, names, has_one_caller=address is None)
     pins = Pins(lock_file, require_review=require_review)
     gateway = McpGateway(
         upstreams, pins, _say, ListLimits(deadline=list_seconds), has_self_service=not no_self_service,
@@ -206,11 +206,11 @@ def _list_accept_options(configs: Sequence[str], names: Sequence[str], lock_file
 
 
 def open_upstreams(
-    configs: Sequence[str], names: Sequence[str]
+    configs: Sequence[str], names: Sequence[str], *, has_one_caller: bool = False
 ) -> tuple[ServerSource, list[Upstream], dict[str, str]]:
     """The source of the files, the servers in them, and by name why other servers cannot be used.
 
-    Starts no server. Raises `UsageError` for missing files or variables.
+    Starts no server. `has_one_caller` is whether one caller uses all of them. Raises `UsageError` for missing files or variables.
     """
     from orgkernel.toolbox.server_source import ServerSource
 
@@ -221,7 +221,7 @@ def open_upstreams(
         raise UsageError(
             f"the environment has no variable {quote(missing[0])}", "set it, or leave `--env` out"
         )
-    source = ServerSource(configs, {name: os.environ[name] for name in names})
+    source = ServerSource(configs, {name: os.environ[name] for name in names}, has_one_caller=has_one_caller)
     opened, unusable = source.read()
     for name, each in unusable.items():
         _say(f"server {quote(name)} cannot be used: {each.place}: {each.error}")

@@ -19,7 +19,7 @@ from orgkernel.mcp.explaining import find_worst
 from orgkernel.mcp.gateway.approvals import FormAsker, ask_approval
 from orgkernel.mcp.gateway.bindings import ToolBinding, shorten_text
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.gateway.gateway import CallTarget, McpGateway
+from orgkernel.mcp.gateway.gateway import CallTarget, McpGateway, make_visible
 from orgkernel.mcp.gateway.listing import does_ask_first, find_usable, leave_links_unresolved
 from orgkernel.mcp.gateway.refusals import (
     build_error_result,
@@ -32,6 +32,7 @@ from orgkernel.mcp.words import clean_sentence, write_error
 from orgkernel.toolbox.path_targets import find_other_targets
 from orgkernel.toolbox.upstream_tools import (
     AnswerRequests,
+    LogReceiver,
     OnProgress,
     UpstreamCall,
     UpstreamError,
@@ -52,8 +53,10 @@ async def call_tool(
     form_asker: FormAsker,
     on_progress: OnProgress | None = None,
     ask_client: AnswerRequests | None = None,
+    log_receiver: LogReceiver | None = None,
 ) -> dict[str, Any]:
-    """The result of a call in MCP's form; a refusal is also a result. `ask_client` passes requests of the server on.
+    """The result of a call in MCP's form; a refusal is also a result. `ask_client` passes requests of the server on, and
+    `log_receiver` its log messages.
 
     Raises `UnknownTool`, and the errors of `form_asker`.
     """
@@ -70,7 +73,7 @@ async def call_tool(
         try:
             target = target._replace(server=server)
             return await _decide_and_call(
-                caller, view, target, arguments, form_asker, on_progress, ask_client
+                caller, view, target, arguments, form_asker, on_progress, ask_client, log_receiver
             )
         finally:
             gateway.sessions.leave(server, caller.id, caller.subject_token)
@@ -88,6 +91,7 @@ async def _decide_and_call(
     form_asker: FormAsker,
     on_progress: OnProgress | None,
     ask_client: AnswerRequests | None,
+    log_receiver: LogReceiver | None,
 ) -> dict[str, Any]:
     server, name = target.server, target.name
     # An undeclared tool is also decided about, so that the answer and the audit record it.
@@ -107,6 +111,7 @@ async def _decide_and_call(
     call = UpstreamCall(
         request, binding.tool_id, tool_input, server, name, about,
         on_progress=on_progress, actor=caller.actor_name,
+        log_receiver=_name_server(server.name, log_receiver),
         caller=None if ask_client is None else build_answering_caller(caller, server.name, ask_client),
     )  # fmt: skip
     tools = await caller.tools()
@@ -129,6 +134,19 @@ async def _decide_and_call(
     if step.outcome in ("denied", "ask"):
         return await build_refusal(caller, request, step, waiting)
     return build_no_result(step, server.name, name)
+
+
+def _name_server(server: str, receiver: LogReceiver | None) -> LogReceiver | None:
+    """A receiver to whom each message names the server, because a host sees one server only."""
+    if receiver is None:
+        return None
+
+    async def receive(level: Any, logger: str | None, data: Any) -> None:
+        await receiver.receive(
+            level, clean(server if logger is None else f"{server}/{logger}"), make_visible(data)
+        )
+
+    return receiver._replace(receive=receive)
 
 
 async def follow_links(

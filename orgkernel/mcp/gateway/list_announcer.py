@@ -28,8 +28,8 @@ class ListAnnouncer:
     """Knows the clients that are told of changes. Used from one event loop."""
 
     def __init__(self, changes: ListChanges, *, has_connection: bool) -> None:
-        """`has_connection` is whether all messages come on one connection that stays open, as on standard input and output."""
-        self._has_connection = has_connection
+        """`has_connection` says whether all messages come on one connection that stays open, as on standard input and output."""
+        self.has_connection = has_connection
         self._session: Any = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening: Counter[str] = Counter()
@@ -42,7 +42,7 @@ class ListAnnouncer:
 
     def note_session(self, ctx: Any) -> None:
         """A client has read a list, so it is told when the list has changed."""
-        if self._has_connection:
+        if self.has_connection:
             self._session = ctx.session
 
     async def listen(
@@ -60,7 +60,7 @@ class ListAnnouncer:
         wanted = params.notifications.model_copy(update={"resource_subscriptions": None})
         self._listening[caller_id] += 1
         try:
-            async with asyncio.timeout(None if self._has_connection else SUBSCRIPTION_SECONDS):
+            async with asyncio.timeout(None if self.has_connection else SUBSCRIPTION_SECONDS):
                 return await self._handler(ctx, params.model_copy(update={"notifications": wanted}))
         except TimeoutError:
             return SubscriptionsListenResult.model_validate(

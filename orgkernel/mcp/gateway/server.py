@@ -25,6 +25,7 @@ from orgkernel.mcp.gateway.client_answers import (
 from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.list_announcer import ListAnnouncer
 from orgkernel.mcp.gateway.listing import GatewayList, list_tools
+from orgkernel.mcp.gateway.log_levels import LogLevels
 from orgkernel.mcp.gateway.names import OWN_PREFIX
 from orgkernel.mcp.gateway.passing import list_prompts, list_resources, list_templates
 from orgkernel.mcp.gateway.reading_handlers import build_reading_handlers
@@ -105,7 +106,7 @@ def build_gateway_server(
         async def call(ask_client: AnswerRequests | None) -> dict[str, Any]:
             return await call_tool(
                 gateway, caller, params.name, params.arguments or {}, form_asker=_build_form_asker(ctx, params),
-                on_progress=_pass_progress_on(ctx), ask_client=ask_client,
+                on_progress=_pass_progress_on(ctx), ask_client=ask_client, log_receiver=log_levels.build_receiver(ctx),
             )  # fmt: skip
 
         try:
@@ -155,6 +156,7 @@ def build_gateway_server(
     async def on_listen(ctx: Any, params: types.SubscriptionsListenRequestParams) -> Any:
         return await announcer.listen(ctx, params, find_caller(ctx).id)
 
+    log_levels = LogLevels(has_connection=announcer.has_connection)
     paused_calls = PausedCalls()
     lists = CacheHint(_LIST_TTL, "private")
     server: Server[Any] = Server(
@@ -178,6 +180,8 @@ def build_gateway_server(
         **build_reading_handlers(gateway, find_caller, answer),
         on_subscriptions_listen=on_listen,
     )
+    # Not as an argument of the server, which warns that later versions have no such request.
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, log_levels.set_level)
     server.middleware.append(hide_fault)
     return server
 

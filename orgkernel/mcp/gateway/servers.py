@@ -14,6 +14,7 @@ from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, compute_d
 from orgkernel.mcp.gateway.server_lists import ListLimits, MissingServer, ServerList, ServerLists
 from orgkernel.toolbox.upstream_tools import (
     AnsweringCaller,
+    LogReceiver,
     OnProgress,
     Upstream,
     UpstreamError,
@@ -175,7 +176,7 @@ class ReviewedServer:
 
     async def call(
         self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None,
-        caller: AnsweringCaller | None = None,
+        caller: AnsweringCaller | None = None, log_receiver: LogReceiver | None = None,
     ) -> UpstreamReply:  # fmt: skip
         """Call a tool if its definition is accepted and the server has not changed since it was checked.
 
@@ -189,7 +190,13 @@ class ReviewedServer:
             if name not in live.accepted:
                 return UpstreamReply(None, self._explain_missing(live, name), "unavailable")
             reply = await self.upstream.call(
-                name, arguments, seconds=seconds, on_progress=on_progress, listed=live.listed, caller=caller
+                name,
+                arguments,
+                seconds=seconds,
+                on_progress=on_progress,
+                listed=live.listed,
+                caller=caller,
+                log_receiver=log_receiver,
             )
             if reply.kind != "changed":
                 return reply

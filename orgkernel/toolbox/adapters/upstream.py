@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply
 from orgkernel.toolbox.adapters.progress import OnProgress
+from orgkernel.toolbox.adapters.server_logs import LogReceiver
 from orgkernel.toolbox.adapters.server_requests import AnsweringCaller
 from orgkernel.toolbox.adapters.upstreams import UpstreamReply
 
@@ -17,7 +18,7 @@ class CallsTools(Protocol):
 
     async def call(
         self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None,
-        caller: AnsweringCaller | None = None,
+        caller: AnsweringCaller | None = None, log_receiver: LogReceiver | None = None,
     ) -> UpstreamReply:  # fmt: skip
         """Call one of its tools."""
 
@@ -34,6 +35,7 @@ class UpstreamAdapter(Adapter):
         seconds: float | None = None,
         on_progress: OnProgress | None = None,
         caller: AnsweringCaller | None = None,
+        log_receiver: LogReceiver | None = None,
     ) -> None:
         super().__init__(tool_id, redeem)
         self._upstream = upstream
@@ -41,6 +43,7 @@ class UpstreamAdapter(Adapter):
         self._seconds = seconds
         self._on_progress = on_progress
         self._caller = caller
+        self._log_receiver = log_receiver
 
     async def _call(self, call: Call) -> Reply:
         reply = await self._upstream.call(
@@ -49,6 +52,7 @@ class UpstreamAdapter(Adapter):
             seconds=self._seconds,
             on_progress=self._on_progress,
             caller=self._caller,
+            log_receiver=self._log_receiver,
         )
         if reply.result is None:
             outcome: Literal["failed", "unavailable"] = "failed" if reply.kind == "failed" else "unavailable"

@@ -31,6 +31,7 @@ from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTranspo
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import open_limited_stdio
 from orgkernel.toolbox.adapters.server_guard import ServerGuard
+from orgkernel.toolbox.adapters.server_logs import ServerLogs
 from orgkernel.toolbox.adapters.server_requests import ServerRequests
 from orgkernel.toolbox.adapters.sse_http import open_sse
 from orgkernel.toolbox.adapters.tls import build_tls_context
@@ -67,6 +68,7 @@ class UpstreamConnection:
     ) -> None:
         self.requests = ServerRequests()
         """Requests of the server that callers answer."""
+        self.logs = ServerLogs()
         self.calls = 0
         """Number of calls that use it now."""
         self.announces_changes = False
@@ -158,9 +160,10 @@ class UpstreamConnection:
                 ):
                     transport = await self._open_transport(stack)
                     client = Client(
-                        watch_transport(transport, self._limits, self.ending),
+                        watch_transport(transport, self._limits, self.ending, self.logs.has_receivers),
                         cache=None,
                         message_handler=self._receive,
+                        logging_callback=self.logs.receive,
                         client_info=Implementation(name="orgkernel", version=__version__),
                         **self._build_callbacks(),
                     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
@@ -18,6 +19,7 @@ from mcp_types import (
     CONNECTION_CLOSED,
     HEADER_MISMATCH,
     INVALID_PARAMS,
+    LOG_LEVEL_META_KEY,
     METHOD_NOT_FOUND,
     CallToolRequest,
     CallToolRequestParams,
@@ -25,15 +27,19 @@ from mcp_types import (
     CompleteRequestParams,
     GetPromptRequest,
     GetPromptRequestParams,
+    LoggingLevel,
     ReadResourceRequest,
     ReadResourceRequestParams,
     Request,
+    SetLevelRequest,
+    SetLevelRequestParams,
 )
 from pydantic_core import ValidationError
 
 from orgkernel.runtime.own_text import fold_to_one_line
 from orgkernel.toolbox.adapters.access_tokens import AccessTokens
 from orgkernel.toolbox.adapters.progress import OnProgress, ProgressQueue
+from orgkernel.toolbox.adapters.server_logs import LogReceiver
 from orgkernel.toolbox.adapters.server_requests import (
     ANSWER_SECONDS,
     MAX_ROUNDS,
@@ -57,6 +63,8 @@ __all__ = ["Upstream", "UpstreamError", "UpstreamLimits", "UpstreamReply", "Upst
 
 _Found = TypeVar("_Found")
 _MAX_TEXT_LENGTH: Final = 500
+_MAX_LOG_BYTES: Final = 65_536
+"""The size of the longest log message that is passed on."""
 _NOT_RUN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH})
 """Error codes of servers that did not begin a call. A refused request is also answered with `INVALID_REQUEST`."""
 
@@ -88,12 +96,14 @@ class Upstream:
         starts: asyncio.Semaphore | None = None,
         declaration: bytes = b"",
         subject_token: str | None = None,
+        has_one_caller: bool = False,
     ) -> None:
         """`secrets` are masked in all answers, like values of the provider in places of secrets. `on_change` is called with the name when a list is no longer valid.
 
         `starts` limits concurrent starts: servers of one gateway share it. `declaration` is what a file says about the server.
         `subject_token` is the token of the only caller that uses it, to be exchanged: empty if that caller has none, and None for
-        what the gateway does in its own name. It is never sent to the server.
+        what the gateway does in its own name. It is never sent to the server. `has_one_caller` is whether no other caller uses it, so that its
+        log messages can be passed on.
         """
         limits = limits or UpstreamLimits()
         self.name = name
@@ -119,6 +129,7 @@ class Upstream:
         self._retry_at = 0.0
         self._reason = ""
         self._is_closed = False
+        self._has_one_caller = has_one_caller
 
     def follow_changes(self, on_change: Callable[[str], None]) -> None:
         """Call a function with the name when a list is no longer valid, instead of `on_change`."""
@@ -148,7 +159,7 @@ class Upstream:
         """The same server with a connection of its own, for a caller with a token."""
         return Upstream(
             self.name, self._provider, self._limits, secrets=self._secrets, starts=self._starts,
-            subject_token=subject_token,
+            subject_token=subject_token, has_one_caller=True,
         )  # fmt: skip
 
     @property
@@ -224,16 +235,21 @@ class Upstream:
         on_progress: OnProgress | None = None,
         listed: Definitions | None = None,
         caller: AnsweringCaller | None = None,
+        log_receiver: LogReceiver | None = None,
     ) -> UpstreamReply:
-        """Call a tool. `caller` answers requests of the server. Cancelling this cancels the call at the server, and no other one. A start has its own time.
+        """Call a tool. `caller` answers requests of the server. `log_receiver` takes its log messages, if no other caller uses it. Cancelling this cancels the call at the server, and no other one. A start has its own time.
 
         `listed` is the list of tools that the caller has checked. If the server could have another one now, because
         it was started again or told of a change, nothing is called, and the reply is `changed`.
         """
-        request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
+        params: dict[str, Any] = {"name": name, "arguments": arguments}
+        logs = self._mask_logs(log_receiver) if self._has_one_caller else None
+        if logs is not None:
+            params["_meta"] = {LOG_LEVEL_META_KEY: logs.level}
+        request = CallToolRequest(params=CallToolRequestParams.model_validate(params, by_name=False))
         progress = None if on_progress is None else ProgressQueue(self._mask_progress(on_progress))
         try:
-            sender = self._build_sender(request, seconds, progress, self._mask_requests(caller))
+            sender = self._build_sender(request, seconds, progress, self._mask_requests(caller), logs)
             return UpstreamReply(await self._ask(sender, listed))
         except UpstreamError as error:
             return UpstreamReply(None, error.error, error.kind, error.is_uncertain)
@@ -344,6 +360,7 @@ class Upstream:
         seconds: float | None = None,
         progress: ProgressQueue | None = None,
         caller: AnsweringCaller | None = None,
+        logs: LogReceiver | None = None,
     ) -> Callable[[UpstreamConnection], Awaitable[dict[str, Any]]]:
         """Build a use of the connection that sends a request."""
         limit = self._limits.call_seconds if seconds is None else seconds
@@ -358,9 +375,12 @@ class Upstream:
                 async with asyncio.timeout(limit) as deadline, self._free:
                     answering = _pause_while_answering(caller, deadline, limit)
                     connection.requests.enter(answering)
+                    connection.logs.enter(logs)
                     was_sent = True
                     try:
-                        answer = await _send_plain(connection, request, put)
+                        if logs is not None:
+                            await _tell_log_level(connection, logs.level)
+                        answer = await _send_plain(connection, request, put or logs)
                         if answer is None:
                             answer = await session.send_request(request, _RAW, progress_callback=put)
                         answer = await self._answer_requests(session, request, answer, answering)
@@ -376,6 +396,7 @@ class Upstream:
             finally:
                 if was_sent:
                     connection.requests.leave(answering)
+                    await connection.logs.leave(logs)
             return self._check_result(answer)
 
         return send
@@ -428,6 +449,18 @@ class Upstream:
             return await caller.answer(masked)
 
         return caller._replace(answer=answer)
+
+    def _mask_logs(self, receiver: LogReceiver | None) -> LogReceiver | None:
+        if receiver is None:
+            return None
+
+        async def receive(level: LoggingLevel, logger: str | None, data: Any) -> None:
+            # The longest part of a message that is passed on: a log is no way to send files.
+            masked = self._maskers.texts.mask({"logger": logger, "data": data})
+            if len(msgspec.json.encode(masked["data"])) <= _MAX_LOG_BYTES:
+                await receiver.receive(level, masked["logger"], masked["data"])
+
+        return receiver._replace(receive=receive)
 
     def _check_result(self, result: dict[str, Any]) -> dict[str, Any]:
         kind = result.pop("resultType", "complete")
@@ -535,6 +568,17 @@ def _pause_while_answering(
                 deadline.reschedule(loop.time() + seconds)
 
     return caller._replace(answer=answer)
+
+
+async def _tell_log_level(connection: UpstreamConnection, level: LoggingLevel) -> None:
+    """Tell a server with a handshake which log messages it should send. Later versions say it in each request."""
+    if connection.is_modern or connection.client.server_capabilities.logging is None:
+        return
+    if connection.logs.lower(level):
+        with suppress(MCPError):  # a server that refuses it may send messages anyway
+            await connection.client.session.send_request(
+                SetLevelRequest(params=SetLevelRequestParams(level=level)), _RAW
+            )
 
 
 async def _send_plain(

@@ -7,7 +7,7 @@ slowly, so it delays only itself. Unused and malformed notifications are dropped
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from orgkernel.toolbox.adapters.ending import Ending
+from orgkernel.toolbox.adapters.server_logs import LEVELS
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 
 _CHANGES = ("tools", "prompts", "resources")
@@ -49,7 +50,15 @@ class _Traffic:
 class WatchedReader:
     """Reads the messages of a server."""
 
-    def __init__(self, inner: Any, traffic: _Traffic, limits: UpstreamLimits, ending: Ending) -> None:
+    def __init__(
+        self,
+        inner: Any,
+        traffic: _Traffic,
+        limits: UpstreamLimits,
+        ending: Ending,
+        wants_logs: Callable[[], bool],
+    ) -> None:
+        self._wants_logs = wants_logs
         self._inner = inner
         self._traffic = traffic
         self._limits = limits
@@ -84,7 +93,11 @@ class WatchedReader:
                 return False
             traffic.unanswered += 1
             return True
-        return isinstance(message, JSONRPCNotification) and _is_useful(message)
+        if not isinstance(message, JSONRPCNotification):
+            return False
+        if message.method == "notifications/message":
+            return self._wants_logs() and _is_log_message(message)
+        return _is_useful(message)
 
     async def aclose(self) -> None:
         """Close the stream of the transport."""
@@ -134,12 +147,19 @@ class WatchedWriter:
 
 @asynccontextmanager
 async def watch_transport(
-    transport: AbstractAsyncContextManager[Any], limits: UpstreamLimits, ending: Ending
-) -> AsyncIterator[tuple[WatchedReader, WatchedWriter]]:
-    """A transport with watched streams."""
+    transport: AbstractAsyncContextManager[Any], limits: UpstreamLimits, ending: Ending,
+    wants_logs: Callable[[], bool] = lambda: False,
+) -> AsyncIterator[tuple[WatchedReader, WatchedWriter]]:  # fmt: skip
+    """A transport with watched streams. `wants_logs` is whether log messages are used now."""
     async with transport as (read, write):
         traffic = _Traffic(limits)
-        yield WatchedReader(read, traffic, limits, ending), WatchedWriter(write, traffic)
+        yield WatchedReader(read, traffic, limits, ending, wants_logs), WatchedWriter(write, traffic)
+
+
+def _is_log_message(message: JSONRPCNotification) -> bool:
+    """Whether a log message has a valid form."""
+    params = message.params or {}
+    return params.get("level") in LEVELS and isinstance(params.get("logger"), str | None) and "data" in params
 
 
 def _is_useful(message: JSONRPCNotification) -> bool:
