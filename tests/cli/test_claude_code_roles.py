@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -493,6 +494,19 @@ def test_a_moved_project(project: HookedProject) -> None:
     assert project.asks("Bash", {"command": "ls"}, "builder")[0] == "none"
     assert project.asks("Write", {"file_path": str(moved / "src/a.py")}, "fixer")[0] == "none"
     assert _drift(project) == ""
+
+
+def test_commands_to_paste_name_the_project_in_quotes(tmp_path: Path) -> None:
+    """A folder cannot make the shell of a person run anything, neither by a refusal nor by the message at the start."""
+    project = HookedProject(tmp_path / "it's $(touch x); y")
+    done = project.runs("PreToolUse", project.call("Bash", {"command": "ls"}, "code_reviewer"))
+    (line,) = [
+        each for each in json.loads(done.stdout)["systemMessage"].splitlines() if "host activate" in each
+    ]
+    assert shlex.split(line)[-1] == str(project.folder)
+    (project.folder / "org/roles/fixer.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: fixer\n")
+    (command,) = re.findall("`(orgkernel host activate .*)`", _drift(project))
+    assert shlex.split(command)[-1] == str(project.folder)
 
 
 def test_observe(project: HookedProject) -> None:

@@ -69,6 +69,33 @@ def post(server: Server, body: bytes | dict[str, Any], **headers: str) -> httpx2
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
+def test_asking_over_http_uses_no_grant_up(server: Server) -> None:
+    """Not with a key either that could use the grant up by the other routes, as the same question there shows."""
+    with opened(location_of(server.folder / "state.db")) as store:
+        grant = store.grants.issue(
+            "agent:clerk", ("tool:weather",), issued_by="test", org_id="household", uses=1
+        )
+    key = key_of(server, "read", "report", agent=AGENT)
+
+    def count_uses() -> int:
+        with opened(location_of(server.folder / "state.db")) as store:
+            return store.grants.count_uses().get(grant.grant_id, 0)
+
+    with asking(server, key) as calls:
+        for _ in range(2):
+            answer = calls.ask("can", resource="tool:weather", action="use")
+            assert (answer["outcome"], answer["code"]) == ("ask", "GRANT_NEEDS_REPORT")
+    assert count_uses() == 0
+    question = {
+        "subject": {"type": "agent", "id": AGENT},
+        "action": {"name": "use"},
+        "resource": {"type": "tool", "id": "weather"},
+        "context": {"org": "household", "channel": "", "peer_kind": ""},
+    }
+    answer = server.client.post("/access/v1/evaluation", json=question, headers=bearer(key)).json()
+    assert (answer["decision"], count_uses()) == (True, 1)
+
+
 def test_the_subject_is_the_one_of_the_key(calls: Calls, server: Server) -> None:
     """With its organization, its tools and its manifests."""
     me = calls.ask("who_am_i")

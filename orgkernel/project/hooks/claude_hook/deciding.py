@@ -144,7 +144,9 @@ def _describe_answer(active: ActiveOrganization, answer: CallAnswer) -> CallAnsw
     outcome, text = answer
     if not text:
         return answer
-    again = f"orgkernel host activate {active.data['org_id']} --claude-code {shorten(active.project)}"
+    from shlex import quote
+
+    again = f"orgkernel host activate {active.data['org_id']} --claude-code {quote(shorten(active.project))}"
     return outcome, f"{text}\n  a change takes effect after: {again}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -46,8 +47,8 @@ def describe_session(active: ActiveOrganization, call: Mapping[str, Any]) -> Ses
 
 def find_drift(active: ActiveOrganization) -> Iterator[str]:
     """Find the differences from the activated state, as sentences."""
-    data = active.data
-    again = f"activate it again: `orgkernel host activate {data['org_id']} --claude-code {active.project}`"
+    data, project = active.data, shlex.quote(active.project)
+    again = f"activate it again: `orgkernel host activate {data['org_id']} --claude-code {project}`"
     if changed := sorted(_find_changed_documents(active)):
         yield f"The documents of {data['org_name']} have changed since it was activated ({_render_list(changed)}); {again}."
     if data["compiled_by"] != f"orgkernel {__version__}":
@@ -57,7 +58,7 @@ def find_drift(active: ActiveOrganization) -> Iterator[str]:
     if others := sorted(_find_changed_exports(active, agent_files)):
         yield (
             f"These exported agents differ from what {data['org_name']} declares now: {_render_list(others)}; export them again: "
-            f"`orgkernel export --to claude-code --org {data['org_id']} -o {active.project}`."
+            f"`orgkernel export --to claude-code --org {data['org_id']} -o {project}`."
         )
     if not agents:
         return
