@@ -10,7 +10,7 @@ import pytest
 from orgkernel.runtime.report_files import build_archive_name, build_latest_name, find_stale_archives
 from orgkernel.runtime.salute import EmissionState, Situation, compute_report, find_emission, should_emit
 from orgkernel.runtime.salute_format import (
-    LONGEST_TEXT,
+    MAX_TEXT_LENGTH,
     MOST_ITEMS,
     SCHEMA,
     SECTIONS,
@@ -182,7 +182,7 @@ def test_a_report_stays_small():
     report = compute_report(
         WORKING._replace(task="long " * 10**6, files_read=[f"{number}.py" for number in range(10**4)])
     )
-    assert len(report["activity"]["current_task"]) == LONGEST_TEXT
+    assert len(report["activity"]["current_task"]) == MAX_TEXT_LENGTH
     assert report["location"]["files_read"][-1] == "9999.py"
     assert len(report["location"]["files_read"]) == MOST_ITEMS
 

@@ -63,6 +63,18 @@ def test_follow_ups_keep_their_role_and_changes_of_task_are_seen(indexes, name):
     assert counts["talk", "right"] + counts["end", "right"] + counts["other", "right"] >= 0.9 * breaks
 
 
+def test_sentences_for_practice_are_judged_no_worse(indexes):
+    """Each way to close a task ends it. Of follow-ups full of words of other roles and of terse changes, most are right."""
+    counts: Counter[tuple[str, str]] = Counter()
+    text = (HERE / "conversations/practice.yaml").read_text(encoding="utf-8")
+    for conversation in yaml.safe_load(text):
+        play(conversation, indexes[conversation["org"]], counts)
+    ends = {outcome for kind, outcome in counts if kind == "end"}
+    assert ends == {"right"}
+    assert counts["keep", "right"] >= 19
+    assert counts["change", "right"] >= 41
+
+
 CASES = [
     # rule, message, role after it, state of the task after it
     ("ROLE_NAMED", "Ask the DevOps Specialist to have a look", "devops_specialist", "open"),
