@@ -1170,7 +1170,7 @@ class ToolRules(Record, frozen=True, kw_only=True):
     allow: tuple[ToolGlob, ...] = ()
     deny: tuple[ToolGlob, ...] = ()
 ToolPermission = Literal['*'] | tuple[ToolGlob, ...] | ToolRules
-CredentialPermission = Literal['*'] | tuple[Id, ...]
+NamePermission = Literal['*'] | tuple[Id, ...]
 
 
 class ArgumentTest(Record, frozen=True, kw_only=True):
@@ -1194,7 +1194,8 @@ class Permissions(Record, frozen=True, kw_only=True):
     paths: tuple[PathGlob, ...] = ()
     commands: tuple[CommandBeginning, ...] = ()
     input: dict[ArgumentName, ArgumentTest] = msgspec.field(default_factory=dict)
-    credentials: CredentialPermission | None = None
+    credentials: NamePermission | None = None
+    roles: NamePermission | None = None
     data: Data | None = None
 
 
@@ -1299,7 +1300,7 @@ class Policy(Record, frozen=True, kw_only=True):
     def is_everything(self) -> bool:
         """Whether it lists no resources, and so denies or asks for everything."""
         named = self.permissions
-        names = (named.tools, named.credentials, named.data)
+        names = (named.tools, named.credentials, named.roles, named.data)
         return self.effect in ('deny', 'ask') and all((each is None for each in names))
 
 

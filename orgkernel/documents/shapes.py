@@ -1102,7 +1102,7 @@ class ToolRules(Record, frozen=True, kw_only=True):
     allow: tuple[ToolGlob, ...] = ()
     deny: tuple[ToolGlob, ...] = ()
 ToolPermission = Literal['*'] | tuple[ToolGlob, ...] | ToolRules
-CredentialPermission = Literal['*'] | tuple[Id, ...]
+NamePermission = Literal['*'] | tuple[Id, ...]
 
 
 class ArgumentTest(Record, frozen=True, kw_only=True):
@@ -1126,7 +1126,8 @@ class Permissions(Record, frozen=True, kw_only=True):
     paths: tuple[PathGlob, ...] = ()
     commands: tuple[CommandBeginning, ...] = ()
     input: dict[ArgumentName, ArgumentTest] = msgspec.field(default_factory=dict)
-    credentials: CredentialPermission | None = None
+    credentials: NamePermission | None = None
+    roles: NamePermission | None = None
     data: Data | None = None
 
 

@@ -228,5 +228,7 @@ def _list_covered_resources(policy: Policy) -> Iterator[str]:
     yield from _list_tool_parts(policy, policy.named_tools or ())
     listed: Any = permissions.credentials or ()
     yield from (f"credential:{name}" for name in ((listed,) if isinstance(listed, str) else listed))
+    roles: Any = permissions.roles or ()
+    yield from (f"role:{name}" for name in ((roles,) if isinstance(roles, str) else roles))
     if permissions.data is not None:
         yield f"data:{permissions.data}"

@@ -135,6 +135,7 @@ FIELDS: dict[str, Any] = {
     f"{POLICY}.partner-access.permissions.tools.allow": ["weather"],
     f"{POLICY}.partner-access.permissions.tools.deny": ["weather"],
     f"{POLICY}.partner-access.permissions.credentials": ["github"],
+    f"{POLICY}.partner-access.permissions.roles": ["clerk"],
     f"{POLICY}.partner-access.permissions.data": "full",
     f"{POLICY}.group-chat-restrictions.permissions.paths": ["docs/**"],
     f"{POLICY}.no-rm.permissions.commands": ["ls"],

@@ -763,7 +763,7 @@ def says(policy: dict[str, Any], kind: str, name: str) -> set[str]:
             return said if listed(allowed, name) else {*said, effect}
     if effect in ("deny", "ask"):
         permissions = policy.get("permissions", {})
-        if not any(permissions.get(key) is not None for key in ("tools", "credentials", "data")):
+        if not any(permissions.get(key) is not None for key in ("tools", "credentials", "roles", "data")):
             said.add(effect)
         elif kind == "data" and permissions.get("data") is not None:
             if TIERS.index(name) >= TIERS.index(permissions["data"]):
@@ -832,6 +832,8 @@ def allows(policy: dict[str, Any], kind: str, name: str) -> int | None:
         return None if names is None else 4 * listed(names, name)
     if kind == "credential" and permissions.get("credentials") is not None:
         return 4 * listed(permissions["credentials"], name)
+    if kind == "role" and permissions.get("roles") is not None:
+        return 4 * listed(permissions["roles"], name)
     if kind == "data" and permissions.get("data") is not None:
         return TIERS.index(permissions["data"])
     return None

@@ -54,7 +54,7 @@ class AccessPolicy:
     """One enabled policy, compiled."""
 
     __slots__ = ("ceiling", "commands", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
-                 "fallback", "id", "input", "number", "paths", "spared", "tools")  # fmt: skip
+                 "fallback", "id", "input", "number", "paths", "roles", "spared", "tools")  # fmt: skip
 
     def __init__(self, number: int, definition: Definition[Policy]) -> None:
         record = definition.record
@@ -75,6 +75,7 @@ class AccessPolicy:
         self.commands = () if named is None else permissions.commands
         self.input: ArgumentTests = () if named is None else tuple(permissions.input.items())
         self.credentials = None if permissions.credentials is None else NamePatterns(permissions.credentials)
+        self.roles = None if permissions.roles is None else NamePatterns(permissions.roles)
         self.data = None if permissions.data is None else DATA_TIERS.index(permissions.data)
         self.everything = record.is_everything
 
@@ -110,6 +111,8 @@ class AccessPolicy:
             return None if self.tools is None else name in self.tools and name not in self.spared
         if kind == "credential":
             return None if self.credentials is None else name in self.credentials
+        if kind == "role":
+            return None if self.roles is None else name in self.roles
         if kind == "data" and self.data is not None:
             # The lowest tier contains no data, so access to it requires the level of the next one.
             return max(level, MIN_LEVEL) <= self.data if self.effect == "allow" else level >= self.data

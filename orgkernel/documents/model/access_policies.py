@@ -92,7 +92,7 @@ def _choose_names_form(value: Any) -> str:
     return "(every-name)" if isinstance(value, str) else "(names)"
 
 
-CredentialPermission = Annotated[
+NamePermission = Annotated[
     Annotated[Literal["*"], Tag("(every-name)")] | Annotated[tuple[Id, ...], Tag("(names)")],
     Discriminator(_choose_names_form),
 ]
@@ -139,8 +139,10 @@ class Permissions(Record):
     input: dict[ArgumentName, ArgumentTest] = Field(default_factory=dict)
     """Tests of arguments by name, in a `deny` or `ask` policy about tools. They limit the policy to calls whose input passes
     all of them. Empty means all calls."""
-    credentials: CredentialPermission | None = None
+    credentials: NamePermission | None = None
     """`*` for every credential, or a list of their names."""
+    roles: NamePermission | None = None
+    """`*` for every role, or a list of roles: those that the subjects hand work to, such as the role that talks to everyone."""
     data: Data | None = None
     """How much of the owner's data is accessible."""
 
@@ -294,7 +296,7 @@ class Policy(Record):
     def is_everything(self) -> bool:
         """Whether it lists no resources, and so denies or asks for everything."""
         named = self.permissions
-        names = (named.tools, named.credentials, named.data)
+        names = (named.tools, named.credentials, named.roles, named.data)
         return self.effect in ("deny", "ask") and all(each is None for each in names)
 
 

@@ -133,8 +133,8 @@ def _is_denied_completely(other: Policy, policy: Policy) -> bool:
     if not covers_tests(wide.input, narrow.input):
         return False
     if wide.tools is None:
-        return wide.credentials is None and wide.data is None
-    beside = narrow.credentials or narrow.data not in (None, "none")
+        return wide.credentials is None and wide.roles is None and wide.data is None
+    beside = narrow.credentials or narrow.roles or narrow.data not in (None, "none")
     speaks = narrow.tools is not None or policy.effect == "allow"
     return (
         speaks
@@ -167,11 +167,15 @@ def _is_allowed_completely(other: Policy, policy: Policy) -> bool:
     if other.denied_tools or policy.denied_tools:
         return False
     tools = _includes(other.named_tools or (), policy.named_tools or ())
-    credentials = wide.credentials == STAR or (
-        narrow.credentials != STAR and {*(narrow.credentials or ())} <= {*(wide.credentials or ())}
+    names = all(
+        wide_names == STAR or (narrow_names != STAR and {*(narrow_names or ())} <= {*(wide_names or ())})
+        for wide_names, narrow_names in (
+            (wide.credentials, narrow.credentials),
+            (wide.roles, narrow.roles),
+        )
     )
     order = (None, *DATA_TIERS)
-    return tools and credentials and order.index(narrow.data) <= order.index(wide.data)
+    return tools and names and order.index(narrow.data) <= order.index(wide.data)
 
 
 RULE = Rule("ORG412", "shadowed-policy", Severity.WARNING, RuleTarget.TREE, check)
