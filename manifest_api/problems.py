@@ -95,6 +95,12 @@ BAD_EVALUATION = ProblemCode("BAD_EVALUATION", 400, "The question about access c
 MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The credential cannot grant this",
     "An agent can grant what `may_grant` of its roles lists. A caller cannot grant more than it may do itself without "
     "approval, for a longer time, or from a grant with a number of uses. The help says what it can grant.")
+NOT_AN_APPROVER = ProblemCode("NOT_AN_APPROVER", 403, "The policy counts other approvers",
+    "A policy requires approvals by the subjects that its `approvals` name. The help lists them.")
+ALREADY_APPROVED = ProblemCode("ALREADY_APPROVED", 409, "The approver has approved the request already",
+    "Policies require approvals by different subjects. A role and its agents, and an agent and the person who runs it, are one.")
+APPROVED_MEANWHILE = ProblemCode("APPROVED_MEANWHILE", 409, "Others are approving the request at the same moment",
+    "Approve it again.")
 MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder cannot use the tool",
     "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/orgs/{org}/why` says what is missing.")
 TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "The tool is locked by another holder",

@@ -30,6 +30,7 @@ from orgkernel.decisions.evidence.state_records import PermissionRequest as Stor
 from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.approvals import ApprovalNeed, find_needs
 from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.organizations import is_valid_in
 from orgkernel.operations.permissions import (
@@ -65,10 +66,12 @@ class ApprovalAnswer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class Approved(msgspec.Struct, frozen=True, kw_only=True):
-    """The request, and the resulting grant."""
+    """The request, and the resulting grant. The grant is null while policies require further approvals."""
 
     request: StoredRequest
-    grant: Grant
+    grant: Grant | None
+    needs: tuple[ApprovalNeed, ...] = ()
+    """The approvals that policies require, and how many of them are missing. Empty if one approval is enough."""
 
 
 @router.get("/v1/orgs/{org}/requests", responses=declare_store_responses(RequestPage, 404, 409))
@@ -164,11 +167,14 @@ async def post_request(request: Request, org: OrgOrAll) -> Response:
     **declare_change(Approved, ApprovalAnswer, {"approval": "once"}),
 )
 async def post_approval(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
-    """Approve a request: once, for a day, or always. The agent that made the request cannot approve it."""
+    """Approve a request: once, for a day, or always. The agent that made the request cannot approve it.
+
+    Where policies require several approvals, the grant comes with the last of them.
+    """
 
     def approve_it(context: Context, answer: ApprovalAnswer) -> Approved:
         done, grant = approve(context, request_id, answer.approval, answer.reason, org=org)
-        return Approved(request=done, grant=grant)
+        return Approved(request=done, grant=grant, needs=() if grant else find_needs(context, done))
 
     return await write(request, "approve", ApprovalAnswer, '{"approval": "once"}', approve_it)
 

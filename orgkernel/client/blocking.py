@@ -175,7 +175,7 @@ class Client:
 
     def approve(
         self, org: str, request_id: str, approval: Approval = "once", *, reason: str = ""
-    ) -> tuple[PermissionRequest, Grant]:
+    ) -> tuple[PermissionRequest, Grant | None]:
         """Approve a request `once`, for a `day` or `always`. Needs the scope `approve`, and a right over the requester.
 
         Returns the request and the grant. Raises `UnknownRecord`, and `Refused` with a code such as `NOT_PENDING`.

@@ -66,7 +66,7 @@ class _Rows(msgspec.Struct, frozen=True):
 
 class _Approved(msgspec.Struct, frozen=True):
     request: PermissionRequest
-    grant: Grant
+    grant: Grant | None
 
 
 class _RequestPage(msgspec.Struct, frozen=True):
@@ -178,7 +178,7 @@ def list_requests(
 
 def approve(
     org: str, request_id: str, approval: Approval, reason: str
-) -> HttpCall[tuple[PermissionRequest, Grant]]:
+) -> HttpCall[tuple[PermissionRequest, Grant | None]]:
     """An approval. The answer has the request and the grant that it became."""
     body = {"approval": approval, "reason": reason}
     return HttpCall("POST", _in_org(org, "requests", request_id, "approve"), _read_approved, body)
@@ -244,7 +244,7 @@ def _read_rows(body: bytes) -> tuple[AccessRow, ...]:
     return msgspec.json.decode(body, type=prepared(_Rows)).rows
 
 
-def _read_approved(body: bytes) -> tuple[PermissionRequest, Grant]:
+def _read_approved(body: bytes) -> tuple[PermissionRequest, Grant | None]:
     approved = msgspec.json.decode(body, type=prepared(_Approved))
     return approved.request, approved.grant
 

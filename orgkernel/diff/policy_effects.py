@@ -76,6 +76,8 @@ def _compute_own_direction(
         policy = new or old
         sign = 1 if old is None else -1
         return 0 if policy is None else multiply_direction(_get_policy_direction(policy), sign)
+    if field == "approvals":
+        return _compare_approvals(old["approvals"], new["approvals"])
     if field in ("effect", "ceiling", "fallback"):
         return _compute_field_direction(field, change, old, new)
     if field in ELEMENTS:
@@ -91,6 +93,19 @@ def _compute_own_direction(
     # A request that the policy now also covers gets its new effect. A request that it no longer covers
     # loses the old one.
     return None if reach is None else multiply_direction(reach, does[1] if reach > 0 else does[0])
+
+
+def _compare_approvals(old: Mapping[str, Any], new: Mapping[str, Any]) -> Direction:
+    """Fewer approvals, or of more subjects, are more. Where one side asks for both more and less, it is unknown."""
+    if not old or not new:
+        return bool(old) - bool(new)
+    everyone = (not old["by"], not new["by"])
+    before, after = ({*each["by"]} for each in (old, new))
+    wider = everyone[1] or (not everyone[0] and after >= before)
+    narrower = everyone[0] or (not everyone[1] and before >= after)
+    by = _compared(wider, narrower)
+    fewer = (old["count"] > new["count"]) - (old["count"] < new["count"])
+    return combine_directions((by, fewer))
 
 
 def _reach(old: _Policy, new: _Policy) -> Direction:

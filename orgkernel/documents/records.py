@@ -568,6 +568,7 @@ class GivenGrant(Record, frozen=True, kw_only=True):
     uses_left: int | None = None
     expires: Moment | None = None
     snapshot: str | None = None
+    approved_by: tuple[str, ...] = ()
 
 
 class GivenRestriction(Record, frozen=True, kw_only=True):
@@ -1229,6 +1230,13 @@ class Match(Record, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
     alert: tuple[Id, ...] = ()
     watch: tuple[Id, ...] = ()
+Approver = str
+
+
+class RequiredApprovals(Record, frozen=True, kw_only=True):
+    """The approvals that an `ask` policy requires. Only a request that all of them have answered opens it."""
+    count: int = 2
+    by: tuple[Approver, ...] = ()
 
 
 class Session(Record, frozen=True, kw_only=True):
@@ -1250,6 +1258,7 @@ class Policy(Record, frozen=True, kw_only=True):
     match: Match = Match()
     effect: Effect
     permissions: Permissions = Permissions()
+    approvals: RequiredApprovals | None = None
     ceiling: bool = False
     fallback: bool = False
     session: Session = Session()

@@ -568,6 +568,7 @@ class GivenGrant(Record, frozen=True, kw_only=True):
     uses_left: int | None = None
     expires: Moment | None = None
     snapshot: Annotated[str, msgspec.Meta(pattern='^sha256:[0-9a-f]{64}\\Z')] | None = None
+    approved_by: tuple[str, ...] = ()
 
 
 class GivenRestriction(Record, frozen=True, kw_only=True):
@@ -1161,6 +1162,13 @@ class Match(Record, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
     alert: tuple[Id, ...] = ()
     watch: tuple[Id, ...] = ()
+Approver = Annotated[str, msgspec.Meta(pattern='^(agent|person|relationship|role|tag):[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\\Z')]
+
+
+class RequiredApprovals(Record, frozen=True, kw_only=True):
+    """The approvals that an `ask` policy requires. Only a request that all of them have answered opens it."""
+    count: Annotated[int, msgspec.Meta(ge=1, le=20)] = 2
+    by: tuple[Approver, ...] = ()
 
 
 class Session(Record, frozen=True, kw_only=True):
@@ -1182,6 +1190,7 @@ class Policy(Record, frozen=True, kw_only=True):
     match: Match = Match()
     effect: Effect
     permissions: Permissions = Permissions()
+    approvals: RequiredApprovals | None = None
     ceiling: bool = False
     fallback: bool = False
     session: Session = Session()

@@ -12,6 +12,9 @@ WHY_PATHS = "they deny or ask for the whole tool, not only for some paths"
 WHY_ARGUMENTS = "they deny or ask for the whole tool, not only for some arguments"
 WHY_COMMANDS = "they deny or ask for the whole tool, not only for some commands"
 WHY_LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
+WHY_APPROVALS = (
+    "approvers are not counted: where a policy requires several or certain ones, `approved` opens nothing"
+)
 WHY_LIMITS = "the caller must count calls and send `within_limits`; without it, tools with a limit are denied"
 WHY_GRANTING = "orgkernel decides who may grant a tool to others"
 WHY_FILE_SCOPES = "the caller must compare the paths and send `in_file_scope`; without it, nothing is written"
@@ -24,6 +27,7 @@ def list_engine_losses(records: OrgRecords, why: Mapping[str, str]) -> Iterator[
     counts = {
         "policies that annotate": sum(each.effect == "annotate" for each in policies),
         "policies that ask": sum(each.effect == "ask" for each in policies),
+        "required approvals": sum(each.approvals is not None for each in policies),
         "policies about paths": sum(bool(each.permissions.paths) for each in policies),
         "policies about commands": sum(bool(each.permissions.commands) for each in policies),
         "policies about arguments": sum(bool(each.permissions.input) for each in policies),

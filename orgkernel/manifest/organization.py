@@ -106,6 +106,7 @@ def _build_policies(view: OrgView) -> Iterator[v1.PolicyItem]:
             fallback=policy.fallback,
             **list_policy_permissions(policy),
             match=_get_written_fields(policy.match),
+            approvals={} if policy.approvals is None else to_builtins(policy.approvals),
             session=_get_written_fields(policy.session),
             modifiers=_get_written_fields(policy.modifiers),
         )

@@ -273,6 +273,8 @@ class PolicyItem(Item, frozen=True, kw_only=True):
     """The resources that a `deny` or `ask` policy about all tools leaves out."""
     bounds: tuple[str, ...]
     """For a ceiling: the kinds of resources that it limits."""
+    approvals: dict[str, Any]
+    """The number of different approvers that it requires (`count`), and who they are (`by`); empty if it requires none."""
     session: dict[str, Any]
     modifiers: dict[str, Any]
 

@@ -31,7 +31,8 @@ from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.explaining import WORST_FIRST, explain_how_to_ask, explain_to, find_worst, write_question
 from orgkernel.mcp.resources import build_role_uris, list_roles
 from orgkernel.mcp.words import clean_sentence, write_decision, write_reasons
-from orgkernel.operations.asking import NOTHING_TO_ASK, select_smallest_grant
+from orgkernel.operations.approvals import describe_missing, find_needs
+from orgkernel.operations.asking import NOTHING_TO_ASK, list_principals, select_smallest_grant
 from orgkernel.operations.decisions import NEEDS_REPORT
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.permissions import RequestDraft, ask
@@ -311,7 +312,8 @@ async def _answer_request_access(asker: Asker, arguments: shapes.RequestArgument
         resources=(arguments.resource,), action=arguments.action, level=arguments.level, reason=arguments.reason, org_id=asker.org_id,
         waives=waives,
     )  # fmt: skip
-    made = await asker.operate(lambda context: ask(context, draft))
+    made = await asker.operate(lambda context: ask(context, draft, list_principals(asker.base)))
+    needed = await asker.operate(lambda context: describe_missing(find_needs(context, made)))
     wanted = Grant(
         "", made.requester, made.resources, made.level, made.waives, asker.org_id, action=made.action
     )
@@ -323,6 +325,7 @@ async def _answer_request_access(asker: Asker, arguments: shapes.RequestArgument
     granted = f"{listing(answer.who_can_grant)}, or an operator" if answer.who_can_grant else "an operator"
     return answer, (
         f"{answer.status}: request `{answer.request_id}` for {quote(arguments.resource)}, until {answer.expires_at}\n"
+        f"{f'approvals needed: {clean_sentence(needed)}{chr(10)}' if needed else ''}"
         f"who can grant it: {granted}, with `orgkernel request approve {answer.request_id}`\n"
         f"ask `{asker.tool_prefix}can` again later: nothing is allowed before the request is approved"
     )

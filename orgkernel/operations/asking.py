@@ -67,8 +67,10 @@ def select_smallest_grant(remedies: Iterable[Remedy], subject: str) -> RemedyCha
     """Select the smallest grant to a subject that is enough together with the caller's own changes; None if none is."""
     for remedy in remedies:
         missing = [change for change in remedy.changes if change.kind not in _BY_THE_CALLER]
+        # A request for the grant also collects the approvals that policies require.
+        missing = [change for change in missing if change.kind != "approvals"] or missing
         change = missing[0] if len(missing) == 1 else None
-        if change is not None and change.kind == "grant" and change.subject in ("", subject):
+        if change is not None and change.kind in ("grant", "approvals") and change.subject in ("", subject):
             return change
     return None
 
@@ -103,13 +105,18 @@ def file_request_for_call(
         summary=_summarize(request, tuple(tool_input)),
     )  # fmt: skip
     try:
-        return _find_same(context.store, draft) or ask(context, draft)
+        return _find_same(context.store, draft) or ask(context, draft, list_principals(request))
     except TooManyRequests:
         # Another process could have filed the request between the check and the write.
         same = _find_same(context.store, draft)
         if same is None:
             raise
         return same
+
+
+def list_principals(request: AccessRequest) -> tuple[str, ...]:
+    """The principals for whom the subject acts."""
+    return request.via if request.on_behalf_of is None else (request.on_behalf_of, *request.via)
 
 
 def _draft(context: Context, org_id: str, request: AccessRequest, decision: AccessDecision) -> RequestDraft:

@@ -56,7 +56,7 @@ _PLAIN = Grant("", "", ())
 _COMPARED = {
     "grant_id", "subject", "resources", "level", "waives", "org_id", "channel", "session", "reason", "issued_by", "issued_at",
     "expires_at", "revoked_at", "uses_left", "request_id", "action", "input_digest",
-    "snapshot",
+    "snapshot", "approved_by",
 }  # fmt: skip
 """The fields of a grant that are compared with the new grant, or that do not limit it."""
 

@@ -5,11 +5,13 @@ A draft describes the row to write. The limits on its texts apply when a draft i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec.structs import replace
 
+from orgkernel.decisions.access.layers.policies import ALL_APPROVERS
 from orgkernel.decisions.access.tool_input import digest_input, encode_input
 from orgkernel.decisions.evidence.state_records import (
     Approval,
@@ -21,6 +23,7 @@ from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Re
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.operations.approvals import ApprovalNeed, approve_with_others, find_needs
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.call_arguments import CallArgument, describe_arguments
 from orgkernel.operations.context import Context
@@ -153,6 +156,8 @@ class RequestInFull(msgspec.Struct, frozen=True, kw_only=True):
     widens: tuple[Widening, ...]
     grantors: tuple[str, ...]
     """The subjects that could approve it now, the nearest superior first. An operator always can, and is not listed."""
+    needs: tuple[ApprovalNeed, ...] = ()
+    """The approvals that policies require, and how many of them are missing. Empty if one approval is enough."""
     arguments: tuple[CallArgument, ...] = ()
     arguments_state: ArgumentsState = "not_kept"
     """Whether the arguments are shown in full, masked and cut, withheld from a caller who may not approve, or not kept: because
@@ -275,10 +280,10 @@ def lift_restriction(
     return store.restrictions.revoke(restriction_id, actor=context.actor.name, reason=reason)
 
 
-def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
+def ask(context: Context, draft: RequestDraft, principals: Sequence[str] = ()) -> PermissionRequest:
     """Request a permission. Raises `Refused`, and `TooManyRequests`. An agent can request only for itself.
 
-    An undeclared name cannot be requested, because the request could not be approved.
+    `principals` are those for whom the requester acts. Where policies require several approvals, they give none. An undeclared name cannot be requested, because the request could not be approved.
     """
     draft, tool_input = _bind_input(draft)
     org_id = choose_organization(context, draft.org_id)
@@ -291,7 +296,7 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
         wanted.subject, wanted.resources, kind=draft.kind, level=wanted.level, waives=wanted.waives, org_id=wanted.org_id,
         channel=wanted.channel, session=wanted.session, reason=draft.reason, summary=draft.summary,
         original_message=draft.original_message, tool_call_id=draft.tool_call_id,
-        context=_get_asker(context), action=wanted.action, input_digest=wanted.input_digest,
+        context=_get_asker(context, principals), action=wanted.action, input_digest=wanted.input_digest,
         snapshot=wanted.snapshot, tool_input=tool_input,
     )  # fmt: skip
 
@@ -319,19 +324,23 @@ def approve(
     reason: str = "",
     *,
     org: str | None = None,
-) -> tuple[PermissionRequest, Grant]:
-    """Approve a request. Returns the request and the grant. It needs the same right as granting.
+) -> tuple[PermissionRequest, Grant | None]:
+    """Approve a request. Returns the request, and the grant. It needs the same right as granting.
 
-    Raises `Refused`, `UnknownRecord`, and `Conflict`: `NOT_PENDING` if it was answered already, `SNAPSHOT_CHANGED` if
-    it is for another version of the documents.
+    Where policies require several approvals, there is no grant before the last of them. Raises `Refused`,
+    `UnknownRecord`, and `Conflict`: `NOT_PENDING` if it was answered already, `SNAPSHOT_CHANGED` if it is for another
+    version of the documents, `ALREADY_APPROVED` if the approver has approved it.
     """
     request = context.store.requests.get(request_id)
     require_in(context, org, request, f"request {quote(request_id)}")
-    right = None if request is None else require_may_approve(context, request, approval)
-    if request is not None and request.status == "pending":
+    if request is None:
+        return context.store.requests.approve(
+            request_id, approval, responder=context.actor.name, reason=reason
+        )
+    if request.status == "pending":
+        require_may_approve(context, request, approval)
         require_current(context, request.org_id or "", request.snapshot)
-    store = open_noted_store(context, right)
-    return store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
+    return approve_with_others(context, request, approval, reason)
 
 
 def deny(context: Context, request_id: str, reason: str = "", *, org: str | None = None) -> PermissionRequest:
@@ -365,13 +374,14 @@ def describe_request(
     require_in(context, org, request, f"request {quote(request_id)}")
     if request is None:
         raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
-    wanted = grant_asked_for(request)
+    wanted = replace(grant_asked_for(request), approved_by=(ALL_APPROVERS,))
     tool_input = context.store.requests.get_input(request_id)
     state: ArgumentsState = "not_kept" if tool_input is None else arguments
     return RequestInFull(
         request=request,
         widens=() if context.kernel is None else find_widening(context.kernel, wanted),
         grantors=() if context.kernel is None else find_grantors(context.kernel, wanted),
+        needs=find_needs(context, request),
         arguments=()
         if tool_input is None or arguments == "withheld"
         else describe_arguments(tool_input, full=arguments == "full"),
@@ -472,7 +482,8 @@ def _list_required_levels(kernel: Kernel, org_id: str, name: str, action: str) -
     return required or [0]
 
 
-def _get_asker(context: Context) -> dict[str, str]:
-    """The actor that filed the request for the requester, so the same person cannot approve it."""
+def _get_asker(context: Context, principals: Sequence[str]) -> dict[str, Any]:
+    """The actor that filed the request for the requester, so the same person cannot approve it, and for whom that acts."""
     person = {"person": context.actor.person} if context.actor.person else {}
-    return {"credential": context.actor.name, **person}
+    acts_for = {"principals": list(principals)} if principals else {}
+    return {"credential": context.actor.name, **person, **acts_for}

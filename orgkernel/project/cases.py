@@ -374,7 +374,7 @@ def build_state(given: Given, org_id: str, records: OrgRecords | None = None) ->
         stored = Grant(
             grant_id, grant.subject, grant.resources, grant.level, grant.waives, org_id, grant.channel, grant.session,
             expires_at=None if grant.expires is None else read_moment(grant.expires), uses_left=grant.uses_left,
-            snapshot=grant.snapshot,
+            snapshot=grant.snapshot, approved_by=grant.approved_by,
         )  # fmt: skip
         grants[grant.subject] = (*grants.get(grant.subject, ()), stored)
     restrictions: dict[str, tuple[Restriction, ...]] = {}

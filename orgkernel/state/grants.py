@@ -265,11 +265,14 @@ def insert_grant(transaction: Transaction, grant: Grant) -> Grant:
     if grant.issued_by == grant.subject:
         raise Refused(f"{quote(grant.subject)} cannot give itself a permission", code="SELF_GRANT")
     require_bound(grant.action, grant.input_digest, grant.snapshot)
+    for approver in grant.approved_by:
+        require_reference("the approver", approver, SUBJECTS)
     if grant.uses_left is not None and grant.uses_left < 1:
         raise Refused("use at least 1", code="BAD_VALUE")
     detail = {
         "waives": list(grant.waives), "uses_left": grant.uses_left, "channel": grant.channel, "session": grant.session,
         "action": grant.action, "input_digest": grant.input_digest, "snapshot": grant.snapshot,
+        **({"approved_by": list(grant.approved_by)} if grant.approved_by else {}),
     }  # fmt: skip
     return insert_issued(transaction, grants, grant, detail)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 from sqlalchemy import and_, func, insert, select, update
@@ -16,6 +16,7 @@ from orgkernel.decisions.evidence.state_records import (
     Approval,
     AuditEntry,
     PermissionRequest,
+    RequestApproval,
     RequestKind,
     RequestStatus,
 )
@@ -41,10 +42,12 @@ from orgkernel.state.rows import (
 from orgkernel.state.tables import requests
 from orgkernel.state.writer import Transaction
 
+APPROVED_MEANWHILE = "APPROVED_MEANWHILE"
 TIMERS: Mapping[RequestKind, float] = {"access": 86_400.0, "command": 120.0, "action": 3_600.0}
 """Seconds in which a request has to be answered."""
 GRANTED: Mapping[Approval, float | None] = {"once": 3_600.0, "day": 86_400.0, "always": None}
 """Lifetime in seconds of a grant for one use. It is short, because it is not a standing grant."""
+_NARROWEST_FIRST: tuple[Approval, ...] = ("once", "day", "always")
 REQUESTERS = ("agent", "person", "role", "system", "webhook")
 
 
@@ -64,6 +67,17 @@ class RequestLimits:
     """So many denials …"""
     denial_window: float = 86_400.0
     """… within this time, and then no request may be made for as long."""
+
+
+class ApprovalStep(NamedTuple):
+    """One approval of a request that needs several, checked against the approvals that were stored before it."""
+
+    added: RequestApproval
+    seen: tuple[RequestApproval, ...]
+    approved_by: tuple[str, ...]
+    """The approvers that count, including the added one."""
+    is_last: bool
+    """Whether no further approval is needed."""
 
 
 def require_room(transaction: Transaction, request: PermissionRequest, limits: RequestLimits) -> None:
@@ -216,25 +230,44 @@ class Requests:
         return self._context.change(change)
 
     def approve(
-        self, request_id: str, approval: Approval, *, responder: str, reason: str = ""
-    ) -> tuple[PermissionRequest, Grant]:
-        """Say yes: once, for a day or always. The request and the grant it led to; raises `Conflict` (`NOT_PENDING`)."""
+        self,
+        request_id: str,
+        approval: Approval,
+        *,
+        responder: str,
+        reason: str = "",
+        step: ApprovalStep | None = None,
+    ) -> tuple[PermissionRequest, Grant | None]:
+        """Say yes: once, for a day or always. The request and the grant it led to.
+
+        A `step` is one of several approvals: no grant comes before the last. Raises `Conflict`: `NOT_PENDING`, and
+        `APPROVED_MEANWHILE` if other approvals are stored than the step has seen.
+        """
         require_word("the approval", approval, GRANTED)
 
-        def change(transaction: Transaction) -> tuple[PermissionRequest, Grant]:
+        def change(transaction: Transaction) -> tuple[PermissionRequest, Grant | None]:
             request = _require_pending(transaction, request_id)
             if responder == request.requester:
                 raise Refused(f"{quote(responder)} cannot approve its own request", code="SELF_GRANT")
-            holds = GRANTED[approval]
+            given, approved_by = approval, tuple[str, ...]()
+            if step is not None:
+                request = _add_approval(transaction, request, step)
+                if not step.is_last:
+                    _note(transaction, request, "partly_approved", responder, reason)
+                    return request, None
+                counted = [each for each in request.approvals if each.approver in step.approved_by]
+                given = min((each.approval for each in counted), key=_NARROWEST_FIRST.index)
+                approved_by = step.approved_by
+            holds = GRANTED[given]
             wanted = Grant(
                 self._context.new_id("g"), request.requester, request.resources, request.level, request.waives,
                 request.org_id or "", request.channel, request.session, reason or request.reason, responder,
                 expires_at=None if holds is None else transaction.now + holds,
-                uses_left=1 if approval == "once" else None, request_id=request_id, action=request.action,
-                input_digest=request.input_digest, snapshot=request.snapshot,
+                uses_left=1 if given == "once" else None, request_id=request_id, action=request.action,
+                input_digest=request.input_digest, snapshot=request.snapshot, approved_by=approved_by,
             )  # fmt: skip
             grant = insert_grant(transaction, wanted)
-            done = _answer(transaction, request, "approved", approval, responder, reason, grant.grant_id)
+            done = _answer(transaction, request, "approved", given, responder, reason, grant.grant_id)
             return done, grant
 
         return self._context.change(change)
@@ -290,6 +323,24 @@ def _require_pending(transaction: Transaction, request_id: str) -> PermissionReq
         raise Conflict(
             f"the request {quote(request_id)} is {request.status}", "ask again", code="NOT_PENDING"
         )
+    return request
+
+
+def _add_approval(
+    transaction: Transaction, request: PermissionRequest, step: ApprovalStep
+) -> PermissionRequest:
+    # The step was checked before this transaction. In between, another replica can have stored an approval.
+    if request.approvals != step.seen:
+        raise Conflict(f"the request {quote(request.request_id)} was approved by another subject meanwhile",
+                       "approve it again", code=APPROVED_MEANWHILE)  # fmt: skip
+    added = msgspec.structs.replace(clean_record(step.added), at=transaction.now)
+    request = msgspec.structs.replace(request, approvals=(*request.approvals, added))
+    transaction.connection.execute(
+        update(requests)
+        .where(requests.c.request_id == request.request_id)
+        .values(approvals=encode_row(request)["approvals"])
+    )
+    transaction.touch()
     return request
 
 

@@ -37,6 +37,8 @@ _JSON = frozenset(
         "paths",
         "obligations",
         "org_ids",
+        "approved_by",
+        "approvals",
     }
 )
 _MAX_ID_LENGTH = 200

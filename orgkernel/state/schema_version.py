@@ -35,6 +35,7 @@ VERSIONS: Sequence[str] = (
     "0016",
     "0017",
     "0018",
+    "0019",
 )
 """All versions, oldest first. This list exists so that opening a store does not import Alembic."""
 NEWEST = VERSIONS[-1]

@@ -69,6 +69,7 @@ grants = Table(
     Column("action", _WORDS),
     Column("input_digest", _WORDS),
     Column("snapshot", _WORDS),
+    Column("approved_by", _WORDS, nullable=False, server_default="[]"),
     Column("asleep_since", Float),
     Column("expiry_noted", Boolean, nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
@@ -128,6 +129,7 @@ requests = Table(
     Column("action", _WORDS),
     Column("input_digest", _WORDS),
     Column("snapshot", _WORDS),
+    Column("approvals", _WORDS, nullable=False, server_default="[]"),
     Index("ix_requests_requester_status", "requester", "status"),
     Index("ix_requests_status_created_at", "status", "created_at"),
 )

@@ -24,7 +24,7 @@ from tests.api.keys import bearer, new_key
 from tests.api.running import Server, running
 from tests.state.opening import sqlite_at
 from tests.support.patience import PATIENCE
-from tests.support.trees import copy_template
+from tests.support.trees import copy_template, write_tree
 
 REQUESTS, CALLERS = 12, 4
 """Requests that are answered, and callers that answer each one at the same moment."""
@@ -100,6 +100,74 @@ def test_of_two_answers_to_a_request_one_wins(pair: Pair) -> None:
     with open_store(pair.place) as store:
         assert Counter(each.status for each in store.requests.list()).total() == REQUESTS
         assert verify(store).findings == ()
+
+
+BANK = """
+_schema: orgkernel:organization
+org_id: bank
+hierarchy: {chief: {subordinates: [clerk]}}
+---
+_schema: orgkernel:tool_catalog
+tools: {close: {type: remote_api, side_effects: destructive}}
+---
+_schema: orgkernel:crew_roster
+agents: {cas: {assignments: [{role: clerk}]}}
+---
+_schema: orgkernel:directory
+people: {ann: {relationship: owner}, ben: {relationship: owner}, eva: {relationship: owner}}
+---
+_schema: orgkernel:access_policies
+policies: {three-close: {effect: ask, match: {principal: {role: clerk}}, permissions: {tools: [close]}, approvals: {count: 3, by: ["relationship:owner"]}}}
+---
+_schema: orgkernel:role_profile
+role_id: chief
+role_type: executive
+---
+_schema: orgkernel:role_profile
+role_id: clerk
+capabilities: {tools_primary: [close]}
+"""
+
+
+def test_each_of_several_approvers_counts_once_at_both_servers(place: StoreLocation, tmp_path: Path) -> None:
+    """Three owners approve at the same moment, each at both servers: each counts once, and there is one grant."""
+    write_tree(tmp_path / "bank", {"org.yaml": BANK})
+    with open_store(place) as state:
+        name = state.requests.create("agent:cas", ["tool:close"], org_id="bank").request_id
+        owners = [
+            state.keys.create(who, ["approve"], created_by="test", person_id=who, org_ids=["bank"])[1]
+            for who in ("ann", "ben", "eva")
+        ]
+    store = place.path or place.url.replace("+psycopg", "")
+    calls = [(owner, number) for owner in owners for number in range(2)]
+    gate = threading.Barrier(len(calls))
+    with ExitStack() as ends:
+        servers = [ends.enter_context(running(tmp_path, tmp_path / "bank", store=store)) for _ in range(2)]
+
+        def approve(call: tuple[str, int]) -> tuple[int, str]:
+            secret, number = call
+            gate.wait(PATIENCE)
+            url = f"{servers[number].url}/v1/orgs/bank/requests/{name}/approve"
+            done = httpx2.post(url, json={}, headers=bearer(secret), timeout=PATIENCE)
+            return done.status_code, done.json().get("code", "")
+
+        with ThreadPoolExecutor(len(calls)) as pool:
+            answers = Counter(pool.map(approve, calls))
+    assert answers.pop((200, "")) == 3
+    assert {code for code, _ in answers} == {409}
+    assert {code for _, code in answers} <= {"ALREADY_APPROVED", "NOT_PENDING"}
+    with open_store(place) as state:
+        request = state.requests.get(name)
+        assert request is not None
+        assert request.status == "approved"
+        assert sorted(each.approver for each in request.approvals) == [
+            "person:ann",
+            "person:ben",
+            "person:eva",
+        ]
+        (grant,) = state.grants.list("agent:cas")
+        assert sorted(grant.approved_by) == ["person:ann", "person:ben", "person:eva"]
+        assert verify(state).findings == ()
 
 
 def test_a_guessed_key_learns_nothing_at_any_server(pair: Pair) -> None:

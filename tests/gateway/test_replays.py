@@ -178,6 +178,23 @@ def test_an_answer_to_a_form_counts_once(tmp_path: Path) -> None:
     assert shop.box.calls == [["pay", {"amount": 1}]]
 
 
+def test_a_form_is_one_of_the_approvals_that_a_policy_requires(tmp_path: Path) -> None:
+    """The form names what is missing, and accepting it twice counts once; the call passes after the other approval."""
+    several = "    permissions: {tools: [mcp__box__pay]}\n    approvals: {count: 2}\n"
+    shop = Shop(tmp_path, policies=POLICIES.replace("    permissions: {tools: [mcp__box__pay]}\n", several))
+    with on_wire(shop, "--role", "clerk", "--approver", "person:owner", **FORMS) as wire:
+        first = pay_by_form(wire, "accept")
+        assert first.startswith("ask: ")
+        assert "approvals needed: 2 different approvers" in first
+        assert "still needed: 1 approver" in first
+        again = pay_by_form(wire, "accept")
+        assert "`person:owner` cannot answer it" in again
+        assert shop.box.calls == []
+        approve(shop, request_in(again))
+        assert wire.text("box__pay", amount=1) == "pay done"
+    assert shop.box.calls == [["pay", {"amount": 1}]]
+
+
 def test_an_approver_needs_the_right(tmp_path: Path) -> None:
     """A person who may not grant the tool approves nothing by accepting, and the refusal says so."""
     shop = Shop(tmp_path)

@@ -17,7 +17,7 @@ from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.evidence.crew_records import Personality
 from orgkernel.decisions.evidence.skill_levels import SkillTerms
-from orgkernel.decisions.evidence.state_records import SCOPES, AuditFilter
+from orgkernel.decisions.evidence.state_records import SCOPES, AuditFilter, RequestApproval
 from orgkernel.decisions.handoff.permission import HandoffQuestion
 from orgkernel.decisions.ownership.recorded import ChangePage
 from orgkernel.decisions.work.contracts.reading import check_read_contract, read_contract
@@ -48,6 +48,7 @@ from orgkernel.state.contracts import WantedContract
 from orgkernel.state.crew import CommissionDraft
 from orgkernel.state.handoffs import WantedHandoff
 from orgkernel.state.location import StoreLocation, parse_location
+from orgkernel.state.requests import ApprovalStep
 from orgkernel.state.store import Store
 from tests.api.running import until
 from tests.support.contracts import as_text
@@ -88,6 +89,10 @@ def prepare(store: Store, before: list[list[Any]]) -> list[str]:
         with_ids = _filled(given, ids)
         if "terms" in with_ids:
             with_ids["terms"] = SkillTerms(with_ids["terms"], 14)
+        if "step" in with_ids:
+            added = msgspec.convert(with_ids["step"], RequestApproval)
+            seen = store.requests.get(with_ids["request_id"]).approvals
+            with_ids["step"] = ApprovalStep(added, seen, (added.approver,), is_last=False)
         if "decide" in with_ids:
             wanted = handed_down(**with_ids["decide"])
             with_ids["decide"] = lambda rows, wanted=wanted: wanted

@@ -98,7 +98,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def kind_of(parameter: Any) -> tuple[str, ...]:
     """What is done and what becomes of it: `make test` runs one case of each kind by every surface."""
     name, case = parameter.values
-    if name == "dishonest_workers":
+    if name in ("dishonest_workers", "approvals"):
         return name, case["name"]  # each is an attack of its own
     outcome = case.get("becomes") or case.get("expect", {}).get("code")
     return name, case["do"], str(outcome), str(case.get("right"))

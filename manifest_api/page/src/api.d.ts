@@ -457,6 +457,8 @@ export interface paths {
         /**
          * Post Approval
          * @description Approve a request: once, for a day, or always. The agent that made the request cannot approve it.
+         *
+         *     Where policies require several approvals, the grant comes with the last of them.
          */
         post: operations["post_approval"];
         delete?: never;
@@ -1049,12 +1051,26 @@ export interface components {
             reason?: string;
         };
         /**
+         * ApprovalNeed
+         * @description What one policy requires of a request, and what is missing of it.
+         */
+        ApprovalNeed: {
+            policy: string;
+            file: string;
+            line: number;
+            count: number;
+            by: string[];
+            approved_by: string[];
+            missing: number;
+        };
+        /**
          * Approved
-         * @description The request, and the resulting grant.
+         * @description The request, and the resulting grant. The grant is null while policies require further approvals.
          */
         Approved: {
             request: components["schemas"]["PermissionRequest"];
-            grant: components["schemas"]["Grant"];
+            grant: components["schemas"]["Grant"] | null;
+            needs: components["schemas"]["ApprovalNeed"][];
         };
         /**
          * AssetTag
@@ -1838,6 +1854,7 @@ export interface components {
             action: string | null;
             input_digest: string | null;
             snapshot: string | null;
+            approved_by: string[];
             asleep_since: number | null;
         };
         /**
@@ -2081,6 +2098,7 @@ export interface components {
             action: string | null;
             input_digest: string | null;
             snapshot: string | null;
+            approved_by: string[];
             asleep_since: number | null;
             lifts: string;
         };
@@ -2285,6 +2303,7 @@ export interface components {
             action: string | null;
             input_digest: string | null;
             snapshot: string | null;
+            approvals: components["schemas"]["RequestApproval"][];
         };
         /**
          * Personality
@@ -2591,7 +2610,7 @@ export interface components {
          */
         RemedyChange: {
             /** @enum {unknown} */
-            kind: "declare" | "enable" | "envelope" | "equip" | "grant" | "lift" | "lock" | "other_command" | "other_input" | "other_path" | "path" | "policy_removed" | "qualification" | "rank" | "resume" | "role" | "state";
+            kind: "approvals" | "declare" | "enable" | "envelope" | "equip" | "grant" | "lift" | "lock" | "other_command" | "other_input" | "other_path" | "path" | "policy_removed" | "qualification" | "rank" | "resume" | "role" | "state";
             value: string;
             waives: string[];
             level: string;
@@ -2670,6 +2689,19 @@ export interface components {
             has_effect: boolean;
         };
         /**
+         * RequestApproval
+         * @description One approval of a request that needs several. It counts while its approver may approve.
+         */
+        RequestApproval: {
+            approver: string;
+            at: number;
+            /** @enum {unknown} */
+            approval: "always" | "day" | "once";
+            credential: string;
+            principals: string[];
+            reason: string;
+        };
+        /**
          * RequestInFull
          * @description A request, the access that granting it would add, and the arguments of the call that it is for.
          */
@@ -2677,6 +2709,7 @@ export interface components {
             request: components["schemas"]["PermissionRequest"];
             widens: components["schemas"]["Widening"][];
             grantors: string[];
+            needs: components["schemas"]["ApprovalNeed"][];
             arguments: components["schemas"]["CallArgument"][];
             /** @enum {unknown} */
             arguments_state: "full" | "masked" | "not_kept" | "withheld";

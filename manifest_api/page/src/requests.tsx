@@ -9,6 +9,7 @@ import type { Schemas } from "./client";
 import { GrantForm, GrantTable } from "./grants";
 import { Choice, Loading, plural, ProblemNote, ProblemView, Section, SubjectLink, Text } from "./parts";
 import type { ViewProps } from "./parts";
+import { Place } from "./place";
 import { When } from "./times";
 import { Effects, Grantors } from "./widening";
 
@@ -61,6 +62,7 @@ function RequestCard({ org, of, isOpen, onToggle }: { org: string; of: Permissio
       {of.reason && <p class="quote"><Text of={of.reason} most={300} /></p>}
       {of.summary && <p><Text of={of.summary} most={300} /></p>}
       <p class="small muted"><code>{of.request_id}</code> · <When at={of.created_at} />{expires}</p>
+      <Approvals org={org} of={of} />
       {of.status !== "pending" && (
         <p class="small">
           <span class={`outcome ${of.status === "approved" ? "allow" : of.status === "denied" ? "deny" : ""}`}>{of.status === "approved" ? "✓ " : of.status === "denied" ? "✕ " : ""}{of.status}{APPROVALS[of.response ?? ""]}</span>
@@ -73,6 +75,37 @@ function RequestCard({ org, of, isOpen, onToggle }: { org: string; of: Permissio
       {of.status === "pending" && <p><button type="button" aria-expanded={isOpen} onClick={onToggle}>{isOpen ? "Close" : "Decide …"}</button></p>}
       {isOpen && of.status === "pending" && <Decide org={org} of={of} />}
     </li>
+  );
+}
+
+/** The approvals so far, if policies require several. */
+function Approvals({ org, of }: { org: string; of: PermissionRequest }): JSX.Element | null {
+  const given = of.approvals ?? [];
+  if (!given.length) return null;
+  return (
+    <ul class="plain small">
+      {given.map((each) => (
+        <li key={each.approver}>✓ approved{APPROVALS[each.approval ?? "once"]} by <SubjectLink org={org} subject={each.approver} /> <When at={each.at} />{each.reason && <>: <Text of={each.reason} most={300} /></>}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** What policies require of the request, and what is missing. */
+function Needs({ of }: { of: Schemas["RequestInFull"] }): JSX.Element | null {
+  const needs = of.needs ?? [];
+  if (!needs.length) return null;
+  return (
+    <>
+      <h3>Required approvals</h3>
+      <ul class="plain">
+        {needs.map((each) => (
+          <li key={each.policy}>
+            <strong>{plural(each.missing, "approval")}</strong> of {each.count} still needed{each.by.length > 0 && <> from <Resources of={each.by} /></>}: policy <code>{each.policy}</code> <Place file={each.file} line={each.line} />
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -108,6 +141,7 @@ function Decide({ org, of }: { org: string; of: PermissionRequest }): JSX.Elemen
       <Call of={effect} isBound={of.input_digest !== null} onShowAll={() => setIsFull(true)} />
       <h3>What an approval would open</h3>
       <Effects org={org} of={effect.widens} empty="Nothing: the requester may do this already, or something else denies it. Look at the access view before you approve." />
+      <Needs of={effect} />
       <Grantors org={org} of={effect.grantors} />
       <form class="tools" onSubmit={(event) => { event.preventDefault(); decide("approve"); }}>
         <Choice label="Approve" value={approval} options={[["once", "for one use"], ["day", "for a day"], ["always", "until it is revoked"]]} onChange={(value) => setApproval(value as typeof approval)} />

@@ -31,6 +31,7 @@ from orgkernel.decisions.evidence.state_records import Approval, PermissionReque
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import printable
 from orgkernel.documents.records import LEVELS
+from orgkernel.operations.approvals import describe_missing, find_needs
 from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import (
     GrantDraft,
@@ -356,6 +357,7 @@ def _show_request(
         f"status: {record.status}, until {show_time(record.expires_at)}",
         f"reason: {record.reason or 'none given'}",
         *_render_answer(record),
+        *_render_approvals(full_request),
         *_render_arguments(full_request),
         f"can be approved by: {', '.join((*full_request.grantors, 'an operator'))}",
         "granting it would change:" if full_request.widens else "granting it would change nothing",
@@ -369,6 +371,17 @@ def _render_answer(record: PermissionRequest) -> Iterator[str]:
     if record.responder is not None:
         words = f": {record.response_reason}" if record.response_reason else ""
         yield f"answer: {record.response} by {record.responder}, {show_time(record.response_at)}{words}"
+
+
+def _render_approvals(full_request: RequestInFull) -> Iterator[str]:
+    """The approvals so far, and what each policy still requires."""
+    for each in full_request.request.approvals:
+        words = f": {each.reason}" if each.reason else ""
+        yield f"approved {each.approval} by {each.approver}, {show_time(each.at)}{words}"
+    for need in full_request.needs:
+        by = f" of {', '.join(need.by)}" if need.by else ""
+        text = f"policy {need.policy} requires {need.count} approver{'s' * (need.count != 1)}{by}"
+        yield f"{text} ({need.file}:{need.line}): {need.missing} still needed"
 
 
 def _render_arguments(full_request: RequestInFull) -> Iterator[str]:
@@ -404,14 +417,30 @@ def _approve_request(request_id: str, approval: Approval, reason: str, form: str
     """Approve a request: once (the default), for a day, or always.
 
     Approving is granting: with `--by`, a role or an agent can approve what its `may_grant` names, but never more
-    than it may do itself.
+    than it may do itself. Where policies require several approvals, the grant comes with the last of them.
     """
     with open_operation_here(**where) as context:
         approved, given = approve(context, request_id, approval, reason)
-    echo_record(form, approved, f"{request_id} approved {approval}: {_render_grant(given)}")
+        missing = "" if given else describe_missing(find_needs(context, approved))
+    if given is None:
+        text = f"{request_id} has {_count_approvals(approved)}; it still needs {missing}, until {show_time(approved.expires_at)}"
+        echo_record(form, approved, text)
+    else:
+        echo_record(form, approved, f"{request_id} approved {approved.response}: {_render_grant(given)}")
+
+
+def _count_approvals(record: PermissionRequest) -> str:
+    count = len(record.approvals)
+    return f"{count} approval{'s' * (count != 1)}"
 
 
 _add_ending(request, "deny", "denied", deny, "Deny a request.")
+
+
+def _render_status(record: PermissionRequest) -> str:
+    """The state, and for a pending request the approvals so far."""
+    is_partly = record.status == "pending" and record.approvals
+    return f"pending, {_count_approvals(record)}" if is_partly else record.status
 
 
 @request.command("list")
@@ -428,7 +457,7 @@ def _list_requests(status: str | None, subject: str | None, store: str | None, f
         requests,
         ("request", "subject", "organization", "status", "until", "grant", "level", "reason", "resources"),
         lambda each: (
-            each.request_id, each.requester, each.org_id, each.status, show_time(each.expires_at), each.grant_id,
+            each.request_id, each.requester, each.org_id, _render_status(each), show_time(each.expires_at), each.grant_id,
             _render_level(each), each.reason, " ".join(each.resources),
         ),
     )  # fmt: skip

@@ -14,6 +14,12 @@ from orgkernel.decisions.access.decision import AccessDecision, Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layers.file_scope import is_bounded
 from orgkernel.decisions.access.layers.lock import find_lock
+from orgkernel.decisions.access.layers.policies import (
+    ASK_APPROVAL,
+    find_policies_with_approvals,
+    has_approvals,
+    list_required_approvals,
+)
 from orgkernel.decisions.access.layers.policy_parts import list_named_paths
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
@@ -122,6 +128,22 @@ def decide(evaluation: Evaluation) -> AccessDecision:
     )  # fmt: skip
 
 
+def may_require_approvals(view: OrgView, request: AccessRequest) -> bool:
+    """Whether policies require approvals of certain or several subjects for a request, in some circumstances.
+
+    A host that asks one person cannot give these.
+    """
+    evaluation = ask(get_access_tables(view), request, EMPTY_STATE)
+    return any(find_policies_with_approvals(each) for each in (evaluation, *_ask_principals(evaluation)))
+
+
+def _ask_principals(evaluation: Evaluation) -> Iterator[Evaluation]:
+    for principal in evaluation.list_principals():
+        subject = evaluation.tables.find_subject(principal)
+        if subject is not None:
+            yield evaluation.copy_with(subject=subject)
+
+
 def find_missing_context_names(evaluation: Evaluation) -> tuple[str, ...]:
     """The context fields that must be stated before the request can be allowed."""
     return tuple(dict.fromkeys(name for each in evaluation.unstated for name in each.needed))
@@ -155,7 +177,8 @@ def _get_reasons(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reas
 
 def _find_needed_grants(evaluation: Evaluation) -> NeededGrants:
     """The stored grants without which the request would be denied. Grants with a limited number of uses are avoided."""
-    if evaluation.parents or evaluation.supposed:
+    # What policies require can differ between subjects with the same grants, so it is not part of the cache.
+    if evaluation.parents or evaluation.supposed or evaluation.tables.policies.require_approvals:
         return _choose(list(_find_grant_alternatives(evaluation)))
     known, key = evaluation.given.needed, (evaluation.spared, evaluation.required)
     needed = known.get(key)
@@ -191,6 +214,8 @@ def _find_grant_alternatives(evaluation: Evaluation) -> Iterator[dict[str, Grant
             for grant, level in zip(given.grants, given.levels, strict=True)
             if level >= evaluation.required
         ]
+        if evaluation.spared & ASK_APPROVAL.bit and list_required_approvals(evaluation):
+            yield {each.grant_id: each for each in enough if has_approvals(evaluation, each)}
         if evaluation.is_unread:
             yield {each.grant_id: each for each in enough if each.uses_left is not None}
         for waiver in order.find_waivers(evaluation.spared):

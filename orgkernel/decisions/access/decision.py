@@ -22,6 +22,7 @@ ChangeKind = Literal[
     "lift",
     "qualification",
     "grant",
+    "approvals",
     "rank",
     "role",
     "equip",

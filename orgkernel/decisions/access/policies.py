@@ -53,7 +53,7 @@ class NamePatterns:
 class AccessPolicy:
     """One enabled policy, compiled."""
 
-    __slots__ = ("ceiling", "commands", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
+    __slots__ = ("approvals", "ceiling", "commands", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
                  "fallback", "id", "input", "number", "paths", "roles", "spared", "tools")  # fmt: skip
 
     def __init__(self, number: int, definition: Definition[Policy]) -> None:
@@ -64,6 +64,7 @@ class AccessPolicy:
         self.id = definition.id
         self.definition = definition
         self.effect = record.effect
+        self.approvals = record.approvals if record.effect == "ask" else None
         self.fallback = record.fallback
         self.conditions: tuple[Circumstance, ...] = read_circumstances(record.match)
         self.ceiling = record.is_ceiling
@@ -252,6 +253,8 @@ class PolicyTable:
             (self._general if about is None else self._about.setdefault(about, [])).append(policy)
         self._matched: dict[tuple[AccessPolicy, ...], tuple[AccessPolicy, ...]] = {}
         self._sets: dict[tuple[object, ...], PolicySet] = {}
+        self.require_approvals = any(policy.approvals is not None for policy in self.policies)
+        """Whether any policy requires approvals of certain or of several subjects."""
         self.depends_on_circumstances = any(policy.conditions for policy in self.policies)
         """Whether any policy depends on circumstances."""
         self.match_status = any(

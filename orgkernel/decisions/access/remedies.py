@@ -20,6 +20,7 @@ from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
 from orgkernel.decisions.access.layers.chain_of_command import MAY_HAND_OFF, TARGET_NOT_ALLOWED
 from orgkernel.decisions.access.layers.delegation import PARENT_CAP
 from orgkernel.decisions.access.layers.identity import RESUMED_AS, is_misspelled
+from orgkernel.decisions.access.layers.policies import ALL_APPROVERS
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
 from orgkernel.decisions.access.opened import count_opened
 from orgkernel.decisions.access.remedy_steps import STATED, render_remedy
@@ -385,7 +386,7 @@ def apply_state_changes(evaluation: Evaluation, values: Mapping[str, list[Remedy
         locks = rest if evaluation.action == LOCK else {**rest, change.value: lock}
     if agents != state.agents or results != state.results or locks is not state.locks:
         state = replace(state, agents=agents, results=results, locks=locks)
-    for change in values.get("grant", ()):
+    for change in (*values.get("grant", ()), *values.get("approvals", ())):
         state = add_grant(state, _grant(change))
     lifted = {change.value for change in values.get("lift", ())}
     return drop_restrictions(state, {change.subject for change in values.get("lift", ())}, lifted)
@@ -394,4 +395,5 @@ def apply_state_changes(evaluation: Evaluation, values: Mapping[str, list[Remedy
 def _grant(change: RemedyChange) -> Grant:
     level = next(level for level in LEVELS if level == change.level)
     waives = tuple(waiver for waiver in WAIVERS if waiver in change.waives)
-    return Grant("", change.subject, (change.value,), level, waives)
+    approved_by = (ALL_APPROVERS,) if change.kind == "approvals" else ()
+    return Grant("", change.subject, (change.value,), level, waives, approved_by=approved_by)

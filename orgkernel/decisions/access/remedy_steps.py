@@ -12,6 +12,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.identity import UNKNOWN_SENDER
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.lock import find_lock
+from orgkernel.decisions.access.layers.policies import describe_required_approvals
 from orgkernel.decisions.access.lines import locate_in_profile
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.evidence.limit_usage import INPUT, LIMIT
@@ -47,6 +48,11 @@ def _grant(evaluation: Evaluation, change: RemedyChange) -> str:
     waiving = f", waiving {', '.join(change.waives)}" if change.waives else ""
     others = f" to {quote(change.subject)}" if change.subject != evaluation.subject.subject else ""
     return f"grant {quote(change.value)} at level {quote(change.level)}{others}{waiving}"
+
+
+def _describe_approvals(evaluation: Evaluation, change: RemedyChange) -> str:
+    by = describe_required_approvals(evaluation) or "every required approver"
+    return f"get a request for {quote(change.value)} at level {quote(change.level)} approved by {by}"
 
 
 def _rank(evaluation: Evaluation, change: RemedyChange) -> str:
@@ -99,6 +105,7 @@ _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "lift": lambda _, change: f"lift restriction {quote(change.value)}",
     "qualification": _describe_qualification,
     "grant": _grant,
+    "approvals": _describe_approvals,
     "rank": _rank,
     "role": lambda _, change: f"fill role {quote(change.value)}",
     "equip": _equip,
@@ -120,6 +127,10 @@ def _commands(
         waives = [word for waiver in change.waives for word in ("--waive", waiver)]
         yield _get_command_line(
             "grant", "issue", change.subject, change.value, "--level", change.level, *waives, "--org", org
+        )
+    elif kind == "approvals":
+        yield _get_command_line(
+            "request", "create", change.subject, change.value, "--level", change.level, "--org", org
         )
     elif kind == "rank" and change.subject.startswith("agent:"):
         # A rank that was not earned needs a reason, and one that was earned may have it.

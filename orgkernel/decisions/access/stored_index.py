@@ -51,6 +51,7 @@ class CommonTerms(NamedTuple):
     bond: Bond = FREE
     snapshot: str | None = None
     """The only version of the documents that they apply to."""
+    approved_by: tuple[str, ...] = ()
     only: str = ""
     """The id of the only row, if every row is its own group."""
 
@@ -173,11 +174,21 @@ def _group_rows(rows: Iterable[Row], resource: Resource) -> list[RowGroup[Row]]:
         words = tuple([word for word in row.resources if meant[word]])
         only = "" if ENABLED else get_row_id(row)
         if not isinstance(row, Grant):
-            terms: tuple[Any, ...] = row.org_id, row.level, words, (), None, FREE, None, only
+            terms: tuple[Any, ...] = row.org_id, row.level, words, (), None, FREE, None, (), only
         elif row.asleep_since is None and (row.uses_left is None or row.uses_left > 0):
             waives = row.waives if len(row.waives) < 2 else tuple(sorted(row.waives))
             bond = row.channel, row.session, row.input_digest
-            terms = row.org_id, row.level, words, waives, row.action, bond, row.snapshot, only
+            terms = (
+                row.org_id,
+                row.level,
+                words,
+                waives,
+                row.action,
+                bond,
+                row.snapshot,
+                row.approved_by,
+                only,
+            )
         else:
             continue
         groups.setdefault(terms, []).append(row)

@@ -58,6 +58,20 @@ def get_stream(kind: AuditKind) -> Stream:
     return "decision" if kind in _SHORT else "history"
 
 
+class RequestApproval(msgspec.Struct, frozen=True):
+    """One approval of a request that needs several. It counts while its approver may approve."""
+
+    approver: str
+    """The approver as `kind:ID`, or `operator` for every credential that belongs to no subject."""
+    at: float
+    approval: Approval = "once"
+    credential: str = ""
+    """The name of the credential in the audit."""
+    principals: tuple[str, ...] = ()
+    """The approver with the subjects that count as the same: the agents in its role, and the person who runs it."""
+    reason: str = ""
+
+
 class PermissionRequest(msgspec.Struct, frozen=True):
     """A stored request for a permission.
 
@@ -97,6 +111,8 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     """SHA-256 of the only input that the request is for; None for every input."""
     snapshot: str | None = None
     """The digest of the only version of the documents that the request is for; None for every version."""
+    approvals: tuple[RequestApproval, ...] = ()
+    """The approvals so far, oldest first, if policies require several."""
 
 
 def grant_asked_for(request: PermissionRequest) -> Grant:

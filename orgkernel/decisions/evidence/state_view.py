@@ -86,6 +86,8 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
     """The SHA-256 of the only input that it permits; None for every input."""
     snapshot: str | None = None
     """The digest of the only version of the documents that it applies to; None for every version."""
+    approved_by: tuple[str, ...] = ()
+    """The different approvers of the request that it answers, where policies require approvals; empty otherwise."""
     asleep_since: float | None = None
     """The time since when it is suspended ("asleep") because no document declares its subject. None if it has
     effect.

@@ -214,6 +214,21 @@ class Match(Record):
     """Watches of the organization in which it applies, such as `gamma`. An empty list means every watch."""
 
 
+# Who may approve: a subject, or all people with a relationship or a tag.
+Approver = Annotated[
+    str, StringConstraints(pattern=r"^(agent|person|relationship|role|tag):[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")
+]
+
+
+class RequiredApprovals(Record):
+    """The approvals that an `ask` policy requires. Only a request that all of them have answered opens it."""
+
+    count: Annotated[int, Field(ge=1, le=20)] = 2
+    """The number of different approvers. The requester, and a subject that shares a principal with it, is none of them."""
+    by: tuple[Approver, ...] = ()
+    """The approvers, such as `role:chief` or `relationship:owner`. Empty means every subject that may grant the resource."""
+
+
 class Session(Record):
     """The session that keeps the conversation."""
 
@@ -243,6 +258,8 @@ class Policy(Record):
     """`annotate` sets modifiers and a session. It never allows a request. A `deny` list denies in every effect."""
     permissions: Permissions = Permissions.model_construct()
     """The resources that it covers. A `deny` or `ask` policy without any covers everything."""
+    approvals: RequiredApprovals | None = None
+    """The approvals that it requires, in an `ask` policy. Absent means one, by a subject that may grant the resource."""
     ceiling: bool = False
     """Its permissions are also the upper bound for all other permissions."""
     fallback: bool = False

@@ -162,6 +162,8 @@ class GivenGrant(Record):
     snapshot: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
     """The only version of the documents for which the grant is valid. Use one that never existed to test the state
     after an edit."""
+    approved_by: tuple[str, ...] = ()
+    """The different approvers of the request that the grant answers, such as `person:ann`."""
 
 
 class GivenRestriction(Record):

@@ -41,6 +41,8 @@ def _build_rules(
         return ()
     if record.effect not in ("deny", "ask") or not record.permissions.paths:
         return ()
+    if record.approvals is not None:
+        return ()  # in the host, one person would approve
     hosts = {named.get(edge.target) for edge in view.list_edges_from(EdgeKind.COVERS, policy.id)} - {None}
     name = "Edit" if hosts <= {*EDITING} else "Read"
     starts = {

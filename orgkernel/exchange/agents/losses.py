@@ -30,6 +30,7 @@ _WITHHELD: Mapping[Extent, tuple[str, str]] = {
     "in part": ("tools that a role may use in part", "left out: the format has no levels"),
     "sometimes": ("tools that depend on circumstances", "left out: the format has no times, channels, paths, commands or locks"),
     "asked": ("tools that need approval", "left out: the format cannot ask for approval"),
+    "by several": ("tools that several have to approve", "left out: in the host, one person could approve them"),
     "refused": ("tools that a role lists and may not use", "left out"),
 }  # fmt: skip
 
@@ -40,7 +41,7 @@ def list_withheld(roster: Roster, kept: Mapping[str, Collection[str]]) -> dict[s
     """
     withheld = {}
     for role in roster.roles.values():
-        held = role.held("given", "asked", "in part", "sometimes")
+        held = role.held("given", "asked", "by several", "in part", "sometimes")
         tools = (*(each.id for each in held if each.id not in kept.get(role.id, ())), *role.unread)
         if tools:
             withheld[role.id] = tools

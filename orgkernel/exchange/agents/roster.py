@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decide import decide_access, may_require_approvals
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.work.capability.orders import compose_orders
@@ -31,7 +31,7 @@ from orgkernel.loading.formats.words import get_list_words
 # Fields that can hold credentials.
 _NEVER_WRITTEN = frozenset({"mcpServers"})
 _Rows = dict[str, list[tuple[str, tuple[str, ...], bool]]]
-Extent = Literal["given", "asked", "in part", "sometimes", "refused"]
+Extent = Literal["given", "asked", "by several", "in part", "sometimes", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +234,10 @@ def _list_tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
         declared = view.records.tools.get(tool_id)
         if declared is not None:
             given = _find_extent(set(declared.record.required_levels), rows.get(tool_id, ()))
+            if given == "asked" and may_require_approvals(
+                view, AccessRequest(f"role:{role_id}", "use", f"tool:{tool_id}")
+            ):
+                given = "by several"  # in a host, one person would approve
             tool = msgspec.structs.replace(declared.record, names=named[tool_id])
             written = _find_written_name(tool_id) if declared.document.format else tool_id
             yield HeldTool(tool_id, tool, given, places.get(tool_id) or always[tool_id], written)
@@ -262,7 +266,9 @@ def without_policies(view: OrgView, roster: Roster, policies: frozenset[str]) ->
     for role_id, role in roster.roles.items():
         rows = _collect_rows(view, role_id, policies)
         tools = (
-            replace(each, given=_find_extent(set(each.tool.required_levels), rows.get(each.id, ())))
+            each
+            if each.given == "by several"
+            else replace(each, given=_find_extent(set(each.tool.required_levels), rows.get(each.id, ())))
             for each in role.tools
         )
         roles[role_id] = replace(role, tools=tuple(tools))

@@ -11,6 +11,7 @@ from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
 from orgkernel.exchange.engine_losses import (
     WHY_ALERTS,
+    WHY_APPROVALS,
     WHY_ARGUMENTS,
     WHY_COMMANDS,
     WHY_FILE_SCOPES,
@@ -155,6 +156,7 @@ _ALWAYS = (
 _WHY = {
     "policies that annotate": "sessions, personas and modifiers have no effect in Cedar",
     "policies that ask": "Cedar has no outcome `ask`: send `approved: false`; if that is denied and `true` is allowed, the outcome is `ask`",
+    "required approvals": WHY_APPROVALS,
     "policies about paths": WHY_PATHS,
     "policies about commands": WHY_COMMANDS,
     "policies about arguments": WHY_ARGUMENTS,

@@ -257,7 +257,8 @@ def _list_losses(policy: Policy) -> Iterator[tuple[str, str, str]]:
     elif policy.effect == "deny":
         denied = join_any(_list_statements(covered, denied))
     elif policy.effect == "ask":
-        yield "ASK_APPROVAL", covered, _APPROVED
+        # Cedar cannot count approvers, so what several have to approve stays closed.
+        yield "ASK_APPROVAL", covered, _APPROVED if policy.approvals is None else NEVER
     yield "POLICY_DENY", denied, NEVER
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from orgkernel.decisions.access.decide import may_require_approvals
 from orgkernel.decisions.access.decision import AccessExplanation
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_FILE_SCOPE
@@ -51,6 +52,9 @@ _PLAIN_COMMAND: Final = "0orgkernel0plain0command"
 """A command that does not begin like any command that a policy names."""
 _READ_ONLY_EFFECTS: Final = ("none", "read")
 _MAX_EXPLAINED_ROLES: Final = 40
+_BY_SEVERAL: Final = (
+    "\n  the host would ask one person, and a policy requires approvals of certain or several subjects"
+)
 """From this number of roles, refusals to start an agent are not explained for every pair."""
 _MAX_QUESTIONS_WITH_REMEDIES: Final = 2_000
 """From this number of questions, refusals do not list remedies, because searching for remedies is slow."""
@@ -224,9 +228,12 @@ class _Compiler:
         row = self._compile_plain(request, explanation)
         if row["outcome"] == "allow":
             what = listing(sorted(conditions))
+            outcome, beside = "ask", ""
+            if may_require_approvals(self.view, request):
+                outcome, beside = "deny", _BY_SEVERAL
             row = {
-                "outcome": "ask",
-                "text": f"{self._describe_question(request, 'ask')}\n  because it depends on {what}",
+                "outcome": outcome,
+                "text": f"{self._describe_question(request, outcome)}\n  because it depends on {what}{beside}",
             }
         if arguments and all(each.startswith("path:") for each in conditions):
             return {**row, **self._compile_parts(request, arguments, state, sorted(conditions))}
@@ -345,6 +352,8 @@ class _Compiler:
         text = self._render_text(self._describe_question(request), explanation).rstrip("\n")
         grantors = self._list_grantors(request.resource.split(":")[1])
         who = f"\n  who can grant: {grantors}" if request.resource.startswith("tool:") else ""
+        if outcome in ("ask", "conditional") and may_require_approvals(self.view, request):
+            return {"outcome": "deny", "text": text + _BY_SEVERAL + who}
         return {"outcome": "ask" if outcome == "conditional" else outcome, "text": text + who}
 
     def _describe_question(self, request: AccessRequest, outcome: str = "") -> str:

@@ -44,6 +44,7 @@ _ALWAYS = (
 
 _WHY = {  # what the policy treats differently, if the organization declares it
     "policies that annotate": "sessions, personas and modifiers have no effect in the policy",
+    "required approvals": "the policy answers `ask`, and the caller must count the approvers",
     "policies about paths": WHY_PATHS,
     "policies about commands": WHY_COMMANDS,
     "policies about arguments": WHY_ARGUMENTS,

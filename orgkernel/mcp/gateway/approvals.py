@@ -18,6 +18,7 @@ from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.explaining import write_question
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.words import clean_sentence, write_error
+from orgkernel.operations.approvals import describe_missing, find_needs
 from orgkernel.operations.asking import file_request_for_call
 from orgkernel.operations.call_arguments import CallArgument, describe_arguments
 from orgkernel.operations.grantors import find_grantors
@@ -51,17 +52,20 @@ async def ask_approval(
             lambda context: file_request_for_call(context, request, decision, org=caller.org_id)
         )
         able = await caller.ask(lambda kernel: find_grantors(kernel, grant_asked_for(made)))
+        needed = await caller.operate(lambda context: describe_missing(find_needs(context, made)))
     except OrgkernelError as error:
         return ApprovalResult(False, f"no request was made: {write_error(error)}")
-    waiting = _describe_waiting(made, able)
-    answer = await form_asker(_build_form(caller, request, made), made.request_id)
+    waiting = _describe_waiting(made, able, needed)
+    answer = await form_asker(_build_form(caller, request, made, needed), made.request_id)
     if answer is None or answer == "cancel":
         return ApprovalResult(False, waiting)
     if not caller.approver:
         return ApprovalResult(answer == "accept", waiting)
     try:
         if answer == "accept":
-            await caller.approve(made.request_id)
+            still_needed = await caller.approve(made.request_id)
+            if still_needed:
+                return ApprovalResult(False, f"{waiting}\nstill needed: {clean_sentence(still_needed)}")
             return ApprovalResult(True, waiting)
         await caller.deny(made.request_id)
     except OrgkernelError as error:
@@ -71,9 +75,10 @@ async def ask_approval(
     return ApprovalResult(False, f"denied: {quote(caller.approver)} has denied request `{made.request_id}`")
 
 
-def _build_form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest) -> str:
+def _build_form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest, needed: str) -> str:
     """Build the message of the form: the call with its arguments, and how to answer."""
     text = f"{clean_sentence(write_question(request))} needs an approval (request {made.request_id}, for this call only, once)."
+    text += f" It still needs {clean_sentence(needed)}." if needed else ""
     text += _write_arguments(request)
     if caller.approver:
         return f"{text} Accept to approve it as {caller.approver}, or decline to deny it."
@@ -100,10 +105,11 @@ def _cut(argument: CallArgument) -> str:
     return text
 
 
-def _describe_waiting(made: PermissionRequest, able: tuple[str, ...]) -> str:
+def _describe_waiting(made: PermissionRequest, able: tuple[str, ...], needed: str) -> str:
     granted = f"{listing(able)}, or an operator" if able else "an operator"
     return (
         f"request `{made.request_id}` waits for an approval of exactly this call, until {as_utc(made.expires_at)}\n"
+        f"{f'approvals needed: {clean_sentence(needed)}{chr(10)}' if needed else ''}"
         f"who can approve it: {granted}, with `orgkernel request approve {made.request_id}`\n"
         "then call again with the same arguments"
     )

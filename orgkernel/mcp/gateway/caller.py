@@ -12,6 +12,7 @@ from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.gateway.names import OWN_PREFIX
 from orgkernel.mcp.local import LocalAsker
 from orgkernel.operations import permissions
+from orgkernel.operations.approvals import describe_missing, find_needs
 from orgkernel.operations.context import Context, build_actor
 from orgkernel.operations.permits import Permits
 from orgkernel.toolbox.upstream_tools import UpstreamTools
@@ -48,8 +49,11 @@ class GatewayCaller(Asker):
     async def tools(self) -> UpstreamTools:
         """The object that decides about calls and makes them. Raises `StoreError`."""
 
-    async def approve(self, request_id: str) -> None:
-        """Approve a request in the name of the approver, with its rights. Raises `OrgkernelError`."""
+    async def approve(self, request_id: str) -> str:
+        """Approve a request in the name of the approver, with its rights. Raises `OrgkernelError`.
+
+        Returns the approvals that are still needed, in words; empty if there is a grant now.
+        """
         raise NotImplementedError  # only a process that names an approver gets here
 
     async def deny(self, request_id: str) -> None:
@@ -80,11 +84,15 @@ class LocalCaller(LocalAsker, GatewayCaller):
         opened = self.open_store()
         self._tools = UpstreamTools(Permits(kernel, opened), opened, unrecorded=unrecorded)
 
-    async def approve(self, request_id: str) -> None:
+    async def approve(self, request_id: str) -> str:
         """Approve it once."""
-        await self.operate(
-            lambda context: permissions.approve(self._answer_forms(context), request_id, "once", _BY_FORM)
-        )
+
+        def approve_it(context: Context) -> str:
+            context = self._answer_forms(context)
+            approved, grant = permissions.approve(context, request_id, "once", _BY_FORM)
+            return "" if grant else describe_missing(find_needs(context, approved))
+
+        return await self.operate(approve_it)
 
     async def deny(self, request_id: str) -> None:
         """Deny it."""

@@ -10,8 +10,8 @@ import pytest
 from orgkernel.runtime.report_files import build_archive_name, build_latest_name, find_stale_archives
 from orgkernel.runtime.salute import EmissionState, Situation, compute_report, find_emission, should_emit
 from orgkernel.runtime.salute_format import (
+    MAX_ITEMS,
     MAX_TEXT_LENGTH,
-    MOST_ITEMS,
     SCHEMA,
     SECTIONS,
     VERSION,
@@ -184,7 +184,7 @@ def test_a_report_stays_small():
     )
     assert len(report["activity"]["current_task"]) == MAX_TEXT_LENGTH
     assert report["location"]["files_read"][-1] == "9999.py"
-    assert len(report["location"]["files_read"]) == MOST_ITEMS
+    assert len(report["location"]["files_read"]) == MAX_ITEMS
 
 
 # --- when a report is due

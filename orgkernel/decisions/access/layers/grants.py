@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.decision import MAX_CHANGES, Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, LayerStep, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
+from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, has_approvals
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.stored import (
     add_grant,
@@ -61,7 +61,8 @@ def _apply_stored(evaluation: Evaluation) -> None:
             evaluation.sources |= GRANTED.bit
             approval_bit = evaluation.failing & ASK_APPROVAL.bit
             if approval_bit and (
-                not (evaluation.is_unread or evaluation.has_unknown_target) or _has_limited(evaluation)
+                (not (evaluation.is_unread or evaluation.has_unknown_target) or _has_limited(evaluation))
+                and _has_all_approvals(evaluation)
             ):  # an approval was given
                 evaluation.spared |= approval_bit
                 evaluation.failing ^= approval_bit
@@ -76,6 +77,17 @@ def _apply_stored(evaluation: Evaluation) -> None:
 
 
 # -- explanations ------------------------------------------------------------------------------------------------------
+
+
+def _has_all_approvals(evaluation: Evaluation) -> bool:
+    """Whether a grant that gives enough has every approval that policies require."""
+    if not evaluation.tables.policies.require_approvals:
+        return True
+    given = evaluation.given
+    return any(
+        level >= evaluation.required and has_approvals(evaluation, grant)
+        for grant, level in zip(given.grants, given.levels, strict=True)
+    )
 
 
 def _has_limited(evaluation: Evaluation) -> bool:

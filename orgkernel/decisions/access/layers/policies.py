@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from orgkernel.decisions.access.circumstances import find_unstated, list_condition_words
+from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumptions, Evaluation
 from orgkernel.decisions.access.layer import (
@@ -40,8 +41,10 @@ from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.subject import Subject
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.decisions.reasons import Why, cite_edge, cite_place
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import RequiredApprovals
 from orgkernel.runtime.paths import is_glob_inside
 from orgkernel.runtime.refusals import say_file_scope
 
@@ -178,13 +181,17 @@ def _ask_approval(evaluation: Evaluation) -> Sentence:
     return (f"{text}; {denied}", (*why, *lines)) if why else (denied, lines)
 
 
-def _explain_asking_policies(evaluation: Evaluation) -> Sentence:
-    resource = evaluation.resource
+def _does_ask(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+    return (
+        policy.effect == "ask"
+        and _does_cover(evaluation.resource, policy)
+        and does_match_part(evaluation, policy)
+    )
 
+
+def _explain_asking_policies(evaluation: Evaluation) -> Sentence:
     def asks(policy: AccessPolicy) -> bool:
-        return (
-            policy.effect == "ask" and _does_cover(resource, policy) and does_match_part(evaluation, policy)
-        )
+        return _does_ask(evaluation, policy)
 
     text, why = _describe_policies(evaluation, asks)
     if not why:
@@ -192,7 +199,72 @@ def _explain_asking_policies(evaluation: Evaluation) -> Sentence:
         named = listing(parent.request.subject for parent in asking)
         return f"{named}, for whom {evaluation.who} acts, may use {evaluation.what} only with an approval", ()
     what = name_resource_or_part(evaluation, filter(asks, _find_deciding_policies(evaluation)))
-    return f"{text} require{'s' * _is_one(text)} an approval for {what}", why
+    required = describe_required_approvals(evaluation)
+    by = f" by {required}" if required else ""
+    short = bool(required) and evaluation.given.level >= evaluation.required
+    beside = ", and no grant has all these approvals" if short else ""
+    return f"{text} require{'s' * _is_one(text)} an approval{by} for {what}{beside}", why
+
+
+# -- approvals ---------------------------------------------------------------------------------------------------------
+
+ALL_APPROVERS: Final = "*"
+"""In a grant that is assumed and never stored: it has every approval."""
+
+
+def list_required_approvals(evaluation: Evaluation) -> tuple[RequiredApprovals, ...]:
+    """The approvals that the asking policies require, in the circumstances that the evaluation states or assumes."""
+    if not evaluation.tables.policies.require_approvals:
+        return ()
+    assumed, subject = evaluation.assumed, evaluation.subject
+    deciding = None if assumed is None else assumed.policies
+    policies = (deciding or subject.get_policy_set(evaluation.request.context)).policies
+    return tuple(
+        policy.approvals
+        for policy in policies
+        if policy.approvals is not None and _does_ask(evaluation, policy)
+    )
+
+
+def find_policies_with_approvals(evaluation: Evaluation) -> tuple[AccessPolicy, ...]:
+    """The policies that require approvals of a request in any circumstances."""
+    if not evaluation.tables.policies.require_approvals:
+        return ()
+    return tuple(
+        policy
+        for policy in evaluation.subject.policies
+        if policy.approvals is not None and _does_ask(evaluation, policy)
+    )
+
+
+def count_approvers(tables: AccessTables, required: RequiredApprovals, approvers: Iterable[str]) -> int:
+    """How many of these different approvers count for what a policy requires, by the documents as they are now."""
+    if not required.by:
+        return len({*approvers})
+    by = {*required.by}
+    subjects = (tables.find_subject(approver) for approver in {*approvers})
+    return sum(subject is not None and not by.isdisjoint(subject.identity.keys) for subject in subjects)
+
+
+def has_approvals(evaluation: Evaluation, grant: Grant) -> bool:
+    """Whether a grant has every approval that the policies require."""
+    approvers = grant.approved_by
+    return ALL_APPROVERS in approvers or all(
+        count_approvers(evaluation.tables, required, approvers) >= required.count
+        for required in list_required_approvals(evaluation)
+    )
+
+
+def describe_approvals(required: RequiredApprovals, count: int | None = None) -> str:
+    """The approvers that a policy requires in words, or `count` of them."""
+    count = required.count if count is None else count
+    by = f" of {listing(required.by)}" if required.by else ""
+    return f"{count} different approvers{by}" if count > 1 else f"1 approver{by}"
+
+
+def describe_required_approvals(evaluation: Evaluation) -> str:
+    """The approvers that all policies require, in words. Empty if they require no certain ones."""
+    return " and ".join(dict.fromkeys(map(describe_approvals, list_required_approvals(evaluation))))
 
 
 def _explain_ceiling(evaluation: Evaluation) -> Sentence:
@@ -338,9 +410,19 @@ def _does_outcome_change(
     if policy_set is other:
         return False
     resource, stated = evaluation.resource, evaluation.stated
-    return policy_set.compute_effect(resource) != other.compute_effect(resource) or (
-        resource.is_divided
-        and policy_set.evaluate_parts(resource, stated) != other.evaluate_parts(resource, stated)
+    if policy_set.compute_effect(resource) != other.compute_effect(resource):
+        return True
+    if evaluation.tables.policies.require_approvals:
+        required = [
+            list_required_approvals(
+                evaluation.copy_with(subject=subject, request=replace(evaluation.request, context=each))
+            )
+            for each in (here, there)
+        ]
+        if required[0] != required[1]:
+            return True
+    return resource.is_divided and (
+        policy_set.evaluate_parts(resource, stated) != other.evaluate_parts(resource, stated)
     )
 
 
@@ -402,6 +484,14 @@ def _propose_removals(evaluation: Evaluation) -> Iterable[RemedyChange]:
     return (RemedyChange("policy_removed", each) for each in sorted(policy_ids))
 
 
+def _propose_approvals(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Propose a request that every required approver approves, because no other grant is enough."""
+    if list_required_approvals(evaluation):
+        subject, resource = evaluation.subject.subject, evaluation.request.resource
+        level = evaluation.resource.levels[evaluation.required]
+        yield RemedyChange("approvals", resource, level=level, subject=subject)
+
+
 def _propose_stating_path(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """Propose a path outside of the parts if the request states none. A stated path is not changed."""
     parts = list_named_paths(evaluation)
@@ -452,7 +542,7 @@ ASK_APPROVAL = ReasonCode(
     "ASK_APPROVAL",
     _ask_approval,
     "stopped",
-    remedies=("other_path", "other_command", "other_input", "grant", "role", "policy_removed"),
+    remedies=("other_path", "other_command", "other_input", "grant", "approvals", "role", "policy_removed"),
     makes_ask=True,
 )
 POLICY_ALLOW = ReasonCode("POLICY_ALLOW", _explain_allow, "granted")
@@ -472,6 +562,7 @@ POLICIES = AccessLayer(
         "other_path": _propose_stating_path,
         "other_command": _propose_stating_command,
         "other_input": _propose_stating_input,
+        "approvals": _propose_approvals,
         "policy_removed": _propose_removals,
     },
 )
