@@ -417,7 +417,7 @@ def _does_outcome_change(
             list_required_approvals(
                 evaluation.copy_with(subject=subject, request=replace(evaluation.request, context=each))
             )
-            for each in (here, there)
+            for each in (before, after)
         ]
         if required[0] != required[1]:
             return True
