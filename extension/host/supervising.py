@@ -88,7 +88,7 @@ def _supervise(
         known = supervisor.SupervisorMemory()
     reports, post = _read_subordinate_reports(active, role), _post(active, role)
     # Usually there is nothing to say, so the history is not read.
-    steering, after = supervisor.steer(signals.survey(agent.data, {}), decision, reports, known, post)
+    steering, after = supervisor.steer(signals.read_signals(agent.data), decision, reports, known, post)
     if decision.new_task:
         own.decision = decision._replace(new_task=False)
     memory.waited = False

@@ -55,10 +55,11 @@ def find_frames(lines: Sequence[str]) -> Iterator[range]:
     Lines in another layout than that of published hosts are not found, so they stay.
     """
     for example in _find_examples(lines):
-        begin = next((at for at in example.block if _THOUGHTS.match(lines[at])), None)
+        inside = example.block[1:-1]
+        begin = next((at for at in inside if _THOUGHTS.match(lines[at])), None)
         if begin is None:
             continue
-        end = next((at for at in range(begin, example.block.stop) if _END_OF_LIST.search(lines[at])), None)
+        end = next((at for at in range(begin, inside.stop) if _END_OF_LIST.search(lines[at])), None)
         if end is None or any(EXAMPLE.search(lines[at]) for at in range(begin, end + 1)):
             continue
         has_headline = _HEADLINE.match(lines[end + 1]) and not EXAMPLE.search(lines[end + 1])
