@@ -41,6 +41,10 @@ REPORTS = {
         {".claude/agents/a.md": _agent("x", "Does a."), ".claude/agents/b/a.md": _agent("x", "Does b.")},
         ("ORG217", ".claude/agents/b/a.md", 2),
     ),
+    "two names that become one": (
+        {".claude/agents/a.md": _agent("x-y", "Does a."), ".claude/agents/b.md": _agent("x_y", "Does b.")},
+        ("ORG727", ".claude/agents/b.md", 2),
+    ),
     "keys in code that the YAML lacks": (CREW, ("ORG771", "src/desk/crew.py", 16)),
     "a path of Windows in a rule": (
         {
@@ -63,6 +67,12 @@ REPORTS = {
             ".claude/agents/coder.md": _agent("coder", "Writes code.", "tools: Edit"),
         },
         ("ORG758", ".claude/agents/lead.md", 4),
+    ),
+    "a coordinator without a tool that edits": (
+        {
+            ".opencode/agents/lead.md": "---\ndescription: Coordinates. Use it first.\npermission: {edit: deny}\n---\nPlan.\n"
+        },
+        ("ORG728", ".opencode/agents/lead.md", 2),
     ),
     "the path of a hook": (
         {
@@ -88,6 +98,15 @@ REPORTS = {
             "sub/.mcp.json": '{"mcpServers": {"files": {"command": "another-mcp"}}}\n',
         },
         ("ORG746", "sub/.mcp.json", 1),
+    ),
+    "a server of an agent under the name of a shared one": (
+        {
+            ".claude/agents/a.md": _agent(
+                "a", "Does a.", "mcpServers:\n  - files: {command: other-mcp}\ntools: mcp__files"
+            ),
+            ".mcp.json": '{"mcpServers": {"files": {"command": "files-mcp"}}}\n',
+        },
+        ("ORG746", ".claude/agents/a.md", 4),
     ),
     "the tools of an agent of Cursor": (
         {".cursor/agents/a.md": _agent("a", "Does a.")},

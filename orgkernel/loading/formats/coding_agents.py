@@ -34,6 +34,7 @@ from orgkernel.loading.formats.names import MAX_NAME_LENGTH, MCP, build_server_t
 from orgkernel.loading.formats.organizations import build_organization, get_organization_name
 from orgkernel.loading.formats.roles import UNDECLARED
 from orgkernel.loading.formats.servers import (
+    TARGETS,
     build_named_tools,
     build_own_servers,
     collect_tools,
@@ -99,6 +100,8 @@ class AgentFile(NamedTuple):
     model_mark: int = 0
     servers: Sequence[tuple[str, int]] = ()
     """Servers that it declares for itself."""
+    targets: Sequence[str] = ()
+    """What these servers start or call, as `list_targets` returns it."""
     body: str = ""
     body_mark: int = _FIRST
     suppressions: tuple[Suppression, ...] = ()
@@ -180,6 +183,8 @@ def build_role(source: SourceText, root: Root, agent: AgentFile, marks: tuple[in
     if agent.servers:
         raw[SERVERS] = [name for name, _ in agent.servers]
         below[SERVERS] = (agent.servers[0][1], agent.servers[0][1])
+    if agent.targets:
+        raw[TARGETS] = list(agent.targets)
     documents = [read_as(source, root, KIND, record, (start, below), raw)]
     if agent.body.strip():
         order = StandingOrder(audience="role", target=record.role_id, body=agent.body)

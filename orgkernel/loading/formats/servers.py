@@ -7,7 +7,7 @@ saved `tools/list` answer (`listed_tools`) adds the others.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ from orgkernel.loading.formats.building import complete_with, read_as, replace_d
 from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.loading.formats.mappings import ReadMapping, read_mapping
 from orgkernel.loading.formats.names import build_server_tool_id, get_server_tool_id_of
+from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -33,7 +34,7 @@ FIELD = "mcpServers"
 PLUGIN_NAME = "name"
 """Key of the name of a plugin, in its manifest."""
 TARGETS = "server_targets"
-"""Key of the servers of a file, each as `TOOL DIGEST`. The digest tells different servers of one name apart."""
+"""Key of the servers of a file or of an agent, each as `TOOL DIGEST`. The digest tells different servers of one name apart."""
 _TARGET_FIELDS = ("command", "args", "url", "httpUrl", "serverUrl")
 OF_VSCODE = "servers"
 """Name of the field in `.vscode/mcp.json`."""
@@ -87,6 +88,17 @@ def read_server_mapping(
         unknown[TARGETS] = targets
     document = read_as(source, root, KIND, record, full, unknown)
     return FileResult((document,), (), tuple(build_diagnostic(source, each) for each in problems))
+
+
+def get_targets(document: SourceDocument) -> dict[str, list[str]]:
+    """The entry `TARGETS` of a document with servers, for a replacement of it."""
+    targets = get_list_words(document).get(TARGETS)
+    return {TARGETS: list(targets)} if targets else {}
+
+
+def list_targets(servers: Mapping[str, object]) -> list[str]:
+    """The servers of a mapping, each as `TOOL DIGEST`."""
+    return [f"{build_server_tool_id(name)} {_digest_target(server)}" for name, server in servers.items()]
 
 
 def _digest_target(server: object) -> str:

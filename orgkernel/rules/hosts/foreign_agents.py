@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -16,6 +17,7 @@ from orgkernel.loading.formats.lookups import get_missing
 from orgkernel.loading.formats.references import TextReference, get_references
 from orgkernel.loading.formats.words import get_list_words
 from orgkernel.loading.sources import NAME_IN_FILE, NAMES_BEFORE, SourceDocument
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 CLAUDE_CODE = "claude-code"
 CREWAI = "crewai"
@@ -24,6 +26,7 @@ A2A = "a2a"
 COPILOT = "copilot"
 OPENCODE = "opencode"
 GEMINI_CLI = "gemini-cli"
+ROO = "roo"
 
 EVERY = "*"
 _CHOOSING = frozenset({CLAUDE_CODE, COPILOT})
@@ -34,6 +37,21 @@ _STARTING = frozenset({"Agent", "Task", "agent", "runSubagent", "agent/runSubage
 
 
 _STARTS = tuple(_STARTING)
+_LOCAL = "deterministic_function"
+COORDINATES = lazy_pattern(
+    r"\b(?:co-?ordinat|orchestrat|delegat)(?:e|es|ing|ors?)\b|\b(?:dispatcher|conductor)\b", re.IGNORECASE
+)
+"""Words for an agent that hands work to others."""
+_SAYS_COORDINATOR = lazy_pattern(
+    r"\byou (?:\w+ ){0,2}(?:co-?ordinate|orchestrate|delegate)\b|\byou are (?:an? |the )?(?:[\w-]+ ){0,3}(?:co-?ordinator|orchestrator)\b",
+    re.IGNORECASE,
+)
+_NEVER_WRITES = lazy_pattern(
+    r"\b(?:never|do not|don't|must not) (?:\w+ ){0,2}(?:write|edit|implement|modify|change|touch)s? "
+    r"(?:(?!shared|unassigned|unrelated|others?\b|existing)[\w-]+ ){0,4}"
+    r"(?:yourself|itself|code|files?)\b(?! (?:outside|beyond|that|which|you|in|of|from|other|not|unless|without|until|if)\b)",
+    re.IGNORECASE,
+)
 _FIELDS = ("tools", "disallowedTools")
 
 
@@ -154,6 +172,25 @@ def find_missing(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequ
 
 def _find_missing(document: SourceDocument) -> Sequence[TextReference]:
     return get_missing(document) if document.format else ()
+
+
+def list_writing_tools(view: OrgView) -> list[str]:
+    """The tools that change files in the workspace, without shells."""
+    return [
+        tool
+        for tool, each in view.records.tools.items()
+        if each.record.side_effects == "write" and each.record.opens_files and each.record.type == _LOCAL
+    ]
+
+
+def is_coordinator_that_never_writes(view: OrgView, post: RolePost) -> bool:
+    """Whether an agent coordinates others, and its instructions say that it never writes files itself."""
+    named, texts = (
+        f"{post.profile.name} {post.profile.description}",
+        [order.record.body for order, _ in list_texts(view, post)],
+    )
+    is_coordinator = COORDINATES.search(named) is not None or any(map(_SAYS_COORDINATOR.search, texts))
+    return is_coordinator and any(map(_NEVER_WRITES.search, (named, *texts)))
 
 
 def has_tool(post: RolePost, tool: str) -> bool:

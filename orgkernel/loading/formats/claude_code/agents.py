@@ -42,6 +42,7 @@ from orgkernel.loading.formats.front_matter import (
 )
 from orgkernel.loading.formats.host_fields import pack_host_fields
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
+from orgkernel.loading.formats.servers import TARGETS, list_targets
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.marks import Marks, pack_mark, start_of
@@ -111,9 +112,8 @@ def _read_role(source: SourceText, root: Root, front: FrontMatter) -> FileResult
         raw["permissionMode"] = [value["permissionMode"]]
         mode_mark = start_of(marks["permissionMode"][1])
         problems += find_unknown_mode("permissionMode", value["permissionMode"], mode_mark)
-    servers = _list_own_servers(value.get("mcpServers"))
-    if servers:
-        raw["mcpServers"] = servers
+    if servers := _collect_own_servers(value.get("mcpServers")):
+        raw |= {"mcpServers": list(servers), TARGETS: list_targets(servers)}
     tools, at = select_plain_tools(raw.get("tools", ()), marks["tools"][1][1] if "tools" in raw else ())
     denied = tuple(raw.get("disallowedTools", ()))
     model = value.get("model", "")
@@ -190,9 +190,9 @@ def _read_turns(
     return None
 
 
-def _list_own_servers(value: Any) -> list[str]:
+def _collect_own_servers(value: Any) -> dict[str, Any]:
     """The MCP servers that an agent declares for itself. A name alone refers to a server that is declared elsewhere."""
     mappings = (
         [value] if isinstance(value, dict) else [each for each in value or () if isinstance(each, dict)]
     )
-    return [name for each in mappings for name in each]
+    return {name: server for each in mappings for name, server in each.items()}

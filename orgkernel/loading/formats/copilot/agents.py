@@ -20,6 +20,7 @@ from orgkernel.loading.formats.copilot.layout import AGENT, MODE, get_agent_stem
 from orgkernel.loading.formats.front_matter import FrontMatter, find_misspelled, is_text, read_front_matter
 from orgkernel.loading.formats.host_fields import pack_host_fields
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH, convert_to_id
+from orgkernel.loading.formats.servers import TARGETS, list_targets
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.markdown import split_front_matter
@@ -85,6 +86,8 @@ def _read_role(source: SourceText, root: Root, front: FrontMatter) -> FileResult
         raw[HANDOFFS] = list(_read_handoffs(value[HANDOFFS], marks[HANDOFFS][1], problems))
     if SERVERS in value:
         raw[SERVERS] = list(_read_servers(value[SERVERS], marks[SERVERS][1], problems))
+        if raw[SERVERS]:
+            raw[TARGETS] = list_targets(value[SERVERS])
     if _is_not_started(value, marks, problems):
         raw[NOT_STARTED] = ["true"]
     models = raw.get("model", [])

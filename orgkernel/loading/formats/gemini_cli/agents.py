@@ -20,6 +20,7 @@ from orgkernel.loading.formats.front_matter import (
     read_front_matter,
 )
 from orgkernel.loading.formats.names import MAX_NAME_LENGTH
+from orgkernel.loading.formats.servers import list_targets
 from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.parsed import DocumentProblem
@@ -114,11 +115,13 @@ def _read_front(source: SourceText, root: Root, front: FrontMatter) -> FileResul
         elif not _TOOL.match(word):
             text = f"{quote(word)} cannot be the name of a tool, {_NOT_LOADED}"
             fields.problems.append(DocumentProblem(row.MALFORMED_ID, mark, text, "write the name of a tool"))
-    servers = []
+    servers: list[tuple[str, int]] = []
+    targets: list[str] = []
     for field in (SERVERS, "mcpServers"):
         written = front.value.get(field)
         if isinstance(written, dict):
             servers += [(each, front.marks[field][1][1][each][0]) for each in written]
+            targets += list_targets(written)
         elif written is not None:
             fields.refuse(field, f"{quote(field)} of {fields.subject} is not a mapping", row=row.WRONG_TYPE)
     for key in front.value:
@@ -138,6 +141,7 @@ def _read_front(source: SourceText, root: Root, front: FrontMatter) -> FileResul
         model="" if model == "inherit" else model,
         model_mark=start_of(front.marks["model"][1]) if model else 0,
         servers=servers,
+        targets=targets,
         body=front.body,
         body_mark=front.body_mark,
     )

@@ -14,7 +14,7 @@ from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import replace_document
 from orgkernel.loading.formats.coding_agents import EVERY, ONLY, PROTECTING, ToolRule, keep_rules
 from orgkernel.loading.formats.mappings import read_mapping
-from orgkernel.loading.formats.servers import FIELD, read_server_mapping
+from orgkernel.loading.formats.servers import FIELD, get_targets, read_server_mapping
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import DocumentProblem, describe
@@ -59,6 +59,7 @@ def read_settings(source: SourceText, root: Root) -> FileResult:
     # A rule cannot give a part of a tool only, so who has a tool of which a part is listed is asked.
     rules += [each._replace(effect="ask", part=_SOME) for each in given if each.tool not in whole]
     raw, below = keep_rules(rules, mapping.start, dict(catalog.marks[1]))
+    raw |= get_targets(catalog)
     if core:
         raw[ONLY] = [each.tool for each in given]
     document = replace_document(catalog, catalog.record, (mapping.start, below), raw)

@@ -13,7 +13,7 @@ from orgkernel.loading.formats.coding_agents import PROTECTING, keep_rules
 from orgkernel.loading.formats.front_matter import FrontMatter
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.opencode.agents import DISABLED, is_disabled, read_entry, read_rules
-from orgkernel.loading.formats.servers import read_server_mapping
+from orgkernel.loading.formats.servers import get_targets, read_server_mapping
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.parsed import DocumentProblem, describe
@@ -35,7 +35,11 @@ def read_configuration(source: SourceText, root: Root) -> FileResult:
     servers = read_server_mapping(source, root, mapping, ("mcp",))
     catalog = servers.documents[0]
     raw, below = keep_rules(rules, start, dict(catalog.marks[1]))
-    raw = {**raw, DISABLED: [name for field in _AGENTS for name in _list_disabled(value.get(field))]}
+    raw = {
+        **raw,
+        **get_targets(catalog),
+        DISABLED: [name for field in _AGENTS for name in _list_disabled(value.get(field))],
+    }
     documents = [replace_document(catalog, catalog.record, (start, below), raw)]
     broken: list[BrokenDocument] = []
     findings = [*servers.diagnostics, *(build_diagnostic(source, each) for each in problems)]
