@@ -77,7 +77,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 post.document.place("role_name"),
                 f"the file of agent {quote(name)} differs from {quote(beside.document.name)} only in letter case",
-                "rename one of the files",
+                "give one of the files another name",
                 f"role:{post.role_id}",
                 (Related(beside.document.place("role_name"), f"agent {quote(beside.profile.name)}"),),
             )
