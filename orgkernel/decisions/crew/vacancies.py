@@ -121,8 +121,8 @@ class _DeclaredAgents(NamedTuple):
 @PerView
 def _find_declared_agents(view: OrgView) -> _DeclaredAgents:
     find_subject = get_access_tables(view).find_subject
-    found = ((agent_id, find_subject(f"agent:{agent_id}")) for agent_id in view.records.agents)
-    subjects = {agent_id: subject for agent_id, subject in found if subject is not None}
+    named = ((agent_id, find_subject(f"agent:{agent_id}")) for agent_id in view.records.agents)
+    subjects = {agent_id: subject for agent_id, subject in named if subject is not None}
     return _DeclaredAgents(subjects, {agent_id: subject.rank for agent_id, subject in subjects.items()})
 
 
