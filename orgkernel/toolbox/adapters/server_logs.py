@@ -17,6 +17,8 @@ LEVELS: Final[tuple[LoggingLevel, ...]] = (
 )  # fmt: skip
 """From the least severe to the most severe (RFC 5424)."""
 _LAST_SECONDS: Final = 0.5
+_MAX_SENDING: Final = 64
+"""Messages that the client has not taken yet. Further ones are dropped."""
 
 
 class LogReceiver(NamedTuple):
@@ -65,7 +67,7 @@ class ServerLogs:
 
     async def receive(self, params: LoggingMessageNotificationParams) -> None:
         """Pass a message on to the latest call, if that wants messages of its level. Otherwise it is dropped."""
-        if not self._receivers:
+        if not self._receivers or len(self._sending) >= _MAX_SENDING:
             return
         receiver = self._receivers[-1]
         if LEVELS.index(params.level) >= LEVELS.index(receiver.level):
