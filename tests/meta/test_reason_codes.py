@@ -20,17 +20,22 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.crew.commissioning import decide_commission
 from orgkernel.decisions.dispatch.reason_codes import DISPATCH_CODES
 from orgkernel.decisions.dispatch.task_state import PreviousTask
-from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.evidence.state_view import AgentState, StateView
+from orgkernel.decisions.work.batches.answer import plan_text
+from orgkernel.decisions.work.batches.assignment import BatchAssigner
 from orgkernel.decisions.work.contracts.command_permission import permit_command
 from orgkernel.documents.records import Brief
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
+from orgkernel.loading.files import decode
 from orgkernel.operations.context import Actor
 from orgkernel.operations.decisions import DecidedRequest, decide, decide_and_wait
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
 from tests.decisions.test_agent_corpus import FILE as OF_AGENTS
 from tests.decisions.test_batch_corpus import CASES as OF_BATCHES
+from tests.decisions.test_batch_corpus import CREW as PHARMACY
+from tests.decisions.test_batch_corpus import WORK as SUBTASKS
 from tests.decisions.test_bill_corpus import CORPUS as OF_BILLS
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
@@ -40,6 +45,7 @@ from tests.decisions.test_ownership_corpus import CASES as OF_OWNERSHIP
 from tests.support.access_corpus import CORPUS as OF_ACCESS
 from tests.support.contracts import SOUND
 from tests.support.embedders import LikeEverything
+from tests.support.trees import write_tree
 
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"[A-Z]+(_[A-Z]+)+")
@@ -180,8 +186,20 @@ def of_commands(_: Path) -> Iterator[str]:
         yield from (refusal.code for refusal in found.refusals)
 
 
+def of_assigned_subtasks(folder: Path) -> Iterator[str]:
+    """Subtasks of a batch without a role, without a free agent, and without an agent at work."""
+    write_tree(folder / "pharmacy", {"org.yaml": PHARMACY})
+    plan = decode("plan", "plan", msgspec.json.encode(SUBTASKS))
+    view = Kernel.open(folder / "pharmacy").organization("pharmacy").snapshot.index
+    for names in ((), view.records.agents):
+        away = StateView(agents={name: AgentState(name, lifecycle="suspended") for name in names})
+        answer = plan_text(plan, plan_subtasks=BatchAssigner(view, away, AccessContext(now=0)).plan)
+        assert answer.plan is not None
+        yield from (wait.code for each in answer.plan.waiting for wait in each.waits)
+
+
 ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (
-    of_pace, of_faults, of_counted_grants, of_sentences, of_commissions, of_commands,
+    of_pace, of_faults, of_counted_grants, of_sentences, of_commissions, of_commands, of_assigned_subtasks,
 )  # fmt: skip
 
 
