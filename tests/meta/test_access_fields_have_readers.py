@@ -201,6 +201,8 @@ FIELDS: dict[str, Any] = {
 }
 # Kind and route to another valid value, which a manifest of an agent or of the organization shows.
 SHOWN: dict[str, Any] = {
+    "access_policies:policies.two.approvals.count": 3,
+    "access_policies:policies.two.approvals.by": ["person:owner", "person:partner"],
     "crew_roster:agents.clerk.trust_weight": 9.0,
     "rank_ladder:ranks.0.name": "Lieutenant of the house",
     "rank_ladder:ranks.1.name": "Commander of the house",
@@ -298,6 +300,13 @@ def lay_out(folder: Path) -> Path:
     write(folder, "access_policies", "policies.in-red", in_red)
     no_rm = {"effect": "deny", "permissions": {"tools": ["calendar_read"], "commands": ["rm"]}}
     write(folder, "access_policies", "policies.no-rm", no_rm)
+    two = {
+        "effect": "ask",
+        "match": {"principal": {"webhook": "stripe"}},
+        "permissions": {"tools": ["jira"]},
+        "approvals": {"count": 2},
+    }
+    write(folder, "access_policies", "policies.two", two)
     spends = {"tools": ["calendar_read"], "budget": 5, "cost": 1}
     limits = {"visits": {"tools": ["calendar_read"], "calls": 5}, "spends": spends}
     write(folder, "access_policies", "limits", limits)

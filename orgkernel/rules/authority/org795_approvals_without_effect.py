@@ -86,7 +86,7 @@ def _check_policy(view: OrgView, name: str, definition: Definition[Policy]) -> I
             definition.place("approvals"),
             f"{what} requires {required.count} different approvers, and {listing(required.by)} "
             f"{'are' if len(required.by) > 1 else 'is'} only {len(approvers)}",
-            "lower `count`, or name more approvers",
+            "name more approvers, or require fewer",
             f"policy:{name}",
         )
 
