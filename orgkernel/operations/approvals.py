@@ -158,7 +158,7 @@ def _find_policies(context: Context, request: PermissionRequest) -> tuple[_Polic
     """The policies that require approvals of a request, in any circumstances, because a grant can outlast these."""
     if context.kernel is None:
         return ()
-    found = dict[tuple[str, str], _Policy]()
+    policies = dict[tuple[str, str], _Policy]()
     for view in list_views(context.kernel.state, request.org_id or ""):
         tables = get_access_tables(view)
         if not tables.policies.require_approvals:
@@ -175,8 +175,8 @@ def _find_policies(context: Context, request: PermissionRequest) -> tuple[_Polic
                 )
                 for policy in find_policies_with_approvals(ask(tables, question, EMPTY_STATE)):
                     assert policy.approvals is not None
-                    found[view.org_id, policy.id] = _Policy(view, policy.id, policy.approvals)
-    return tuple(found.values())
+                    policies[view.org_id, policy.id] = _Policy(view, policy.id, policy.approvals)
+    return tuple(policies.values())
 
 
 def _read_input(store: Store, request: PermissionRequest) -> dict[str, Any] | None:

@@ -601,6 +601,8 @@ def test_every_field_is_accounted_for() -> None:
     shown |= {"action_argument"}
     # Shown by tests/decisions/access_corpus/command_lists.yaml: how a list is read.
     shown |= {"command_lists"}
+    # Shown by tests/decisions/access_corpus/approvals.yaml: whose approvals a grant needs.
+    shown |= {"approvals", "by"}
     quiet = _listed(TOLD_ONLY) | _listed(NOT_YET)
     assert {each for each in fields() - quiet if each[1] not in shown} == set()
     also = {("Location", "resources_claimed")}

@@ -46,7 +46,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orgkernel.decisions.access.listing import what_can
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
@@ -104,6 +103,9 @@ def _does_exclude(words: Mapping[str, Sequence[str]], writing: Sequence[str]) ->
 
 def _list_whole(view: OrgView, post: RolePost, tools: Sequence[str]) -> list[str]:
     """The tools that the agent may use without any limit."""
+    # Few trees have such an agent, and the layers of access take longer to import than most trees to check.
+    from orgkernel.decisions.access.listing import what_can
+
     rows = [
         each
         for each in what_can(view, f"role:{post.role_id}")
