@@ -14,12 +14,12 @@ BUILT = Path(__file__).parent / "page" / "built"
 PAGE = "/"
 SIGNED_IN = "/page/signed-in.html"
 """The page in a window that an identity provider sends a person back to."""
-COPY_SCRIPT, COPY_PAGE = "copy.js", "copy.html"
-"""The script and the page of a copy without a server, which are written by `orgkernel site` and never served."""
+COPY_SCRIPT, COPY_PAGE = "copy.js.gz", "copy.html"
+"""The script, compressed, and the page of a copy without a server. `orgkernel site` writes them, and they are never served."""
 
 
 def _list_scripts() -> list[Path]:
-    return sorted(each for each in BUILT.glob("*.js") if each.name != COPY_SCRIPT)
+    return sorted(BUILT.glob("*.js"))
 
 
 FILES = MappingProxyType(

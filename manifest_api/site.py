@@ -7,6 +7,7 @@ that changes while agents work is in it.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -25,7 +26,7 @@ from orgkernel.manifest.v1 import encode
 
 MARK = "<!-- Written by `orgkernel site`, which replaces this file. -->"
 """In the page of a copy, so that another folder is never overwritten."""
-_PAGE_FILES = (COPY_SCRIPT, "page.css", "icon.svg", "licenses.txt")
+_PAGE_FILES = ("page.css", "icon.svg", "licenses.txt")
 _BYTES_OF_A_FILE = 256 * 1024
 """About the size of a file of answers, so that a large organization is loaded role by role and not as a whole."""
 _UNESCAPED = "!'()*"
@@ -46,6 +47,7 @@ def build_site(
         )
         answers[_fill("v1/orgs/{}/changes", org_id)] = json.loads(encode(changes))
     files = {"index.html": (BUILT / COPY_PAGE).read_bytes()}
+    files["page/copy.js"] = gzip.decompress((BUILT / COPY_SCRIPT).read_bytes())
     files |= {f"page/{name}": (BUILT / name).read_bytes() for name in _PAGE_FILES}
     places: dict[str, int] = {}
     for number, group in enumerate(_group(parts), 1):

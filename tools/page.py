@@ -6,6 +6,7 @@ checked in, so that a clean clone serves the page with Python alone. The build n
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 import click
 
 from manifest_api.openapi import build_openapi
+from manifest_api.page_files import COPY_SCRIPT
 from orgkernel.cli import cli
 
 REPOSITORY = Path(__file__).parents[1]
@@ -104,7 +106,21 @@ def _list_commands(group: click.Group, context: click.Context, before: str) -> I
 def build_bundle(target: Path) -> dict[str, bytes]:
     """The built files."""
     _run(str(PAGE / "build.mjs"), str(PACKAGES), str(target / "built"))
-    return {f"built/{each.name}": each.read_bytes() for each in sorted((target / "built").iterdir())}
+    files = {f"built/{each.name}": each.read_bytes() for each in sorted((target / "built").iterdir())}
+    # The script of a copy repeats all parts, and only `orgkernel site` reads it: packed, it is a third as large.
+    files[f"built/{COPY_SCRIPT}"] = gzip.compress(files.pop("built/copy.js"), mtime=0)
+    return files
+
+
+def is_current(name: str, content: bytes) -> bool:
+    """Whether a file that is checked in has this content. What is compressed is compared unpacked, because versions of zlib
+    differ.
+    """
+    path = PAGE / name
+    if not path.is_file():
+        return False
+    unpack = gzip.decompress if path.suffix == ".gz" else bytes
+    return unpack(path.read_bytes()) == unpack(content)
 
 
 def list_built() -> set[str]:
@@ -152,11 +168,7 @@ def main() -> int:
                 (PAGE / name).write_bytes(content)
             return 0
         built = build_page(target)
-    stale = [
-        name
-        for name, content in built.items()
-        if not (PAGE / name).is_file() or (PAGE / name).read_bytes() != content
-    ]
+    stale = [name for name, content in built.items() if not is_current(name, content)]
     for name in (*stale, *sorted(list_built() - built.keys())):
         print(f"manifest_api/page/{name} is not what its sources give: run `make page`")
     return 1 if stale or list_built() - built.keys() else 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
-from manifest_api.page_files import BUILT, FILES
+from manifest_api.page_files import BUILT, COPY_SCRIPT, FILES
 from tests.api.asking import client_of
 from tests.cli.running import run
 from tests.support.trees import copy_template, write_tree
@@ -44,7 +45,7 @@ def test_a_copy_has_the_answers_of_the_api(tree: Path, monkeypatch: pytest.Monke
     assert (done.returncode, done.stderr) == (0, "")
     assert "out/index.html shows it in a browser" in done.stdout
     files = read_files(tree / "out")
-    assert files["page/copy.js"] == (BUILT / "copy.js").read_bytes()
+    assert files["page/copy.js"] == gzip.decompress((BUILT / COPY_SCRIPT).read_bytes())
     first = read_answers(files["data/0.js"])
     places, answers = first["files"], first["answers"]
     assert isinstance(places, dict)

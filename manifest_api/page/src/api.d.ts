@@ -102,7 +102,8 @@ export interface paths {
          * Post Batch Plan
          * @description Divide the subtasks of a plan into as few batches as possible, and list which may start now and which wait.
          *
-         *     Nothing is stored. The organization's batch size limits the plan.
+         *     Nothing is stored. The organization's batch size limits the plan. A subtask that states its `domain` is given to an agent who can
+         *     take it now, and waits if there is none.
          */
         post: operations["post_batch_plan"];
         delete?: never;
@@ -1187,6 +1188,7 @@ export interface components {
             /** @enum {unknown} */
             outcome: "cannot_tell" | "planned" | "refused";
             plan: components["schemas"]["BatchPlan"] | null;
+            assignments: components["schemas"]["SubtaskAssignment"][];
             findings: components["schemas"]["DiagnosticRow"][];
         };
         /**
@@ -3043,6 +3045,17 @@ export interface components {
             values?: string[];
         };
         /**
+         * SubtaskAssignment
+         * @description Who takes a subtask that may start now.
+         */
+        SubtaskAssignment: {
+            subtask: string;
+            role_id: string;
+            agent_id: string | null;
+            acting_role: string | null;
+            reasons: components["schemas"]["Reason"][];
+        };
+        /**
          * Summary
          * @description The counts of changes.
          */
@@ -3295,8 +3308,7 @@ export interface components {
          * @description A reason why a subtask has to wait.
          */
         Wait: {
-            /** @enum {unknown} */
-            code: "BATCH_OVERLAP" | "BATCH_TOO_LARGE" | "BROAD_NOT_ALONE" | "DEPENDENCY_NOT_DONE" | "TERMINAL_NOT_LAST";
+            code: ("BATCH_OVERLAP" | "BATCH_TOO_LARGE" | "BROAD_NOT_ALONE" | "DEPENDENCY_NOT_DONE" | "TERMINAL_NOT_LAST") | ("AGENT_HAS_OTHER_SUBTASK" | "NO_AGENT" | "NO_ROLE");
             text: string;
             held_by: string[];
             files: string[];
