@@ -2,19 +2,22 @@
 
 ## What it checks
 
-- A `deny` or `ask` policy lists tools under `allow` only next to a `*` under `deny`. They are the exceptions.
-- An `annotate` policy lists no tools under `allow`, because it allows nothing.
+- A `deny` or `ask` policy lists tools under `allow` only if `deny` contains `*`. A tool under `allow` is then an
+  exception to the `*`.
+- An `annotate` policy, which only adds a note to a decision, lists no tools under `allow`.
 - No policy lists `*` both under `allow` and under `deny`.
 - Only a `deny` or `ask` policy about tools lists `paths`, `commands` or `input`, and
   none lists both `paths` and `commands`.
 
 ## Why it matters
 
-Such lists have no defined meaning: one reader takes the tools under `allow` as allowed, another as denied. A policy
-that is misread either stops nothing or stops everything, so an organization with such lists does not load. `paths`,
-`commands` and `input` limit a policy to some calls of its tools. A policy cannot allow only some calls of a tool,
-and credentials and data have no paths, commands or arguments. If a policy had both `paths` and `commands`, it
-would be unclear whether a call must match one of the lists or both.
+Lists that contradict each other have no defined meaning: one reader takes the tools under `allow` as allowed, another
+as denied. A policy that is misread either stops nothing or stops everything. An organization with such a policy
+therefore does not load.
+
+`paths`, `commands` and `input` limit a policy to some calls of its tools. A policy cannot allow only some calls of a
+tool. Credentials and data have no paths, commands or arguments. If a policy had both `paths` and `commands`, it would
+be unclear whether a call must match one of the lists or both.
 
 ## Example
 
@@ -34,8 +37,8 @@ permissions:
 
 ## Known limits
 
-The rule does not compare prefixes: `allow: [send_*]` next to `deny: [send_email, "*"]` is accepted. Tools under
-`deny` are denied.
+The rule does not compare prefixes: `allow: [send_*]` next to `deny: [send_email, "*"]` is accepted. `send_email` is
+then denied, because `deny` wins.
 
 ## Since
 

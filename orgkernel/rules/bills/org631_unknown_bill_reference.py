@@ -2,10 +2,15 @@
 
 ## What it checks
 
-The roles, departments, ranks and tests that the bill roles name, and the skills, tools, actions, channels and bills
-that the steps name, are declared. So is the alert that starts the bill. The authority that starts it is a role or
-`department_chief`. Every bill role that a step names is declared under `roles`, and a gate names a bill role or a
-role.
+A [bill](../bills.md) is a procedure for several roles. A bill role is a part that an agent takes in it. The rule checks
+each name in a bill:
+
+- A bill role names only declared roles, departments, ranks and tests.
+- A step names only declared skills, tools, actions, channels and bills. Each of its bill roles is declared under
+  `roles`.
+- The `gate` of a step, which says who must approve the step, is a bill role or a declared role.
+- The alert that starts the bill is declared. The `authority` that may start it is a declared role or
+  `department_chief`.
 
 ## Why it matters
 
@@ -28,8 +33,8 @@ roles:
 
 ## Known limits
 
-A bill that several organizations see is checked for each of them. Nothing is reported while a file that could declare
-the name cannot be read.
+A bill in a folder that several organizations share is checked for each of them. Nothing is reported while a file that
+could declare the name cannot be read.
 
 ## Since
 

@@ -1,4 +1,4 @@
-"""An agent names a tool of an MCP server that is not declared here.
+"""An agent names a tool of an MCP server that no file of its project or plugin declares.
 
 ## What it checks
 
@@ -7,7 +7,8 @@ The server in `mcp__SERVER__TOOL` is declared in the `.mcp.json` of the project 
 
 ## Why it matters
 
-On a machine without that server, the agent silently lacks the tool. In orgkernel, no role has the tool.
+On a machine without that server, the agent silently lacks the tool. orgkernel never gives the role this tool, even if
+the user's own settings declare the server.
 
 ## Example
 

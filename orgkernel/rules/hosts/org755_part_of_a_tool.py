@@ -2,20 +2,21 @@
 
 ## What it checks
 
-Names in `tools` and `disallowedTools` of a subagent have no argument such as in `Bash(git:*)`. There is one
-exception. Tools that write files may list paths, as in `Edit(docs/**)`, if all of them list the same paths and no
+Names in `tools` and `disallowedTools` of a Claude Code subagent have no argument such as in `Bash(git:*)`. There is
+one exception. Tools that write files may list paths, as in `Edit(docs/**)`, if all of them list the same paths and no
 other tool of the agent can write files.
 
-The permissions of an agent of OpenCode deny a whole tool or none of it, or deny some commands of `bash`.
+The permissions of an OpenCode agent deny a whole tool or none of it. For `bash`, they may also deny some commands.
 
 ## Why it matters
 
 Claude Code reads only the name: an agent that lists `Bash(git:*)` may run every command, and one that is denied
-`Bash(rm:*)` has no `Bash`. orgkernel reads it in the same way. `Agent(NAME)` limits in Claude Code which agents are
-started; here, the agent has the whole tool.
+`Bash(rm:*)` has no `Bash`. orgkernel reads these names in the same way. There is one difference: in Claude Code,
+`Agent(NAME)` does limit which agents may be started. orgkernel ignores that limit.
 
-The rules of OpenCode can limit a tool to files, addresses or commands, and exempt some of them from a denial. orgkernel
-limits a tool to commands only, and has no such exemptions: instead, every use of the tool needs an approval here.
+A rule of OpenCode can apply to some files, addresses or commands of a tool. It can also exempt some of them from a
+denial. Of these rules, orgkernel can express only a denial of commands. If it cannot express a rule, it requires an
+approval for every use of that tool.
 
 ## Example
 

@@ -31,8 +31,8 @@ entry_rank: lieutenant
 
 ## Known limits
 
-An overlay is in the folder of its organization, or below it. If a role has two overlays, the second is reported. If a
-file of a source cannot be read, its roles are missing, and their overlays are not reported.
+An overlay has an effect only in the folder of its organization, or below it. If a role has two overlays, the second is
+reported. If a file of a source cannot be read, its roles are missing. Overlays of these roles are not reported.
 
 ## Since
 

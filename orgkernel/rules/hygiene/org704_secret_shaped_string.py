@@ -5,11 +5,12 @@
 No string or key in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic,
 OpenAI, Google, Slack, Stripe, npm, PyPI, Vault, JSON web tokens, private keys and thirty more). No string assigns a
 random value to a key, secret, token or password, or contains the value of an `Authorization` header or a URL with a
-password. With `orgkernel[secrets]`, the rules of kingfisher find the tokens of several hundred other issuers. The
-message never repeats the secret.
+password. With `orgkernel[secrets]`, the rules of Kingfisher, an open-source secret scanner, find the tokens of several
+hundred other issuers. The message never repeats the secret.
 
-In the text of a Markdown file, which often shows examples, a value that is only guessed from the words around it is a warning. A token
-in a published format is an error everywhere. In files of another format, neither takes the other agents out of service.
+A token in a published format is an error everywhere. A value that is only guessed from the words around it is a
+warning in the text of a Markdown file, because such a text often shows examples. In the agent file of a host, such as
+Claude Code, even an error takes no agent out of service.
 
 ## Why it matters
 
@@ -35,8 +36,9 @@ standing_orders:
 
 In each file, the rule searches up to 256 KiB of text near possible secrets and reports up to a hundred of them. If a
 file exceeds one of these limits, another error reports it. The rule does not check comments or documents that could
-not be read, so run a history scanner as well. It does not recognize a password made of words. If a string is escaped
-or folded over several lines, the place is the line on which it begins.
+not be read. Also run a scanner over the git history: it reads comments, unreadable documents and earlier versions. The
+rule does not recognize a password made of words. If a string is escaped or folded over several lines, the place is the
+line on which it begins.
 
 ## Since
 

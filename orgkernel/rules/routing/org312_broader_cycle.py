@@ -6,8 +6,8 @@ Following `broader` from any domain never leads back to that domain.
 
 ## Why it matters
 
-A broader domain covers the work of a narrower one that no role handles. In a cycle every domain would be broader than
-itself, and which role covers which domain would depend on where the search starts.
+If no role handles a domain, its tasks go to a role that handles a broader domain. In a cycle, every domain would be
+broader than itself. Which role gets a task would then depend on where the search starts.
 
 ## Example
 
