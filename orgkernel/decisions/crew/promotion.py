@@ -231,7 +231,7 @@ def _check_skills(
     # A requirement about no skills at all would be met by everyone, so it is met by no agent.
     is_met = bool(needed) and len(reached) >= wanted
     missing = tuple(
-        f"{skill}: {f'level {levels[skill]}' if skill in levels else 'not held'}, {level} is required"
+        f"{skill}: {f'has level {levels[skill]}' if skill in levels else 'not held'}, needs level {level}"
         for skill, level in needed.items()
         if skill not in reached
     )
