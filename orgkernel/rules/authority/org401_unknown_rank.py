@@ -27,8 +27,9 @@ entry_rank: lieutenant
 
 ## Known limits
 
-An organization has the nearest ladder that lists ranks. The matrices and promotions of a ladder are compared with its own
-ranks, or with the ranks of that nearest ladder if it lists none. Nothing is reported while a ladder could not be read.
+The ranks of an organization are those of the first ladder with ranks, from its own folder upward. The matrices and
+promotions of a ladder are compared with the ranks of the same ladder. If that ladder lists none, they are compared with
+the ranks of the organization. Nothing is reported while a ladder could not be read.
 
 ## Since
 

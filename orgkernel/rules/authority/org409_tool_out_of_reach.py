@@ -2,13 +2,13 @@
 
 ## What it checks
 
-If a tool has `departments`, only roles of these departments list it. If a tool has `restricted_to`, only the roles named
-there list it, or roles filled by an agent named there.
+If a tool has `departments`, only roles of these departments list it. If a tool has `restricted_to`, only two kinds of
+roles list it: roles that `restricted_to` names, and roles filled by an agent that it names.
 
 ## Why it matters
 
-The limit decides. The role is refused the tool it lists, its plans stop halfway, and the role looks more capable than it
-is.
+The limit of the tool takes precedence over the list of the role. The role is refused the tool, its plans stop halfway,
+and the role looks more capable than it is.
 
 ## Example
 

@@ -7,7 +7,8 @@ A policy whose `match` names a `role` or an `agent` caps (`ceiling: true`), asks
 ## Why it matters
 
 Roles and agents get their permissions from profiles and grants, which `manifest` and `diff` show. A policy that
-allowed more would be a second source that reviewers overlook, so such a policy has no effect.
+allowed something in addition would be a second source, which reviewers overlook. A policy that allows something to a
+role or an agent therefore has no effect.
 
 ## Example
 

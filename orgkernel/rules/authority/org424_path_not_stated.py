@@ -2,13 +2,13 @@
 
 ## What it checks
 
-A role with a `file_scope` writes only there. Each tool that it may use to write, and that can open files, lists its
+A role with a `file_scope` writes only files in that scope. Each tool that it may use to write, and that can open files, lists its
 path arguments under `path_arguments`. An empty list declares that it opens no files. Tools of the types
 `computer_use`, `deterministic_function`, `infra_service` and `mcp_server` can open files.
 
 ## Why it matters
 
-It is unknown where such a call writes. It is refused with `WRITE_OUT_OF_FILE_SCOPE`, unless the caller names the path
+If a tool does not declare its path arguments, it is unknown where a call writes. The call is refused with `WRITE_OUT_OF_FILE_SCOPE`, unless the caller names the path
 in the resource.
 
 ## Example

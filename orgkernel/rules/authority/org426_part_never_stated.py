@@ -7,7 +7,7 @@ Each tool of a policy with `paths` names the arguments that hold paths in `path_
 
 ## Why it matters
 
-It is unknown whether a call of such a tool touches that part. So every call of the tool is denied, or requires an
+Without these arguments, it is unknown whether a call of the tool touches the part. So every call of the tool is denied, or requires an
 approval, although the policy looks as if it applied to only some of them.
 
 ## Example

@@ -7,7 +7,7 @@ be a declared tool, and every action must be an action of a declared tool.
 
 ## Why it matters
 
-A request with such a type or action is always denied. The caller cannot see why, because the request used other words.
+A request with a type or action that maps to an undeclared name is always denied. The caller cannot see why, because the request used other words.
 
 ## Example
 

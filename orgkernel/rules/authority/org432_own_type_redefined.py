@@ -7,7 +7,7 @@ or of resource (`tool`, `credential`, `data`, `role`).
 
 ## Why it matters
 
-A caller that uses orgkernel's words would get an answer about something else.
+A caller that uses the name in the sense of orgkernel would get an answer about the type of the organization.
 
 ## Example
 

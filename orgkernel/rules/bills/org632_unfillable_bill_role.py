@@ -3,13 +3,13 @@
 ## What it checks
 
 The organization has a role that fits each bill role. If a bill role names both a role and a department, the role is
-in that department. If a roster assigns agents to the organization, enough of them fill such a role and start at the
-lowest rank of the bill role or above.
+in that department. If a roster assigns agents to the organization, enough of them can take the bill role: they fill a
+role that fits it, and they start at its lowest rank or above.
 
 ## Why it matters
 
-A bill does not start before all its bill roles are taken. This one never starts, and that is noticed only when it is
-needed.
+A bill does not start before all its bill roles are taken. A bill with a role that no agent can take never starts. That
+is noticed only when the bill is needed.
 
 ## Example
 

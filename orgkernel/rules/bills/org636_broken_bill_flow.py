@@ -2,13 +2,15 @@
 
 ## What it checks
 
-A bill has steps, and each has an id of its own. `next` and `branches` name steps of the bill. A gateway `parallel`, `xor`
-or `or` has branches, and a step with branches has such a gateway and no `next`. Branches of `xor` and `or` have conditions
-except for the last one, which is taken if no other is. Branches of `parallel` have none.
+- A bill has steps, and each has an id of its own. `next` and `branches` name steps of the bill.
+- A step with the gateway `parallel`, `xor` or `or` has branches and no `next`. A step with the gateway `sequential` has
+  no branches.
+- Branches of `xor` and `or` have conditions, except for the last branch, which is taken if no other is.
+- Branches of `parallel` have no conditions.
 
 ## Why it matters
 
-Otherwise two readers of the bill disagree about the next step, and in one of the readings no step follows.
+If the flow is not defined, two readers of the bill disagree about the next step, and in one of the readings no step follows.
 
 ## Example
 

@@ -6,8 +6,8 @@ No option in `harmless_with` is a condition of a case whose effect is not harmle
 
 ## Why it matters
 
-If a command has an option in `harmless_with`, the rest of the entry is ignored. So such a case never applies, although it looks like
-protection.
+If a command has an option in `harmless_with`, the rest of the entry is ignored. A case with this
+option therefore never applies, although it looks like protection.
 
 ## Example
 

@@ -10,8 +10,8 @@ Other names of a program (`also`) are included.
 
 ## Why it matters
 
-All checks of commands use such an entry: the hooks, the contracts and the policies with `commands`. So a destructive command can pass
-them. If the entry is right, for example because it describes another program of the same name, suppress the finding with the reason.
+All checks of commands use the organization's entry: the hooks, the contracts and the policies with `commands`. A destructive
+command can then pass all of them. If the entry is right, for example because it describes another program of the same name, suppress the finding with the reason.
 
 ## Example
 

@@ -8,9 +8,11 @@
 
 ## Why it matters
 
-Other programs refuse the skill or find it under another name. In orgkernel, no role has the skill until it is corrected. For a
-skill of another host, a folder with another name and a long description are only warnings, because hosts load such a skill. So are
-other characters in the name, unless the skill is in a folder of skills for every host.
+Other programs refuse the skill or find it under another name. orgkernel gives the skill to no role until it is corrected.
+
+In a skill that was written for one host, two deviations are only warnings, because hosts load the skill anyway: a folder whose
+name differs from `name`, and a long description. A third is only a warning unless the skill is in a folder of skills for every
+host: other characters in `name`.
 
 ## Example
 

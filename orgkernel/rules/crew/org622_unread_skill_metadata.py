@@ -2,10 +2,13 @@
 
 ## What it checks
 
-orgkernel reads metadata keys with the prefix `orgkernel-` or `probos-`, in exactly this spelling. The rest of such a key is `department`,
-`skill-id`, `min-proficiency`, `min-rank`, `intents`, `triggers` or `activation`. `min-proficiency` is a number from 1
-to 7 and needs a `skill-id`. No restriction is empty. `activation` is `discovery`, `augmentation` or `both`. Intents are ids. A key that is
-written with both prefixes has the same value under both.
+orgkernel reads metadata keys with the prefix `orgkernel-` or `probos-`, in exactly this spelling. For these keys:
+
+- After the prefix stands `department`, `skill-id`, `min-proficiency`, `min-rank`, `intents`, `triggers` or `activation`.
+- `min-proficiency` is a number from 1 to 7 and needs a `skill-id`. `activation` is `discovery`, `augmentation` or
+  `both`. Intents are ids.
+- No restriction is empty.
+- A key that is written with both prefixes has the same value under both.
 
 ## Why it matters
 

@@ -2,8 +2,8 @@
 
 ## What it checks
 
-If two tiers compare the same name with a limit, the higher tier has the higher limit. No tier's trigger is true only
-when the trigger of a higher tier is true as well. The order is alternate, contingent, emergency. A PACE tier is one
+If two tiers compare the same name with a limit, the higher tier has the higher limit. For each tier there is a
+case in which its trigger is true and that of every higher tier is false. The order is alternate, contingent, emergency. A PACE tier is one
 of the fallback levels of a role: primary, alternate, contingent, emergency.
 
 ## Why it matters

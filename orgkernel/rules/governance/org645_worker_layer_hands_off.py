@@ -24,7 +24,7 @@ dispatch_edges:
 
 ## Known limits
 
-A layer without roles is not checked here.
+ORG645 does not check a layer without roles; ORG644 reports it unless it is optional.
 
 ## Since
 

@@ -7,7 +7,7 @@ an agent of the crew, and so is every `self.agents_config["NAME"]` in its code.
 
 ## Why it matters
 
-CrewAI refuses to start such a crew. In orgkernel, no role performs the task.
+CrewAI refuses to start a crew with an unknown agent. orgkernel gives the task to no role.
 
 ## Example
 

@@ -1,4 +1,4 @@
-"""An agent of Copilot lists a tool that is not declared here.
+"""An agent of Copilot lists a tool that is neither built in nor declared by the project.
 
 ## What it checks
 
@@ -8,7 +8,7 @@ Every name in `tools` of a `.agent.md` is a tool or a set of tools of GitHub Cop
 
 ## Why it matters
 
-Copilot ignores an unknown name, so the agent silently lacks the tool. In orgkernel, no role has the tool.
+Copilot ignores an unknown name, so the agent silently lacks the tool. orgkernel does not give it the tool either.
 
 ## Example
 
@@ -30,8 +30,8 @@ tools: [read, search]
 
 ## Known limits
 
-The finding is only informational, because a file can name tools of another product, and tools of extensions
-(`PUBLISHER.EXTENSION/TOOL`) and of servers in a user's own settings are not read. No file lists the tools of a
+The finding is only informational, because the tool can exist: a file can name tools of products other than Copilot, of
+extensions (`PUBLISHER.EXTENSION/TOOL`), or of servers in a user's own settings, and orgkernel reads none of these. No file lists the tools of a
 server, so that part of a name is not checked. Nothing is reported while a file of servers cannot be read.
 
 ## Since

@@ -25,7 +25,7 @@ hierarchy:
 
 ## Known limits
 
-Nothing is reported if no organization was read, or while an organization could not be read. A second profile of the same
+Nothing is reported if there is no organization, or while one cannot be read. A second profile of the same
 role in the same folder is reported as a duplicate (ORG217) instead.
 
 ## Since

@@ -4,7 +4,7 @@
 
 Every domain that a document names is declared by a domain catalog that the organization sees. This covers `bst_domains`,
 the domains of plans and skills, `broader`, and the targets of aliases. The organization's `domains` and the keys of its
-`domain_routing` may also be aliases. Everywhere else an alias is reported, together with the domain it means.
+`domain_routing` may also be aliases. In any other field, an alias is reported, together with the domain it means.
 
 ## Why it matters
 
