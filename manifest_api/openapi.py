@@ -55,7 +55,7 @@ from orgkernel import __version__
 from orgkernel.manifest.v1 import build_definitions, encode
 
 PROBES = ("/livez", "/readyz")
-"""Routes that need no credential, even where every caller has one."""
+"""Routes that need no credential, even on a server that requires one from every caller."""
 NO_CREDENTIAL: Sequence[dict[str, list[str]]] = ()
 # The most used routers come first, because routes are matched in this order.
 ROUTERS: tuple[APIRouter, ...] = (
@@ -101,14 +101,18 @@ _DESCRIPTION = """\
 An organization of AI agents, declared as code. The API says who takes a task, what a role may do, and which line of a
 document decides.
 
-`{org}` is the id of an organization, or `active`. Every answer names the digest of its version and has a strong ETag.
+`{org}` is the id of an organization, or `active` for the one that the server uses by default: the one that `orgkernel.toml`
+names under `active`, else the only or the main one. Every answer names the digest of its version and has a strong ETag.
 Errors are problem documents (RFC 9457) with a stable `code`. A caller on loopback may ask without a key. Changes, and
 requests that do not come from loopback, need `Authorization: Bearer KEY`.
 """
 # Answers of the guards, before a route is reached.
 _OF_EVERY_ROUTE = {
     "401": ("Unauthenticated", "The request needs a credential, or its credential is not valid."),
-    "403": ("Refused", "The request does not come from loopback, or its credential does not have the scope."),
+    "403": (
+        "Refused",
+        "A request without a credential does not come from loopback, or the credential does not allow the request.",
+    ),
     "408": ("SlowBody", "The body did not arrive in time."),
     "413": ("TooLarge", "The body is too large."),
     "414": ("QueryTooLong", "The query string is too long."),
@@ -125,7 +129,7 @@ _OF_EVERY_ROUTE = {
 
 
 def list_methods(scope: Scope) -> tuple[str, ...]:
-    """The methods of all routes with a path."""
+    """The HTTP methods of all routes that match the path of `scope`."""
     routes = (route for router in ROUTERS for route in router.routes if isinstance(route, Route))
     methods = {
         method
@@ -165,9 +169,9 @@ def build_openapi() -> dict[str, Any]:
 
 
 def _mend(operation: dict[str, Any], security: Sequence[dict[str, list[str]]]) -> None:
-    """Add the responses of the guards and the credentials, which FastAPI does not know. Query parameters cannot be null.
+    """Add the responses of the guards and the credentials, which FastAPI does not know.
 
-    `security` is that of a route which does not say itself that it needs a credential.
+    Also remove `null` from the types of query parameters. `security` applies to routes that do not declare their own.
     """
     operation.setdefault("security", security)
     responses = operation["responses"]

@@ -339,9 +339,9 @@ class OrgRecords(msgspec.Struct, frozen=True):
     """The number of its own catalogs, of those in the parent folder, and of shared ones."""
     skill_categories: frozenset[str] = frozenset()
     ranks: tuple[Rank, ...] = ()
-    """The ranks of the nearest ladder that lists any, lowest first."""
+    """The ranks, lowest first, of the first ladder with ranks, from the organization's own folder upward."""
     ladder: SourceDocument | None = None
-    """The document of that ladder."""
+    """The document of the ladder that `ranks` comes from."""
     promotions: Mapping[str, Definition[Promotion]] = msgspec.field(default_factory=dict)
     """The requirements for each rank, from the same ladder."""
     matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]] = msgspec.field(default_factory=dict)

@@ -253,7 +253,10 @@ class VisibleDocuments:
     def _find_ladder(
         self,
     ) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
-        """The nearest ladder that lists ranks. Promotions are taken from it too, because those of another use other ranks."""
+        """The ranks and promotions of the first ladder with ranks, from the own folder of the organization upward.
+
+        Promotions come from the same ladder, because those of another ladder name other ranks.
+        """
         for group in self.groups:
             if (document := group.ladder) is not None and isinstance(document.record, RankLadder):
                 promotions = {

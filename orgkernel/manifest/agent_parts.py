@@ -192,6 +192,7 @@ class WorkRecord(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
     success_rate: float | None
     trust_trajectory: Trajectory
+    """How the success rate changes. The trust in the agent is a value of its own."""
     trajectory_formula: str
     last_at: str | None
     commissions: tuple[CommissionNote, ...]

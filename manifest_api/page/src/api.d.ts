@@ -3401,7 +3401,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not come from loopback, or its credential does not have the scope. */
+        /** @description A request without a credential does not come from loopback, or the credential does not allow the request. */
         Refused: {
             headers: {
                 [name: string]: unknown;

@@ -13,12 +13,12 @@ from orgkernel.graph.questions import OrgView
 
 Trajectory = Literal["improving", "steady", "declining", "unknown"]
 MIN_EPISODES = 6
-"""The lowest number of outcomes for a trajectory."""
+"""The lowest number of episodes for a trajectory."""
 MIN_CHANGE = 0.1
 """The lowest difference of success rates between the newer and the older half."""
 FORMULA = (
-    f"the success rate of the newer half of the last 20 outcomes less that of the older half: improving from "
-    f"+{MIN_CHANGE:g}, declining from -{MIN_CHANGE:g}; unknown below {MIN_EPISODES} outcomes"
+    f"the success rate of the newer half of the last 20 episodes less that of the older half: improving from "
+    f"+{MIN_CHANGE:g}, declining from -{MIN_CHANGE:g}; unknown below {MIN_EPISODES} episodes"
 )
 
 
@@ -31,6 +31,7 @@ class ServiceSummary(msgspec.Struct, frozen=True):
     success_rate: float | None = None
     """Successes divided by episodes; None if there are none."""
     trust_trajectory: Trajectory = "unknown"
+    """The change of the success rate, and not, as the name suggests, of the trust in the agent."""
     trajectory_formula: str = FORMULA
     last_at: float | None = None
 
@@ -52,7 +53,7 @@ def summarize_service(counts: ServiceCounts | None) -> ServiceSummary:
 
 
 def find_trajectory(recent: str) -> Trajectory:
-    """Whether work succeeds more often than before, from the last outcomes, oldest first.
+    """Whether episodes succeed more often than before, from the outcomes of the last ones, oldest first.
 
     >>> [find_trajectory(each) for each in ("+++++", "++++++", "+++---", "---+++", "-+-+-+-+")]
     ['unknown', 'steady', 'declining', 'improving', 'steady']

@@ -22,7 +22,7 @@ class Rank(Record):
     trust_from: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Lowest trust for this rank, 0 to 1."""
     agency: Literal["reactive", "suggestive", "autonomous", "unrestricted"] | None = None
-    """How independently a holder may act, which is also the highest level at which it runs procedures: 2, 3, 4 or 5."""
+    """How independently a holder may act. It also limits the level at which the holder runs procedures: 2 if `reactive`, 3 if `suggestive`, 4 if `autonomous`, 5 if `unrestricted`."""
     recall_tier: RecallTier | None = None
     """Memory-recall tier of the rank. Not yet: no command reads it."""
     description: str = ""
@@ -67,7 +67,7 @@ class RankLadder(Document):
     kind: Literal["orgkernel:rank_ladder"] = Field(default="orgkernel:rank_ladder", alias="_schema")
     description: str = ""
     ranks: tuple[Rank, ...] = ()
-    """Ranks, lowest first. An organization uses the nearest ladder that lists ranks."""
+    """Ranks, lowest first. An organization uses the first ladder with ranks, from its own folder upward and then in the shared catalogs."""
     trust_margin: Annotated[float, Field(ge=0.0, le=1.0)] = 0.05
     """How far the trust in an agent must fall below `trust_from` of its rank before a demotion is proposed."""
     promotions: dict[RankId, Promotion] = Field(default_factory=dict)

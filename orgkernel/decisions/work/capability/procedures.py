@@ -58,7 +58,7 @@ class RunnableProcedure(msgspec.Struct, frozen=True):
 def list_levels_of_ranks(view: OrgView) -> tuple[int, ...]:
     """The highest level of each rank, lowest rank first. A ladder without agency does not limit levels.
 
-    A rank without agency has the agency of the nearest lower rank that states one.
+    A rank without agency has that of the next lower rank that states one.
     """
     agencies = [rank.agency for rank in view.records.ranks]
     if not any(agencies):
