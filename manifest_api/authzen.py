@@ -101,7 +101,7 @@ def with_unread(
     return msgspec.structs.replace(access, ignored=(*access.ignored, *unread)) if unread else access
 
 
-def build_open_question(access: AskedAccess, circumstances: Mapping[str, Any]) -> AskedAccess:
+def build_question_about_all(access: AskedAccess, circumstances: Mapping[str, Any]) -> AskedAccess:
     """A question about all subjects. It ignores `on_behalf_of`, `via` and `envelope`, which belong to one subject."""
     unread = tuple(name for name in ("on_behalf_of", "via", "envelope") if name in circumstances)
     return msgspec.structs.replace(access, ignored=(*access.ignored, *unread)) if unread else access

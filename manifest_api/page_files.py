@@ -13,7 +13,7 @@ BUILT = Path(__file__).parent / "page" / "built"
 """The folder of the built files. They are checked in, and are in the wheel."""
 PAGE = "/"
 SIGNED_IN = "/page/signed-in.html"
-"""The page in a window that an identity provider sends a person back to."""
+"""The page to which an identity provider redirects a person after sign-in. It is open in its own window."""
 COPY_SCRIPT, COPY_PAGE = "copy.js.gz", "copy.html"
 """The script, compressed, and the page of a copy without a server. `orgkernel site` writes them, and they are never served."""
 
@@ -32,7 +32,7 @@ FILES = MappingProxyType(
         "/page/licenses.txt": ("licenses.txt", "text/plain"),
     }
 )
-"""The file and the media type at each path. The scripts are `page.js` and the parts that it loads with a view."""
+"""The file and the media type at each path. The scripts are `page.js` and the parts that it loads when a view is opened."""
 
 
 def is_page(method: str, path: str) -> bool:

@@ -240,13 +240,13 @@ def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> N
     for org_id in report.kept:
         reason = build_standing(state, org_id).reason
         logger.warning("kept: organization %s answers from its last good version: %s", quote(org_id), reason)
-    for org_id in report.refused:
+    for org_id in report.unserved:
         logger.error(
             "refused: organization %s is not served: %s", quote(org_id), build_standing(state, org_id).reason
         )
     for org_id in report.removed:
         logger.warning("removed: organization %s is gone", quote(org_id))
-    if not (report.updated or recovered or report.kept or report.refused or report.removed):
+    if not (report.updated or recovered or report.kept or report.unserved or report.removed):
         logger.info("read again: no organization changed, %d findings", len(state.latest.diagnostics))
 
 

@@ -26,7 +26,7 @@ class HttpMiddleware(ABC):
 
     @abstractmethod
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request with the application inside."""
+        """Answer a request, usually by calling the wrapped application."""
 
 
 def answer_fault(scope: Scope) -> Response:

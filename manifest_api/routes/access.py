@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.authzen import AskedAccess, build_open_question, understand
+from manifest_api.authzen import AskedAccess, build_question_about_all, understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
 from manifest_api.metrics import count_decision
@@ -62,8 +62,8 @@ class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     context: ContextData = {}
 
 
-_COUNTED = 5
-"""Number of remedies for which the explanation counts which other requests they would also allow."""
+_REMEDIES_WITH_EFFECTS = 5
+"""For this many remedies, the answer counts the other requests that each would also allow."""
 
 
 class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,13 +109,14 @@ async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Respons
 
     def ask(kernel: Kernel) -> ExplanationAnswer:
         nonlocal outcome
-        explanation = kernel.why(access.org, access.request, counted=_COUNTED)
+        explanation = kernel.why(access.org, access.request, counted=_REMEDIES_WITH_EFFECTS)
         outcome = explanation.decision.outcome
         return ExplanationAnswer(
             decision=explanation.decision, reasons=explanation.reasons, trace=explanation.trace, remedies=explanation.remedies,
             who_can=explanation.who_can, ignored=access.ignored,
         )  # fmt: skip
 
+    # "Once", because the answer is never cached. `ask` runs again if the version changes meanwhile.
     response = await answers.respond_once(ask, access.org)
     count_decision(request, outcome, "why")
     return response
@@ -149,7 +150,7 @@ async def post_who_can(request: Request, answers: AnswersOfApp, org: Org) -> Res
     require_scope(request, "read")
     question = await read_body(request, WhoCanQuestion, '{"action": "use", "resource": "tool:x"}')
     access = _understand(org, "", question.action, question.resource, question.context)
-    access = build_open_question(access, question.context)
+    access = build_question_about_all(access, question.context)
 
     def ask(kernel: Kernel) -> AccessRows:
         about = (question.action, question.resource)

@@ -17,7 +17,7 @@ from manifest_api.authzen import (
     AskedAccess,
     Evaluator,
     build_evaluation,
-    build_open_question,
+    build_question_about_all,
     evaluate,
     fill_question,
     translate_question,
@@ -177,7 +177,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
     """Find the subjects of one type that may do this."""
     caller = require_scope(request, "read")
     search = await read_body(request, SubjectSearch, SHOWN, BAD_EVALUATION)
-    access = build_open_question(understand("", "", "", search.context), search.context)
+    access = build_question_about_all(understand("", "", "", search.context), search.context)
 
     def ask(kernel: Kernel) -> EntityList:
         require_organization(caller, kernel, access.org)

@@ -38,7 +38,7 @@ from orgkernel.documents.records import Brief
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Context
 from orgkernel.operations.contracts import select_contracts
-from orgkernel.operations.ownership_audits import AuditOrder, BriefToAudit, RecordedAudit, record_audit
+from orgkernel.operations.ownership_audits import AuditRequest, BriefToAudit, RecordedAudit, record_audit
 from orgkernel.operations.reports.submission import resolve_org
 
 router = APIRouter(tags=["ownership"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -165,8 +165,8 @@ async def post_recorded_audit(request: Request, org: Org) -> Response:
     """
 
     def record(context: Context, draft: AuditPageDraft) -> RecordedAudit:
-        order = AuditOrder(briefs=draft.briefs, base=draft.base, head=draft.head, audit=draft.audit)
+        audit_request = AuditRequest(briefs=draft.briefs, base=draft.base, head=draft.head, audit=draft.audit)
         page = ChangePage(page=draft.page, pages=draft.pages, files=draft.files, commits=draft.commits)
-        return record_audit(context, order, page, context.documents.sacred_files(org), org=org)
+        return record_audit(context, audit_request, page, context.documents.sacred_files(org), org=org)
 
     return await write(request, "report", AuditPageDraft, '{"briefs": [{"brief": "…"}]}', record, 201)

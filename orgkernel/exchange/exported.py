@@ -32,17 +32,17 @@ class ConvertedFiles:
     files: Mapping[str, str]
     """File contents by name: a path with slashes, relative to the folder that is exported to."""
     covers: tuple[str, ...]
-    """Facts that the target also expresses or decides, in order."""
+    """Facts that the target also expresses or decides, in the order in which the report lists them."""
     lost: tuple[Loss, ...]
     places: Mapping[str, tuple[Place | None, ...]] = field(default_factory=dict)
     """For each file, the place in the orgkernel documents of each of its lines. Optional."""
     withheld: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each exported role, the tools that it may use here, and does not have there."""
     dropped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each exported role, what its file states and the exported file does not: fields for its host, and a model that has no
-    counterpart.
+    """For each exported role, what its own file states and the exported file does not: fields that only the original host
+    reads, and a language model with no equivalent in the target format.
     """
     left_out: tuple[str, ...] = ()
     """The roles that are not exported at all."""
     unmarked: frozenset[str] = frozenset()
-    """Files whose format has no field for a mark. They belong to the marked files next to them."""
+    """Files whose format has no field for the mark of orgkernel. They count as exported if a marked file is next to them."""

@@ -26,7 +26,7 @@ class RegistryState(msgspec.Struct, frozen=True, dict=True, weakref=True):
     latest: Snapshot
     served: Mapping[str, ServedOrganization]
     refused: Mapping[str, tuple[Diagnostic, ...]]
-    """Organizations whose latest version may not answer, with the findings about them, including stale ones."""
+    """Organizations whose latest version has errors, each with its findings. Includes those that still answer with an old version."""
 
 
 class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
@@ -39,8 +39,8 @@ class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
     updated: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     """Organizations whose new version has errors, so the last good one keeps answering."""
-    refused: tuple[str, ...] = ()
-    """Organizations that have errors and never had a good version."""
+    unserved: tuple[str, ...] = ()
+    """Organizations that have errors and no good version that could answer."""
     removed: tuple[str, ...] = ()
     changed: bool = False
     """Whether anything differs from before, including findings."""
@@ -103,8 +103,7 @@ def compute_next_state(
 
 
 def _find_unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
-    """Organizations whose own file could not be read, with the names of the files, by the id that the file seems to
-    declare.
+    """(organization id, file name) for each organization file that could not be read. The id is a guess from the file.
 
     A file that is truncated before its id gets the id of its folder, following the layout of templates (docs/documents.md).
     """
@@ -112,6 +111,7 @@ def _find_unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]
         folder, stem = os.path.split(os.path.splitext(each.path)[0])
         if each.kind == "organization" or (each.kind is None and stem == "org"):
             stem = printable(stem)
+            # `declared_ids` always contains the name of the file, which is only used if the text declares no id.
             ids = each.declared_ids - {stem} or {os.path.basename(folder) if stem == "org" else stem}
             for org_id in sorted(ids):
                 yield org_id, each.name

@@ -17,7 +17,7 @@ from orgkernel.mcp.words import clean_sentence
 from orgkernel.operations.asking import select_smallest_grant
 from orgkernel.operations.grantors import find_grantors
 
-_COUNTED = 3
+_REMEDIES_WITH_EFFECTS = 3
 WORST_FIRST: Final[tuple[Outcome, ...]] = ("deny", "ask", "conditional", "allow")
 
 
@@ -31,7 +31,7 @@ def explain_to(
     kernel: Kernel, asker: Asker, request: AccessRequest
 ) -> tuple[AccessExplanation, tuple[str, ...]]:
     """Explain a decision: the reason, and who can grant the missing permission."""
-    explanation = kernel.why(asker.org_id, request, counted=_COUNTED)
+    explanation = kernel.why(asker.org_id, request, counted=_REMEDIES_WITH_EFFECTS)
     for remedy in explanation.remedies:
         for change in remedy.changes:
             if change.kind == "grant":

@@ -40,7 +40,7 @@ class BriefToAudit(msgspec.Struct, frozen=True, kw_only=True):
     """The branch with the worker's commits. Without one, commits name the id of the brief, unless it is the only brief."""
 
 
-class AuditOrder(msgspec.Struct, frozen=True, kw_only=True):
+class AuditRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The range and the briefs of an audit to record."""
 
     briefs: tuple[BriefToAudit, ...]
@@ -65,7 +65,7 @@ class RecordedAudit(msgspec.Struct, frozen=True, kw_only=True):
 
 def record_audit(
     context: Context,
-    order: AuditOrder,
+    audit_request: AuditRequest,
     page: ChangePage,
     sacred: SacredFiles,
     *,
@@ -89,19 +89,19 @@ def record_audit(
             get_stored_brief(context, org_id, each.brief),
             bool(each.branch),
         )
-        for each in order.briefs
+        for each in audit_request.briefs
     ]
     require_different(workers)
     answer = audit_changes(
         ChangedFiles(files=page.files, commits=page.commits), workers, sacred=sacred, root=root
     )
-    audit_id = order.audit or contracts.new_id()
+    audit_id = audit_request.audit or contracts.new_id()
     records = tuple(
         _store_page(
             context,
             org_id,
             build_audit_page(
-                answer, worker.name, audit=audit_id, brief=worker.brief.id or "", base=order.base, head=order.head,
+                answer, worker.name, audit=audit_id, brief=worker.brief.id or "", base=audit_request.base, head=audit_request.head,
                 page=page.page, pages=page.pages,
             ),
             writer,

@@ -63,8 +63,8 @@ def _list_encoded_forms(secret: str) -> Iterable[str]:
     raw = secret.encode("utf-8", "surrogatepass")
     yield secret
     for characters in (b"+/", b"-_"):
-        # Base64 works on groups of three bytes, so the same value looks different at each of three offsets. What its
-        # neighbors have a part in is left out at both ends.
+        # Base64 works on groups of three bytes, so the same value looks different at each of three offsets.
+        # Characters that also encode bits of the neighboring bytes are cut off at both ends.
         for offset in range(3):
             first = -(-4 * offset // 3)
             text = base64.b64encode(b"\0" * offset + raw, characters).decode()
@@ -99,6 +99,8 @@ class _Forms:
 
 
 class _Masking:
+    """One pass over one value. It remembers the objects that it has copied."""
+
     def __init__(self, forms: _Forms) -> None:
         self._forms = forms
         self._done: dict[int, tuple[Any, Any]] = {}

@@ -262,7 +262,7 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     ),
     "audit.record": lambda context, said: ownership_audits.record_audit(
         context,
-        msgspec.convert(_without(said, "org", "files", "commits"), ownership_audits.AuditOrder),
+        msgspec.convert(_without(said, "org", "files", "commits"), ownership_audits.AuditRequest),
         msgspec.convert(
             {"page": 1, "pages": 1, "commits": (), **_only(said, "files", "commits")}, ChangePage
         ),

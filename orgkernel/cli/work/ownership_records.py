@@ -18,14 +18,14 @@ from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.operations.contracts import choose_contract_organization, decode_contract
-from orgkernel.operations.ownership_audits import AuditOrder, BriefToAudit, record_audit
+from orgkernel.operations.ownership_audits import AuditRequest, BriefToAudit, record_audit
 from orgkernel.project.git.range import GitRange
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 
-def record_workers(
+def record_ownership_audit(
     workers: Sequence[AuditedWorker],
     git_range: GitRange,
     kernel: Kernel | None,
@@ -34,8 +34,8 @@ def record_workers(
     store: str | None,
     org: str,
 ) -> None:
-    """Record the audit in the store, page by page. Raises `UsageError` if a brief differs from the stored one."""
-    order = _build_order(workers, git_range)
+    """Record the audit in the store, in chunks of changed paths. Raises `UsageError` if a brief differs from the stored one."""
+    audit_request = _build_request(workers, git_range)
     with open_operation(actor, store, kernel) as context:
         org_id = choose_contract_organization(context, org)
         for worker in workers:
@@ -45,26 +45,27 @@ def record_workers(
                     f"the brief of {quote(worker.name)} is not the stored one",
                     "`orgkernel task list --kind brief --format json` shows the stored brief",
                 )
-        for page in split_changes(git_range.changed):
-            recorded = record_audit(context, order, page, sacred, org=org_id, root=git_range.folder)
-            order = msgspec.structs.replace(order, audit=recorded.audit)
-    click.echo(f"recorded audit {order.audit} of {format_count(len(workers), 'brief')}", err=True)
+        for chunk in split_changes(git_range.changed):
+            recorded = record_audit(context, audit_request, chunk, sacred, org=org_id, root=git_range.folder)
+            # All chunks belong to the audit that the first one began.
+            audit_request = msgspec.structs.replace(audit_request, audit=recorded.audit)
+    click.echo(f"recorded audit {audit_request.audit} of {format_count(len(workers), 'brief')}", err=True)
 
 
-def render_pages(workers: Sequence[AuditedWorker], git_range: GitRange) -> Iterator[str]:
-    """The bodies of the requests that record the audit over HTTP, in order."""
-    order = msgspec.structs.replace(_build_order(workers, git_range), audit=str(uuid4()))
-    for page in split_changes(git_range.changed):
-        body = {**msgspec.to_builtins(order), **msgspec.to_builtins(page)}
+def render_requests(workers: Sequence[AuditedWorker], git_range: GitRange) -> Iterator[str]:
+    """The bodies of the requests that record the audit over HTTP, one for each chunk of changed paths. Send them in this order."""
+    audit_request = msgspec.structs.replace(_build_request(workers, git_range), audit=str(uuid4()))
+    for chunk in split_changes(git_range.changed):
+        body = {**msgspec.to_builtins(audit_request), **msgspec.to_builtins(chunk)}
         yield msgspec.json.encode(_escape(body)).decode()
 
 
-def _build_order(workers: Sequence[AuditedWorker], git_range: GitRange) -> AuditOrder:
+def _build_request(workers: Sequence[AuditedWorker], git_range: GitRange) -> AuditRequest:
     briefs = tuple(
         BriefToAudit(brief=each.brief.id or "", branch=each.name if each.has_branch else None)
         for each in workers
     )
-    return AuditOrder(briefs=briefs, base=git_range.base, head=git_range.head)
+    return AuditRequest(briefs=briefs, base=git_range.base, head=git_range.head)
 
 
 def _escape(value: Any) -> Any:

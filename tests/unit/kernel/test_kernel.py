@@ -113,7 +113,7 @@ def test_at_the_start_a_bad_organization_is_refused_and_the_rest_is_served(two: 
     with pytest.raises(NotServed, match=r"organization `a` has 1 error$"):
         kernel.dispatch("a", "codegen")
     assert kernel.dispatch("b", "osint").role_id == "dev"
-    assert kernel.reload() == Reload(refused=("a",))
+    assert kernel.reload() == Reload(unserved=("a",))
     write_tree(two, {"a/roles/dev.yaml": role("dev", "codegen")})
     assert kernel.reload() == Reload(updated=("a",), changed=True)
     assert kernel.dispatch("a", "codegen").role_id == "dev"
