@@ -125,7 +125,8 @@ def audit(
     with show_stage("reading the changed files"):
         git_range = read_range(repository, base, head, [each.name for each in named if each.has_branch])
     if form == "pages":
-        from orgkernel.cli.work.ownership_records import render_requests  # imported late: hooks never need it
+        # Imported late, because hooks never need it.
+        from orgkernel.cli.work.ownership_records import render_requests
 
         click.echo("".join(f"{line}\n" for line in render_requests(named, git_range)), nl=False)
         return
@@ -139,9 +140,8 @@ def audit(
     sacred = find_sacred_files(kernel, org, git_range.folder, rules)
     answer = audit_changes(git_range.changed, named, sacred=sacred, root=git_range.folder, is_union=is_union)
     if is_recorded:
-        from orgkernel.cli.work.ownership_records import (
-            record_ownership_audit,
-        )  # imported late: most audits are not recorded
+        # Imported late, because most audits are not recorded.
+        from orgkernel.cli.work.ownership_records import record_ownership_audit
 
         record_ownership_audit(named, git_range, kernel, sacred, actor, store, org)
     echo_answer(form, answer, lambda: join_lines(_render_lines(answer, is_union)))

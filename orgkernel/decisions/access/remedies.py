@@ -33,7 +33,7 @@ from orgkernel.documents.records import DATA_TIERS, LEVELS
 from orgkernel.graph.out_of_service import find_out_of_service
 
 MAX_ROLES = 5
-"""The number of roles that are tried, nearest in the hierarchy first."""
+"""The number of roles that are tried, in the order of the hierarchy."""
 _ONCE_PER_REMEDY: tuple[ChangeKind, ...] = ("rank", "role", "equip")
 _OF_OTHERS: tuple[ChangeKind, ...] = ("grant", "lift", "resume", "rank", "qualification")
 """The kinds of changes that can be made for a principal of the subject."""

@@ -44,8 +44,8 @@ class Vacancy(msgspec.Struct, frozen=True):
     agents: tuple[str, ...]
     """The agents that fill it but are not at work."""
     covered_by: str | None
-    """The deputy with an agent at work, or else the nearest superior with one, who answers for the role meanwhile; None if
-    there is none.
+    """The role that answers for the vacant role meanwhile: its deputy, or else the lowest superior, that has an agent at
+    work. None if no such role exists.
     """
     candidates: tuple[VacancyCandidate, ...]
     """Agents at work, those with the fewest missing requirements first, at most five."""

@@ -4,7 +4,8 @@ Documents choose the role; documents and stored state choose the agent.
 
 Error policy: fails closed. An agent is not available if a condition is not met or cannot be known. If no agent of the role is
 left, the agents of its deputy are judged in the same way, by the entry rank and the skills of the deputy role. If none is left
-there either, the agents of the nearest superior decide what becomes of the task. They need neither skills nor tools for it.
+there either, the agents of the lowest superior with an agent who can act decide what becomes of the task. They need neither skills nor tools for
+it.
 """
 
 from __future__ import annotations
