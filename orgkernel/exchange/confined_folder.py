@@ -159,7 +159,7 @@ class ConfinedFolder:
                 folders[:] = sorted(set(folders) - {*links, *_NEVER_SEARCHED}) if deep < depth else []
 
     def is_writable(self, path: str) -> bool:
-        """Whether files can be made in a folder, or in the nearest one there is if it has to be made."""
+        """Whether files can be made in a folder. If it does not exist, whether they can be made in the first existing folder above it."""
         while path and not self.exists(path):
             path = path.rpartition("/")[0]
         with self._open_folder(path) as folder:

@@ -10,7 +10,7 @@ _MARK = re.compile(
 )
 _DASHES = re.compile("-(?=--)")
 _LOOKED_AT = 5
-"""Number of first lines that are searched. Strings of the organization that quote a mark are further below."""
+"""Number of first lines that are searched. Strings of the organization that quote a mark are below these lines."""
 
 
 class Mark(NamedTuple):

@@ -45,7 +45,7 @@ EntryT = TypeVar("EntryT")
 
 
 class Definition(msgspec.Struct, Generic[EntryT], frozen=True):
-    """A catalog entry as an organization sees it: the nearest one with its id."""
+    """A catalog entry as an organization sees it: the first one with its id, in the order of docs/documents.md."""
 
     id: str
     record: EntryT

@@ -90,7 +90,7 @@ def find_named(view: OrgView, kind: str, name: str) -> tuple[str, ...]:
 
 
 def suggest_near_role(view: OrgView, name: str) -> str:
-    """Help for an unknown role: those that have this name, the nearest id, or those whose name contains it. Else empty."""
+    """Help for an unknown role: those that have this name, the most similar id, or those whose name contains it. Else empty."""
     folded = fold_name(name)
     meant = find_named(view, "role", name)
     if not meant and (near := did_you_mean(name, view.records.posts)):

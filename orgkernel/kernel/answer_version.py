@@ -77,7 +77,7 @@ class AnswerVersions:
         return self._last
 
     def _list_ends_of(self, state: RegistryState, stored_state: StateView) -> tuple[float, ...]:
-        """The expiries of stored rows, in order."""
+        """The expiries of stored rows, earliest first."""
         held, version, ends = self._ends
         if held is not state or version != stored_state.version:
             ends = tuple(sorted(set(_iterate_ends(state, stored_state))))

@@ -1,4 +1,4 @@
-"""Find words in filters that the organization does not declare, each with the nearest declared word. A misspelled
+"""Find words in filters that the organization does not declare, each with the most similar declared word. A misspelled
 filter must not look like an empty crew.
 """
 

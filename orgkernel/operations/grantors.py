@@ -28,7 +28,7 @@ _MAX_CHECKED = 20
 
 
 def find_grantors(kernel: Kernel, new_grant: Grant) -> tuple[str, ...]:
-    """The subjects that could issue a grant now, the nearest superior first. Declared approvers and the owner come last."""
+    """The subjects that could issue a grant now, beginning with the lowest superior. Declared approvers and the owner come last."""
     views = list_views(kernel.state, new_grant.org_id)
     candidates = list(dict.fromkeys(each for view in views for each in _find_candidates(view, new_grant)))
     return tuple(each for each in candidates[:_MAX_CHECKED] if _may_give(kernel, each, new_grant))

@@ -146,7 +146,7 @@ class SimpleCommand:
         )
 
     def list_words(self) -> Iterator[str]:
-        """The words that could be a program or its words, in order."""
+        """The words that could be a program or its words, in the order of the command."""
         is_plain = self.is_plain
         sets_variables = not _SETS_VARIABLES.isdisjoint(self.words)
         seen_program = False

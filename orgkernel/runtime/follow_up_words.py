@@ -161,7 +161,7 @@ class _Vocabulary:
         return match.group() if match else ""
 
     def iterate(self, kind: str, text: str) -> Iterator[re.Match[str]]:
-        """The phrases of a kind in a text, in order."""
+        """The phrases of a kind in a text, in the order of the text."""
         return self._get_pattern(kind).finditer(text)
 
     def remove(self, kind: str, text: str) -> str:

@@ -142,7 +142,7 @@ class SearchBudget:
 
 
 def find_secrets(text: str, name: str = "", budget: SearchBudget | None = None) -> Iterator[FoundSecret]:
-    """All strings in a text that look like a secret, in order. `name` is the key of the text.
+    """All strings in a text that look like a secret, in the order of the text. `name` is the key of the text.
 
     By default, each text has a budget of its own. A text beyond the budget is a secret of the kind `UNSEARCHED`.
     """

@@ -376,7 +376,7 @@ def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
 
 @lru_cache(maxsize=16_384)
 def extract_content(text: str) -> tuple[str, ...]:
-    """The stems of the words of a role's text that carry meaning, in order."""
+    """The stems of the words of a role's text that carry meaning, in the order of the text."""
     text = join_words(clean(text.replace("_", " "), 20_000))
     foreign = find_language(text) is not None
     return tuple(

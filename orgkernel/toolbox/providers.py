@@ -94,7 +94,7 @@ class McpServer:
     path_from: str | None = None
     """The argument with the path. The permission is then decided for this path."""
     max_bytes: int = 10_000_000
-    """Maximum bytes of an answer. A longer answer is a failure, and is not read further over HTTP."""
+    """Maximum bytes of an answer. A longer answer is a failure. Over HTTP, the rest of it is not read."""
     folder: str | None = None
     """The folder on this machine where relative paths of the server start, so that links are followed before a decision.
 

@@ -439,7 +439,7 @@ def _group_left_out(reason: str, paths: Mapping[str, Sequence[str]]) -> Iterator
 
 
 def _find_below_flat_folders(folders: Iterable[FolderListing]) -> Iterator[LeftOut]:
-    """The folders of agents of Gemini CLI with further folders in them, which it does not read."""
+    """The folders of agents of Gemini CLI that contain folders, which Gemini CLI does not read."""
     counts: Counter[str] = Counter()
     for listing in folders:
         before, flat, _ = os.path.join(listing.path, "").partition(_FLAT)

@@ -67,7 +67,7 @@ def apply_overlays(
 
 
 def _list_own_documents(files: Sequence[LoadedFile], home: str) -> list[SourceDocument]:
-    """Orgkernel documents in a folder of organizations or below it, except for those of organizations further below."""
+    """Orgkernel documents in a folder of organizations or below it, except for those of organizations in folders below it."""
     folders = {
         os.path.dirname(file.located.path)
         for file in files

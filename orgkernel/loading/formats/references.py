@@ -116,7 +116,7 @@ def find_references(text: str) -> Iterator[TextReference]:
 
 
 def _find_tool_places(text: str) -> list[tuple[int, int]]:
-    """The parts of a text that can refer to a tool, in order."""
+    """The parts of a text that can refer to a tool, in the order of the text."""
     if "`" not in text and _TOOL_WORD not in text:
         return []
     quoted = ((each.start() - _MAX_VERB_LENGTH, each.end()) for each in _QUOTED_TOOL.finditer(text))

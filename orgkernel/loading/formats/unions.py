@@ -164,7 +164,7 @@ def _list_sources(members: Sequence[UnionMember]) -> Iterator[_Source]:
 
 
 def _find_source(document: SourceDocument, folders: Mapping[str, _Source], default: _Source) -> _Source:
-    """The source whose folder is the nearest one above a document."""
+    """The source with the innermost folder that contains a document."""
     folder = os.path.dirname(document.path)
     while folder not in folders:
         parent = os.path.dirname(folder)

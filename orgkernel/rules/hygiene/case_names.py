@@ -65,7 +65,7 @@ class CaseName(NamedTuple):
 def find_undeclared_names(
     document: SourceDocument, number: int, case: Case, names: Iterable[CaseName], declared: DeclaredNames
 ) -> Iterator[Finding]:
-    """Report each name in a case that an organization does not declare, with the nearest one that it does."""
+    """Report each name in a case that an organization does not declare, with the most similar name that it does declare."""
     for name in names:
         if not declared.has(name):
             yield Finding(

@@ -23,7 +23,7 @@ class UpstreamLimits(msgspec.Struct, frozen=True):
     most_calls_at_once: int = 64
     """Further calls wait, and their time runs."""
     first_wait: float = 0.5
-    """Seconds before the third start, if two in a row ended quickly. Each further one doubles it."""
+    """Seconds before the third start, if two in a row ended quickly. Each later start doubles it."""
     longest_wait: float = 60.0
     """The most seconds between two starts."""
     quick_seconds: float = 10.0

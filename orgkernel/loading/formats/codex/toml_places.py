@@ -28,7 +28,7 @@ class TomlFile(NamedTuple):
     problem: DocumentProblem | None = None
 
     def get_marks(self, *route: str) -> tuple[int, int]:
-        """The marks of a key and its value, or of the nearest table around it."""
+        """The marks of a key and its value, or of the innermost table around it."""
         while route and route not in self.marks:
             route = route[:-1]
         first = pack_mark(1, 1)

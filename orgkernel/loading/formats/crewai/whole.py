@@ -27,7 +27,7 @@ _SERVICES = ("apps", "mcps")
 
 
 class _Crew(NamedTuple):
-    """The documents of one crew, and further facts about it."""
+    """The documents of one crew, and other facts about it."""
 
     roles: dict[str, SourceDocument]
     """Roles, keyed by their names in the crew."""
