@@ -2,7 +2,7 @@
 
 ## What it checks
 
-A [bill](../bills.md) is a procedure for several roles. A bill role is a part that an agent takes in it. The rule checks
+A bill is a procedure for several roles. A bill role is a part that an agent takes in it. The rule checks
 each name in a bill:
 
 - A bill role names only declared roles, departments, ranks and tests.
