@@ -101,13 +101,13 @@ TOKEN_SHAPES: Final = (
     TokenShape("an orgkernel key", ("orgk_",), r"orgk_W{43}(?![A-Za-z0-9_-])", r"orgk_W{20,}"),
     TokenShape("an age key", ("AGE-SECRET",), r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", r"AGE-SECRET-KEY-1W{20,}"),
     TokenShape("a JSON web token", ("eyJ",), r"eyJW{14,}\.eyJW{14,}\.W{10,}", r"eyJW{10,}\.W{4,}\.[A-Za-z0-9_.-]{8,}"),
-    TokenShape("a password hash", ("$apr1$", "$1$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$", "$y$", "{SHA}", "{SSHA}"), rf"[A-Za-z0-9@.][A-Za-z0-9@._-]*:(?:{_CRYPT})", ""),
+    TokenShape("a password hash", (":$", ":{SHA}", ":{SSHA}"), rf"[A-Za-z0-9@.][A-Za-z0-9@._-]*:(?:{_CRYPT})", ""),
     TokenShape("a private key", (_KEY,), r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}[^-]{0,16000}", ""),
     TokenShape("a Telegram bot token", (":A",), r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])", ""),
 )  # fmt: skip
 
 _PRIVATE_KEY: Final = next(shape for shape in TOKEN_SHAPES if _KEY in shape.marks)
-_HASH: Final = next(shape for shape in TOKEN_SHAPES if "$apr1$" in shape.marks)
+_HASH: Final = next(shape for shape in TOKEN_SHAPES if ":$" in shape.marks)
 _OUTSIDE_RUNS: Final = (_PRIVATE_KEY, _HASH)
 """The shapes with other characters than those of `_LONG`."""
 _MIN_VARIETY: Final = 8
