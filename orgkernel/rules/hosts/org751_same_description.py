@@ -52,6 +52,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from operator import itemgetter
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
@@ -64,6 +65,8 @@ from orgkernel.runtime.lazy_patterns import lazy_pattern
 _WORD = lazy_pattern(r"\w+")
 _MIN_SHARED = 0.9
 _MIN_WORDS = 3
+_ByWord = dict[str, dict[tuple[int, int], list[tuple[int, RolePost, frozenset[str]]]]]
+"""Agents with their numbers and words, by one of their rarest words, its position among these, and the number of all words."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -77,8 +80,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     ]
     word_counts = Counter(word for _, word_set in word_sets for word in word_set)
     exact: dict[frozenset[str], RolePost] = {}
-    by_word: dict[str, list[tuple[RolePost, frozenset[str]]]] = defaultdict(list)
-    for post, word_set in word_sets:
+    by_word: _ByWord = defaultdict(lambda: defaultdict(list))
+    for number, (post, word_set) in enumerate(word_sets):
         if not word_set:
             continue
         rarest = _find_rarest(word_set, word_counts)
@@ -97,20 +100,33 @@ def check(view: OrgView) -> Iterator[Finding]:
                 ),
             )
         exact.setdefault(word_set, post)
-        for word in rarest:
-            by_word[word].append((post, word_set))
+        for position, word in enumerate(rarest):
+            by_word[word][position, len(word_set)].append((number, post, word_set))
 
 
-def _find_nearly_same(
-    word_set: frozenset[str], rarest: list[str], by_word: dict[str, list[tuple[RolePost, frozenset[str]]]]
-) -> RolePost | None:
-    if len(word_set) < _MIN_WORDS:
+def _find_nearly_same(word_set: frozenset[str], rarest: list[str], by_word: _ByWord) -> RolePost | None:
+    size = len(word_set)
+    if size < _MIN_WORDS:
         return None
-    for word in rarest:
-        for post, others in by_word[word]:
-            if len(word_set & others) >= _MIN_SHARED * len(word_set | others):
-                return post
+    for position, word in enumerate(rarest):
+        nearly_same = [
+            (number, post)
+            for (other_position, other_size), entries in by_word[word].items()
+            # The words of both sets are in one order, and two sets that share a rarer word were compared by that one. So they
+            # share at most this word and those behind it (positional filtering). Without this filter, agents whose
+            # descriptions follow one pattern would all be compared with each other.
+            if _does_share_enough(min(size - position, other_size - other_position), size + other_size)
+            for number, post, others in entries
+            if _does_share_enough(len(word_set & others), size + other_size)
+        ]
+        if nearly_same:
+            return min(nearly_same, key=itemgetter(0))[1]
     return None
+
+
+def _does_share_enough(shared: int, total: int) -> bool:
+    """Whether two sets with so many words together, those in both counted twice, share nine of ten words."""
+    return shared >= _MIN_SHARED * (total - shared)
 
 
 def _find_rarest(word_set: frozenset[str], count: Counter[str]) -> list[str]:
