@@ -9,7 +9,7 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from orgkernel.diagnostics import Place
@@ -149,8 +149,15 @@ class EdgeColumns:
 
     def find_edges_of_kind(self, kind: EdgeKind) -> array[int]:
         """The positions of the edges of a kind."""
-        together = _RUNS_OF_KIND[kind].finditer(self._kind)
-        return array("I", chain.from_iterable(range(*run.span()) for run in together))
+        kinds, pattern = self._kind.tobytes(), _RUNS_OF_KIND[kind]
+        positions = array("I")
+        # Most kinds have few edges or none, and a search for one byte skips the others many times faster than a pattern.
+        start = kinds.find(_NUMBER_OF_KIND[kind])
+        while start >= 0:
+            end = pattern.match(kinds, start).end()  # type: ignore[union-attr]
+            positions.extend(range(start, end))
+            start = kinds.find(_NUMBER_OF_KIND[kind], end)
+        return positions
 
     def look(self, end: Literal["source", "target"], kind: EdgeKind, word: str) -> tuple[int, ...]:
         """The positions of the edges of a kind that start or end at one node, found without a table."""
