@@ -518,25 +518,25 @@ def list_names_in(folder: str) -> list[str]:
         return []
 
 
-def list_entries_in(folder: str) -> tuple[list[str], list[str]]:
-    """The names of the files and of the folders directly in a folder, sorted. Links to folders are omitted. Empty if it
-    cannot be listed.
+def list_entries_in(folder: str) -> tuple[list[str], list[str], list[str]]:
+    """The names of the files, of the folders, and of everything else directly in a folder, such as links to folders, each sorted.
+    Empty if it cannot be listed.
     """
     try:
         with os.scandir(folder) as entries:
             listed = sorted(entries, key=lambda each: each.name)
     except OSError:
-        return [], []
-    files, folders = [], []
+        return [], [], []
+    files: list[str] = []
+    folders: list[str] = []
+    others: list[str] = []
     for entry in listed:
         try:
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.name)
-            elif entry.is_file():
-                files.append(entry.name)
+            is_plain_folder = entry.is_dir(follow_symlinks=False)
+            (folders if is_plain_folder else files if entry.is_file() else others).append(entry.name)
         except OSError:
             continue
-    return files, folders
+    return files, folders, others
 
 
 def does_exist(path: str) -> bool:

@@ -8,11 +8,14 @@ from orgkernel.loading.formats.format import Layout
 
 
 class FolderListing(NamedTuple):
-    """A folder with the names in it, without those that are not searched."""
+    """A folder with the names in it."""
 
     path: str
     files: tuple[str, ...]
     folders: tuple[str, ...]
+    """The folders that are searched."""
+    others: tuple[str, ...]
+    """The folders that are not searched, and links to folders."""
 
 
 class SourceFound(NamedTuple):
