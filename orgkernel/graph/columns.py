@@ -88,14 +88,20 @@ class EdgeColumns:
         number_of = numbers.__getitem__
         kinds, sources, targets = array("B"), array("I"), array("I")
         attributes, places = array("I"), array("Q")
+        fan_ends: Sequence[str] | None = None
+        fan_sources = array("I")
         for run in runs:
             if isinstance(run, EdgeFan):
-                count = len(run.sources)
-                kinds.extend([_NUMBER_OF_KIND[run.kind]] * count)
-                sources.extend(map(number_of, run.sources))
-                targets.extend([number_of(run.target)] * count)
-                attributes.extend([number_of(run.attribute)] * count)
-                places.extend([number_of(run.file) << _FILE_SHIFT | _unpack_position(run.mark)] * count)
+                # Skills that every role has share one tuple of roles, and repeated arrays are copied without a loop.
+                if run.sources is not fan_ends:
+                    fan_ends, fan_sources = run.sources, array("I", map(number_of, run.sources))
+                count = len(fan_sources)
+                kinds.frombytes(bytes([_NUMBER_OF_KIND[run.kind]]) * count)
+                sources.extend(fan_sources)
+                targets.extend(array("I", [number_of(run.target)]) * count)
+                attributes.extend(array("I", [number_of(run.attribute)]) * count)
+                place = number_of(run.file) << _FILE_SHIFT | _unpack_position(run.mark)
+                places.extend(array("Q", [place]) * count)
                 continue
             kind, source, ends, attribute, file, marks = run
             in_file, start, attribute_number = (
