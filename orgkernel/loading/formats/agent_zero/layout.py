@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.loading.files import Area, is_file, is_folder, list_names_in
+from orgkernel.loading.files import Area, is_file, is_folder, list_entries_in, list_names_in
 from orgkernel.loading.formats.format import Layout
 
 AGENTS, OF_USER = "agents", os.path.join("usr", "agents")
@@ -61,7 +61,10 @@ def _find_layout_around(folder: str) -> Layout | None:
 
 def _does_hold_profiles(folder: str) -> bool:
     """Whether a folder directly contains profiles."""
-    return any(_is_profile(os.path.join(folder, name)) for name in list_names_in(folder)[:_MAX_OPENED])
+    names = list_names_in(folder)[:_MAX_OPENED]
+    # A folder of that name can also be full of the files of another host.
+    files = set(list_entries_in(folder)[0]) if names else ()
+    return any(_is_profile(os.path.join(folder, name)) for name in names if name not in files)
 
 
 def _is_profile(folder: str) -> bool:
