@@ -18,7 +18,8 @@ from typing import Any, Final
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.secret_shapes import UNSEARCHED, FoundSecret, SearchBudget
 
-_WORD: Final = lazy_pattern(r"[A-Za-z0-9_+/=~.:-]{16,}")
+_SHORTEST: Final = 16
+_WORD: Final = lazy_pattern(rf"[A-Za-z0-9_+/=~.:-]{{{_SHORTEST},}}")
 # Digests with their algorithm, addresses and paths.
 _ORDINARY: Final = lazy_pattern(
     r"(?:sha|md|blake)[0-9]{1,3}[:-]|h1:|[a-z][a-z0-9+.-]*://|[./~]|arn:", re.IGNORECASE
@@ -54,7 +55,7 @@ def may_hold_token(text: str) -> bool:
 
 def _find_candidates(text: str, budget: SearchBudget) -> Iterator[tuple[int, int]]:
     """The words that could contain a token. The last one is the rest of the text, if the budget is spent."""
-    if _QUICK not in text.encode("utf-8", "replace").translate(_CLASSES):
+    if len(text) < _SHORTEST or _QUICK not in text.encode("utf-8", "replace").translate(_CLASSES):
         return
     for word in _WORD.finditer(text):
         if not _has_digit(word[0]):

@@ -124,16 +124,13 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             yield _build_finding(document, at, is_key, secret)
 
 
-def _find_in_text(text: str, name: str, is_key: bool, budget: _FileBudget) -> Iterator[FoundSecret]:
-    shaped: Iterable[FoundSecret] = ()
-    if len(text) <= _SHORT:
-        cost, is_clean = _measure_search(text, name)
-        if not is_clean or (cost and not budget.shapes.take(cost)):
-            shaped = find_secrets(text, name, budget.shapes)
-    else:
-        shaped = find_secrets(text, name, budget.shapes)
-    known = () if is_key else find_known_tokens(text, budget.detector)
-    return drop_overlaps((*shaped, *known))
+def _find_in_text(text: str, name: str, is_key: bool, budget: _FileBudget) -> Iterable[FoundSecret]:
+    shaped: tuple[FoundSecret, ...] = ()
+    cost, is_clean = _measure_search(text, name) if len(text) <= _SHORT else (0, False)
+    if not is_clean or (cost and not budget.shapes.take(cost)):
+        shaped = tuple(find_secrets(text, name, budget.shapes))
+    known = () if is_key else tuple(find_known_tokens(text, budget.detector))
+    return drop_overlaps((*shaped, *known)) if shaped or known else ()
 
 
 def _build_finding(
