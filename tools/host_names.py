@@ -8,7 +8,7 @@ from pathlib import Path
 from orgkernel.exchange.agents.equivalents import find_equivalent
 
 REPOSITORY = Path(__file__).parents[1]
-FORMATS = ("claude_code", "codex", "copilot", "crewai", "cursor", "gemini_cli", "opencode", "roo")
+FORMATS = ("claude_code", "codex", "copilot", "crewai", "cursor", "gemini_cli", "kiro", "opencode", "roo")
 """The formats whose catalogs have names. Exports find the counterparts of the others in the table."""
 _PLACES = {"claude_code": "ontology/hosts/claude_code_tools.yaml"}
 _TARGETS = ("claude_code", "copilot", "crewai")

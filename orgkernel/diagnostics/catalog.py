@@ -204,7 +204,7 @@ EMPTY_SOURCE = Row(
 )  # fmt: skip
 EFFECTLESS_PERMISSION = Row(
     "ORG032", "effectless-permission", _W,
-    "A permission of Claude Code, Codex, Copilot or Cursor looks like protection and never applies: a rule that cannot match, an unknown key, field or mode, a field that only the session can set, or a hook that is not always found.",
+    "A permission of Claude Code, Codex, Copilot, Cursor or Kiro looks like protection and never applies: a rule that cannot match, an unknown key, field or mode, a field that only the session can set, or a hook that is not always found.",
     "The host ignores it silently, so it looks like protection. orgkernel applies the rules that it can read, but a host without orgkernel's hook does not.",
     "For files, write `Edit(PATH)` and `Read(PATH)` with forward slashes. Name a server in a rule for its tools, and begin the path of a hook with `$CLAUDE_PROJECT_DIR`. The message names the mistake.",
 )  # fmt: skip

@@ -1474,7 +1474,7 @@ class RoleOverride(Record, frozen=True, kw_only=True):
     pace_plan: PaceOverride | None = None
     department: Id | None = None
     layer: Id | None = None
-SourceFormat = Literal['claude-code', 'copilot', 'opencode', 'codex', 'gemini-cli', 'cursor', 'roo', 'crewai', 'adk', 'agent-framework', 'agent-format', 'autogen', 'agent-zero', 'probos', 'agent-spec', 'a2a', 'skills', 'mcp']
+SourceFormat = Literal['claude-code', 'copilot', 'opencode', 'codex', 'gemini-cli', 'cursor', 'kiro', 'roo', 'crewai', 'adk', 'agent-framework', 'agent-format', 'autogen', 'agent-zero', 'probos', 'agent-spec', 'a2a', 'skills', 'mcp']
 
 
 class AgentSource(Record, frozen=True, kw_only=True):

@@ -40,6 +40,7 @@ SAMPLES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("codex", "codex", lambda folder: lay_out(folder, "codex")),
     ("gemini-cli", "gemini-cli", lambda folder: lay_out(folder, "gemini_cli")),
     ("cursor", "cursor", lambda folder: lay_out(folder, "cursor")),
+    ("kiro", "kiro", lambda folder: lay_out(folder, "kiro")),
     ("roo", "roo", lambda folder: lay_out(folder, "roo")),
     ("agent-zero", "agent-zero", lambda folder: lay_out(folder, "agent_zero")),
     ("probos", "probos", lambda folder: lay_out(folder, "probos")),

@@ -1,4 +1,4 @@
-"""OpenCode, Codex, Gemini CLI and Cursor: agents are found, and their rules about tools decide as in their hosts."""
+"""OpenCode, Codex, Gemini CLI, Cursor and Kiro: agents are found, and their rules about tools decide as in their hosts."""
 
 from __future__ import annotations
 
@@ -40,6 +40,27 @@ def cursor(fields: str, name: str = "a") -> dict[str, str]:
     return {
         f".cursor/agents/{name}.md": f"---\nname: {name}\ndescription: Does {name}.\n{fields}---\nDo {name}.\n"
     }
+
+
+def kiro(fields: str, name: str = "a") -> dict[str, str]:
+    """A Markdown file of an agent of Kiro."""
+    return {f".kiro/agents/{name}.md": f"---\ndescription: Does {name}.\n{fields}---\nDo {name}.\n"}
+
+
+def kiro_json(name: str = "a", **fields: object) -> dict[str, str]:
+    """A JSON file of an agent of Kiro."""
+    return {f".kiro/agents/{name}.json": json.dumps({"description": f"Does {name}.", **fields})}
+
+
+def kiro_rules(*rules: str, tools: str = "'*'") -> dict[str, str]:
+    """An agent of Kiro with rules of permissions."""
+    listed = "".join(f"  - {{{each}}}\n" for each in rules)
+    return kiro(f"tools: [{tools}]\npermissions:\n{listed}")
+
+
+def kiro_servers(**server: object) -> dict[str, str]:
+    """The servers of a project of Kiro."""
+    return {".kiro/settings/mcp.json": json.dumps({"mcpServers": {"jira": {"command": "j", **server}}})}
 
 
 def codex(fields: str, name: str = "a") -> dict[str, str]:
@@ -114,6 +135,38 @@ def decide(folder: Path, question: str, *more: str) -> str:
         (cursor("readonly: true\n"), {"edit": DENY, "shell": DENY, "delete": DENY, "read": ALLOW}),
         (cursor("readonly: false\n"), {"edit": ALLOW}),
         ({**cursor("readonly: true\n"), ".cursor/mcp.json": json.dumps({"mcpServers": JIRA})}, {"mcp__jira": ASK}),
+        # -- Kiro: the listed tools, which need an approval unless a rule allows or denies them
+        (kiro("tools: [read, write]\n"), {"read": ALLOW, "grep": ALLOW, "write": ASK, "shell": DENY, "subagent": DENY}),
+        (kiro(""), {"read": ALLOW, "shell": ASK}),
+        (kiro("tools: []\n"), {"read": DENY}),
+        (kiro("tools: '*'\n"), {"read": ALLOW, "shell": ASK}),
+        (kiro("tools: [web, '@builtin/shell']\n"), {"web_fetch": ASK, "web_search": ASK, "shell": ASK, "read": DENY}),
+        (kiro("tools: ['@builtin']\nexcludedTools: [web]\n"), {"web_fetch": DENY, "shell": ASK}),
+        (kiro("tools: [write]\nallowedTools: [write, shell]\n"), {"write": ALLOW, "shell": DENY}),
+        (kiro_rules("capability: shell, effect: allow"), {"shell": ALLOW, "write": ASK}),
+        (kiro_rules("capability: shell, effect: allow", tools="read"), {"shell": DENY}),
+        (kiro_rules("capability: all, effect: deny", "capability: shell, effect: allow"), {"shell": DENY, "read": DENY}),
+        (kiro_rules("capability: builtin, effect: ask", "capability: all, effect: allow"), {"shell": ASK, "read": ASK}),
+        (kiro_rules("capability: filesystem, effect: deny, match: [.env]"), {"read": ASK, "write": ASK}),
+        (kiro_rules("capability: fs_read, effect: deny, exclude: ['docs/**']"), {"read": ASK, "write": ASK}),
+        (kiro_rules("capability: fs_write, effect: allow, match: ['src/**']"), {"write": ASK}),
+        (kiro("tools: [write]\npermissions: {rules: [{capability: fs_write, effect: allow, match: ['**']}]}\n"), {"write": ALLOW}),
+        (kiro("tools: [write]\nallowedTools: [write]\npermissions: [{capability: fs_write, effect: deny}]\n"), {"write": DENY}),
+        (kiro("tools: [write]\nallowedTools: [write]\ntoolsSettings: {write: {deniedPaths: [x]}}\n"), {"write": ALLOW}),
+        (kiro_json(tools=["fs_read", "fs_write", "execute_bash"], allowedTools=["fs_*"]), {"read": ALLOW, "write": ALLOW, "shell": ASK}),
+        (kiro_json(tools=["*"], allowedTools=["*"]), {"write": ASK}),
+        (kiro_json(tools=["write"], allowedTools=["write"], toolsSettings={"fs_write": {"deniedPaths": ["x"]}}), {"write": ASK}),
+        (kiro_json(tools=["shell"], toolsSettings={"shell": {"denyByDefault": True}}), {"shell": DENY}),
+        (kiro_json(tools=["shell"], toolsSettings={"shell": {"denyByDefault": True, "allowedCommands": ["ls"]}}), {"shell": ASK}),
+        (kiro_json(tools=["shell"], allowedTools=["shell"], toolsSettings={"shell": {"denyByDefault": True}}), {"shell": ALLOW}),
+        ({**kiro("tools: ['@jira/open']\n"), **kiro_servers()}, {"mcp__jira": DENY, "mcp__jira__open": ASK}),
+        ({**kiro("tools: ['@mcp']\nallowedTools: ['@ji*']\n"), **kiro_servers()}, {"mcp__jira": ALLOW, "read": DENY}),
+        ({**kiro_rules("capability: mcp, effect: allow, match: [jira/*]"), **kiro_servers()}, {"mcp__jira": ALLOW}),
+        ({**kiro_rules("capability: mcp, effect: deny, match: [jira/drop]"), **kiro_servers()}, {"mcp__jira": ASK, "mcp__jira__drop": DENY}),
+        ({**kiro("tools: ['@jira']\nallowedTools: ['@jira']\n"), **kiro_servers(disabledTools=["drop"])}, {"mcp__jira": ALLOW, "mcp__jira__drop": DENY}),
+        ({**kiro("tools: ['@jira']\nallowedTools: ['@jira']\n"), **kiro_servers(disabled=True)}, {"mcp__jira": DENY}),
+        ({**kiro("tools: ['*']\nincludeMcpJson: false\nmcpServers: {db: {command: d, autoApprove: [look]}}\n"), **kiro_servers()},
+         {"mcp__jira": DENY, "mcp__db": ASK, "mcp__db__look": ALLOW, "shell": ASK}),
         # -- Roo Code: groups of tools
         (roo("groups: [read]\n"), {"read_file": ALLOW, "apply_diff": DENY, "execute_command": DENY, "new_task": ALLOW}),
         (roo("groups: []\n"), {"read_file": DENY, "new_task": ALLOW}),
@@ -185,6 +238,15 @@ def test_rules_about_commands(tmp_path: Path, rules: str, command: str, effect: 
         (gemini("tools: read_file\n"), "role:a use tool:read_file"),
         (gemini("kind: locl\n"), "role:a use tool:read_file"),
         (cursor("readonly: perhaps\n"), "role:a use tool:edit"),
+        (kiro_rules("capability: shel, effect: deny"), "role:a use tool:shell"),
+        (kiro_rules("capability: shell, effect: dney"), "role:a use tool:shell"),
+        (kiro_rules("capability: shell, effect: deny, mach: [rm *]"), "role:a use tool:shell"),
+        (kiro_rules("capability: shell, effect: allow, match: []"), "role:a use tool:shell"),
+        (kiro_rules("capability: shell, effect: allow, match: ls"), "role:a use tool:shell"),
+        (kiro("tools: read, shell\n"), "role:a use tool:read"),
+        (kiro("tools: [read]\npermissions: {shell: deny}\n"), "role:a use tool:read"),
+        (kiro_json(tools=["read"], toolsSettings=[]), "role:a use tool:read"),
+        (kiro_json(tools=["read"], mcpServers=[]), "role:a use tool:read"),
         (codex('sandbox_mode = "readonly"'), "role:a use tool:apply_patch"),
         (codex("mcp_servers = 3"), "role:a use tool:shell"),
     ],
@@ -275,7 +337,7 @@ def test_a_rule_for_a_tool_that_does_not_exist_is_named(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["opencode", "codex", "gemini_cli", "cursor", "roo"])
+@pytest.mark.parametrize("name", ["opencode", "codex", "gemini_cli", "cursor", "kiro", "roo"])
 def test_a_well_kept_tree_has_no_finding(tmp_path: Path, name: str) -> None:
     """Of any of the hosts."""
     done = run_here("check", "shop", cwd=lay_out(tmp_path / "shop", name).parent)
@@ -588,6 +650,44 @@ def test_what_modes_of_roo_code_state(tmp_path: Path) -> None:
     assert shown.startswith("🗺️ Planner (pm), specialist of shop\nYou plan.\n")
     assert decide(tmp_path / "shop", "role:pm use tool:read_file") == ALLOW
     assert decide(tmp_path / "shop", "role:dev use tool:read_file") == DENY
+
+
+def test_what_agents_of_kiro_state(tmp_path: Path) -> None:
+    """Names are paths, texts of prompts are no agents, denied commands and agents that may be started decide."""
+    tree = lay_out(tmp_path / "shop", "kiro")
+    assert (
+        decide(
+            tree,
+            "role:releaser handoff role:team_2f_reader",
+        )
+        == ALLOW
+    )
+    assert decide(tree, "role:releaser handoff role:builder") == DENY
+    for command, effect in (("git push --force x", DENY), ("git status", ALLOW)):
+        context = json.dumps({"input": {"command": command}})
+        assert decide(tree, "role:releaser use tool:shell", "--context", context) == effect
+    context = json.dumps({"input": {"command": "git push x"}})
+    assert decide(tree, "role:builder use tool:shell", "--context", context) == DENY
+    write_tree(tree, {".claude/agents/b.md": "---\nname: b\ndescription: Builds. Use it.\n---\nBuild.\n"})
+    listed = json.loads(run_here("list", "shop", "--format", "json", cwd=tmp_path).stdout)["trees"]
+    assert [(each["format"], each["roles"]) for each in listed] == [("claude-code", 1), ("kiro", 3)]
+
+
+def test_settings_of_an_older_kiro_are_named(tmp_path: Path) -> None:
+    """`toolsSettings` beside `permissions` or in Markdown limits nothing in current versions, and `*` allows nothing."""
+    limits = {"shell": {"deniedCommands": ["rm .*"]}}
+    write_tree(
+        tmp_path / "shop",
+        {
+            **kiro_json(tools=["shell"], permissions=[], toolsSettings=limits),
+            **kiro_json("b", tools=["shell"], allowedTools=["*"], toolsSettings=limits),
+        },
+    )
+    found = run_here("check", "shop", "--format", "concise", cwd=tmp_path).stdout
+    assert "a.json:1:85: warning[ORG032]" in found
+    assert "`toolsSettings` limits `shell`, which only Kiro CLI 2 reads" in found
+    assert "`allowedTools` lists `*`, which Kiro does not read there" in found
+    assert found.count("ORG032") == 2
 
 
 def test_a_file_of_another_program_with_the_name_of_modes(tmp_path: Path) -> None:

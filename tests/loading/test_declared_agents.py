@@ -284,13 +284,3 @@ def test_folders_of_hosts_without_agents_are_named(tmp_path: Path) -> None:
     told = run_here("list", cwd=tmp_path).stderr
     assert "left out `.openhands/microagents`: microagents of OpenHands are texts for its one agent" in told
     assert "left out `.continue/agents`: agents of Continue are configurations" in told
-
-
-def test_agents_of_kiro_are_named_beside_agents_of_another_host(tmp_path: Path) -> None:
-    """In JSON or Markdown, once, and not as agents of Claude Code, whose tools have other names."""
-    agent = "---\nname: b\ndescription: Builds.\n---\nBuild.\n"
-    files = {".kiro/agents/a.json": '{"name": "a"}', ".kiro/agents/b.md": agent, ".claude/agents/b.md": agent}
-    listed = run_here("list", cwd=write_tree(tmp_path, files))
-    assert "claude-code" in listed.stdout
-    assert listed.stderr.count(".kiro/agents") == 1
-    assert "left out `.kiro/agents`: agents of Kiro have tools and permissions of their own" in listed.stderr

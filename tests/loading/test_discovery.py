@@ -229,7 +229,7 @@ def test_a_tree_without_agents_names_the_nearest_thing(tmp_path: Path) -> None:
         "error: nothing to check: there are no orgkernel documents and no agents in `.`\n"
         "help: the nearest is `AGENTS.md`, but it has instructions for agents, and declares none; pass a folder with "
         "documents or agents, name their format with `--from` (claude-code, copilot, opencode, codex, gemini-cli, "
-        "cursor, roo, crewai, adk, agent-framework, agent-format, autogen, agent-zero, probos, agent-spec, a2a, skills, mcp), or create an organization with `orgkernel new DIR`\n"
+        "cursor, kiro, roo, crewai, adk, agent-framework, agent-format, autogen, agent-zero, probos, agent-spec, a2a, skills, mcp), or create an organization with `orgkernel new DIR`\n"
     )
     listed = run_here("list", cwd=tmp_path)
     assert listed.returncode == 1

@@ -80,6 +80,7 @@ BROKEN = {
     "codex": (".codex/agents/broken.toml", 'name = "broken\n', "role:explorer use tool:spawn_agent"),
     "gemini_cli": (".gemini/agents/broken.md", "---\nname: [\n---\nx\n", "role:auditor use tool:read_file"),
     "cursor": (".cursor/agents/broken.md", "---\nname: [\n---\nx\n", "role:debugger use tool:browser"),
+    "kiro": (".kiro/agents/broken.json", "{", "role:releaser use tool:read"),
     "roo": (".roomodes", TREES["roo"][".roomodes"] + "  - {slug: a b}\n", "role:builder use tool:read_file"),
     "copilot": (".github/agents/broken.agent.md", "---\ntools: {a: b}\nname: [\n---\nx\n", "role:Planner use tool:search"),
     "probos": ("config/standing_orders/crew_profiles/broken.yaml", "personality: {openness: [}\n", "agent:deckhand use tool:winch"),
@@ -107,7 +108,7 @@ def test_a_broken_file_takes_out_only_its_agent(tmp_path: Path, format: str) -> 
 
 
 @pytest.mark.parametrize("prose", PROSE, ids=["secrets", "references", "length", "fences"])
-@pytest.mark.parametrize("host", ["claude-code", "opencode", "gemini_cli", "cursor", "copilot"])
+@pytest.mark.parametrize("host", ["claude-code", "opencode", "gemini_cli", "cursor", "kiro", "copilot"])
 def test_the_text_of_an_agent_puts_no_agent_out_of_service(tmp_path: Path, host: str, prose: str) -> None:
     """Whatever an author writes into the text of an agent, all agents answer; only a certain secret is an error."""
     if host == "claude-code":
@@ -119,6 +120,7 @@ def test_the_text_of_an_agent_puts_no_agent_out_of_service(tmp_path: Path, host:
         "opencode": ".opencode/agents",
         "gemini_cli": ".gemini/agents",
         "cursor": ".cursor/agents",
+        "kiro": ".kiro/agents",
         "copilot": ".github/agents",
     }
     name = f"{folder.get(host, '.claude/agents')}/z{'.agent' if host == 'copilot' else ''}.md"

@@ -114,6 +114,7 @@ _FILES = {
             "codex",
             "gemini_cli",
             "cursor",
+            "kiro",
             "roo",
             "adk",
             "agent_framework",

@@ -198,6 +198,45 @@ One cause at a time.
     ".cursor/mcp.json": '{"mcpServers": {"tracker": {"command": "tracker-mcp"}}}\n',
     ".cursor/rules/style.mdc": "---\ndescription: Style\n---\nShort lines.\n",
 }
+KIRO = {
+    ".kiro/agents/releaser.md": """---
+name: releaser
+description: Releases versions. Use when a version is ready.
+tools: [read, shell, subagent, "@tracker"]
+permissions:
+  rules:
+    - capability: shell
+      effect: allow
+    - capability: shell
+      effect: deny
+      match: ["git push --force *"]
+    - capability: subagent
+      effect: allow
+      match: [team/reader]
+---
+
+Release what the tests accept.
+""",
+    ".kiro/agents/team/reader.md": """---
+description: Reads changes. Use before a release.
+tools: [read]
+---
+
+Name the line of every fault.
+""",
+    ".kiro/agents/builder.json": """{
+  "name": "builder",
+  "description": "Builds. Use to change code.",
+  "prompt": "file://./prompts/builder.md",
+  "tools": ["fs_read", "fs_write", "execute_bash"],
+  "allowedTools": ["fs_*"],
+  "toolsSettings": {"execute_bash": {"deniedCommands": ["git push .*"]}}
+}
+""",
+    ".kiro/agents/prompts/builder.md": "Build in small steps.\n",
+    ".kiro/settings/mcp.json": '{"mcpServers": {"tracker": {"command": "tracker-mcp"}}}\n',
+    ".kiro/steering/style.md": "Short lines.\n",
+}
 ROO = {
     ".roomodes": r"""customModes:
   - slug: docs-writer
@@ -417,6 +456,7 @@ TREES = {
     "codex": CODEX,
     "gemini_cli": GEMINI_CLI,
     "cursor": CURSOR,
+    "kiro": KIRO,
     "roo": ROO,
     "copilot": COPILOT,
     "mcp": MCP,

@@ -201,7 +201,7 @@ class RoleOverride(Record):
 
 # The first format that a folder shows is used. MCP is last, because servers belong to the agents next to them.
 SourceFormat = Literal[
-    "claude-code", "copilot", "opencode", "codex", "gemini-cli", "cursor", "roo", "crewai", "adk", "agent-framework", "agent-format", "autogen",
+    "claude-code", "copilot", "opencode", "codex", "gemini-cli", "cursor", "kiro", "roo", "crewai", "adk", "agent-framework", "agent-format", "autogen",
     "agent-zero", "probos", "agent-spec", "a2a", "skills", "mcp",
 ]  # fmt: skip
 """Another format in which agents are described. `orgkernel/loading/formats` has a package for each."""

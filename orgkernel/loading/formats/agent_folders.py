@@ -22,17 +22,25 @@ class AgentFolders(NamedTuple):
     """Further files of a project, relative to its top."""
     is_flat: bool = False
     """Whether the host ignores folders below those."""
+    more_suffixes: tuple[str, ...] = ()
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The ends of the names of agents' files."""
+        return (self.suffix, *self.more_suffixes)
 
     def may_hold(self, path: str) -> bool:
         """Whether a file can be an agent or one of the other files."""
         folders = path.split(os.sep)[:-1]
-        is_agent = path.endswith(self.suffix) and self.hidden in folders and bool({*self.names} & {*folders})
+        is_agent = (
+            path.endswith(self.suffixes) and self.hidden in folders and bool({*self.names} & {*folders})
+        )
         return is_agent or any(path.endswith(os.sep + each) or path == each for each in self.others)
 
     def find(self, path: str, *, is_certain: bool) -> Layout | None:
         """The location of the files for a path: a project, its hidden folder, a folder of agents, or a file in one."""
         if not is_folder(path):
-            if not path.endswith(self.suffix):
+            if not path.endswith(self.suffixes):
                 return None
             top = self._find_top(os.path.dirname(path))
             if top is None and is_certain:
@@ -41,21 +49,25 @@ class AgentFolders(NamedTuple):
         top = path if self.has_agents(path) else self._find_top(path)
         if top is not None:
             return self.build_layout(top)
-        pattern = rf".*{self.suffix.replace('.', '[.]')}"
-        return Layout(path, (Area(os.curdir, pattern),)) if is_certain else None
+        return Layout(path, (Area(os.curdir, f".*{self._build_ending()}"),)) if is_certain else None
 
     def has_agents(self, top: str) -> bool:
         """Whether a project contains agents of the host."""
         return any(
-            has_file(os.path.join(top, self.hidden, each), self.suffix, deep=not self.is_flat)
+            has_file(os.path.join(top, self.hidden, each), suffix, deep=not self.is_flat)
             for each in self.names
+            for suffix in self.suffixes
         )
 
     def build_layout(self, top: str, more: Sequence[Area] = ()) -> Layout:
         """The locations of all files of a project."""
-        pattern = rf"{'[^/]+' if self.is_flat else '.*'}{self.suffix.replace('.', '[.]')}"
+        pattern = f"{'[^/]+' if self.is_flat else '.*'}{self._build_ending()}"
         areas = (Area(os.path.join(self.hidden, each), pattern) for each in self.names)
         return Layout(top, (*areas, *(Area(each) for each in self.others), *more))
+
+    def _build_ending(self) -> str:
+        endings = [each.replace(".", "[.]") for each in self.suffixes]
+        return endings[0] if len(endings) == 1 else f"(?:{'|'.join(endings)})"
 
     def _find_top(self, folder: str) -> str | None:
         """The project whose hidden folder contains a folder. None if it is in none."""

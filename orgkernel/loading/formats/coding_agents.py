@@ -59,9 +59,11 @@ ToolEffect = Literal["allow", "ask", "deny"]
 EFFECTS: tuple[ToolEffect, ...] = ("allow", "ask", "deny")
 RULES, RULE_EFFECTS, PARTS = "rules", "effects", "parts"
 SERVERS, INHERITS, STARTED, ONLY, PARTLY = "servers", "inherits", "started", "only", "partly"
+LISTING = "listing"
 """Keys of the words that are kept next to a role or a catalog. `rules` (the tools), `effects` and `parts` are parallel
 lists. `only` lists the built-in tools that a project leaves to its agents. `partly` has the positions of the rules about
-parts of tools that access decisions cannot express."""
+parts of tools that access decisions cannot express. `listing` has the number of the first rules that give tools, if the
+other rules give none."""
 EVERY = "*"
 KIND = "role_profile"
 PROTECTING = "access_policies"
@@ -94,6 +96,9 @@ class AgentFile(NamedTuple):
     """Whether it has every tool that no rule denies."""
     lists_tools: bool = False
     """Whether it has the tools that its field `tools` lists."""
+    listing_rules: int | None = None
+    """The number of the first rules that give it tools. The other rules only say how it may use the tools that it has. None if
+    every rule gives tools."""
     is_started: bool = True
     """Whether other agents can start it."""
     model: str = ""
@@ -111,7 +116,7 @@ class ToolNames(NamedTuple):
     """How a host names tools."""
 
     server_prefix: str
-    """The text before `SERVER_TOOL` in the name of a server's tool."""
+    """The text before the server in the name of a server's tool."""
     groups: Mapping[str, Sequence[str]]
     """Tools that a name stands for, other than the tool of that name."""
     starter: str
@@ -122,6 +127,8 @@ class ToolNames(NamedTuple):
     """Whether the rules of the project win over those of an agent."""
     rule_names: Mapping[str, str] = {}
     """Tools that rules know under the name of another tool only."""
+    separator: str = "_"
+    """The text between the server and the tool in the name of a server's tool."""
 
     def list_patterns(self, word: str, servers: Iterable[str]) -> tuple[str, ...]:
         """Globs for the ids of the tools that a word stands for.
@@ -131,6 +138,9 @@ class ToolNames(NamedTuple):
         (('write', 'patch'), ('*',), ('mcp__*',))
         >>> names.list_patterns("mcp_my-db_*", ["my-db"]), names.list_patterns("mcp_my-db_query", ["my-db"])
         (('mcp__my-db', 'mcp__my-db__*'), ('mcp__my-db__query',))
+        >>> names = ToolNames("@", {}, "", "", separator="/")
+        >>> names.list_patterns("@db", ["db"]), names.list_patterns("@db/query", ["db"])
+        (('mcp__db', 'mcp__db__*'), ('mcp__db__query',))
         """
         if word in self.groups:
             return tuple(self.groups[word])
@@ -138,10 +148,10 @@ class ToolNames(NamedTuple):
             return (f"{MCP}*",)
         for server in sorted(servers, key=len, reverse=True):
             written = f"{self.server_prefix}{server}"
-            if word in (written, f"{written}*", f"{written}_*"):
+            if word in (written, f"{written}*", f"{written}{self.separator}*"):
                 return (f"{MCP}{server}", f"{MCP}{server}__*")
-            if word.startswith(f"{written}_"):
-                return (f"{MCP}{server}__{word.removeprefix(written)[1:]}",)
+            if word.startswith(f"{written}{self.separator}"):
+                return (f"{MCP}{server}__{word.removeprefix(f'{written}{self.separator}')}",)
         return (word,)
 
     def get_written_name(self, tool: str) -> str:
@@ -154,7 +164,7 @@ class ToolNames(NamedTuple):
         if not tool.startswith(MCP):
             return tool
         server, _, name = tool.removeprefix(MCP).partition("__")
-        return f"{self.server_prefix}{server}_{name}"
+        return f"{self.server_prefix}{server}{self.separator}{name}"
 
 
 def build_role(source: SourceText, root: Root, agent: AgentFile, marks: tuple[int, dict[str, tuple[int, Marks]]],
@@ -180,6 +190,7 @@ def build_role(source: SourceText, root: Root, agent: AgentFile, marks: tuple[in
         below.pop("tools", None)  # no tool can be added to a list there
     raw |= {INHERITS: ["true"]} if agent.has_every_tool else {}
     raw |= {STARTED: ["true"]} if agent.is_started else {}
+    raw |= {} if agent.listing_rules is None else {LISTING: [str(agent.listing_rules)]}
     if agent.servers:
         raw[SERVERS] = [name for name, _ in agent.servers]
         below[SERVERS] = (agent.servers[0][1], agent.servers[0][1])
@@ -252,10 +263,16 @@ class _Equipment:
         self.starting: list[ToolRule] = []
         """The rules about the tool that starts other agents. Their parts are agents."""
 
-    def apply(self, rule: ToolRule, names: ToolNames, servers: Sequence[str]) -> bool:
-        """Apply a rule to the tools that match. False if none does."""
+    def apply(
+        self, rule: ToolRule, names: ToolNames, servers: Sequence[str], *, gives_tools: bool = True
+    ) -> bool:
+        """Apply a rule to the tools that match. False if none does. Unless it `gives_tools`, it changes only those that the
+        agent has.
+        """
         patterns = names.list_patterns(rule.tool, servers)
-        if any(_matches(names.starter, glob) for glob in patterns):
+        if (gives_tools or names.starter in self.effects) and any(
+            _matches(names.starter, glob) for glob in patterns
+        ):
             self.starting.append(rule)
         matching = [
             each
@@ -268,6 +285,8 @@ class _Equipment:
             )
         ]
         for tool in matching:
+            if not gives_tools and tool not in self.effects:
+                continue
             if rule.part == EVERY:
                 self.effects[tool] = (rule.effect, rule.mark)
                 self.parts.pop(tool, None)
@@ -363,10 +382,13 @@ def _apply_rules(
     if not names.is_project_final:
         for rule in shared_rules:
             equipment.apply(rule, names, servers)
+    rules = get_rules(role)
+    listed = get_list_words(role).get(LISTING)
+    listing = len(rules) if listed is None else int(listed[0])
     undeclared = [
         f"{RULES} {number}"
-        for number, rule in enumerate(get_rules(role))
-        if not equipment.apply(rule, names, servers) and EVERY not in rule.tool
+        for number, rule in enumerate(rules)
+        if not equipment.apply(rule, names, servers, gives_tools=number < listing) and EVERY not in rule.tool
     ]
     # The last matching rule decides, so the rules that win are applied last.
     if names.is_project_final:

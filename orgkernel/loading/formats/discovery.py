@@ -39,7 +39,7 @@ MAX_LEVELS = 16
 """The number of levels of folders that are searched."""
 # Hidden folders in which hosts look for agents.
 HOST_FOLDERS = frozenset(
-    {".agents", ".claude", ".claude-plugin", ".codex", ".cursor", ".gemini", ".github", ".opencode", ".vscode", ".well-known"}
+    {".agents", ".claude", ".claude-plugin", ".codex", ".cursor", ".gemini", ".github", ".kiro", ".opencode", ".vscode", ".well-known"}
 )  # fmt: skip
 _DEPENDENCIES = SKIPPED_FOLDERS | {
     "bower_components", "Pods", "site-packages", "third_party", "vendor", "venv",
@@ -52,7 +52,7 @@ _SHOWS_AGENTS = (
     ".claude-plugin",
     *(
         os.path.join(host, "agents")
-        for host in (".claude", ".codex", ".cursor", ".gemini", ".github", ".opencode")
+        for host in (".claude", ".codex", ".cursor", ".gemini", ".github", ".kiro", ".opencode")
     ),
     os.path.join(".opencode", "agent"),
 )
@@ -101,6 +101,7 @@ _MARKERS: Mapping[str, _Markers] = {
     "codex": _Markers(suffixes=(".toml",), folders=frozenset({".codex"})),
     "gemini-cli": _Markers(files=frozenset({"gemini-extension.json"}), folders=frozenset({".gemini"})),
     "cursor": _Markers(folders=frozenset({".cursor"})),
+    "kiro": _Markers(folders=frozenset({".kiro"})),
     "roo": _Markers(files=frozenset({_ROO_MODES})),
     "crewai": _Markers(
         files=frozenset({"agents.yaml", "agents.yml", "crew.json", "crew.jsonc"}),

@@ -26,6 +26,7 @@ A2A = "a2a"
 COPILOT = "copilot"
 OPENCODE = "opencode"
 GEMINI_CLI = "gemini-cli"
+KIRO = "kiro"
 ROO = "roo"
 
 EVERY = "*"

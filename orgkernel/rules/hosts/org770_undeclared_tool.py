@@ -56,6 +56,7 @@ from orgkernel.rules.hosts.foreign_agents import (
     AGENT_SPEC,
     CREWAI,
     GEMINI_CLI,
+    KIRO,
     OPENCODE,
     get_written_words,
     iterate_agents,
@@ -65,6 +66,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 _WAYS_OUT = {
     AGENT_SPEC: "describe it as a component, or also read the file that describes it",
     GEMINI_CLI: "remove it, because Gemini CLI does not load an agent with an unknown tool, or declare its server",
+    KIRO: "remove it, or declare its server under `mcpServers` of the agent or in `.kiro/settings/mcp.json`",
     OPENCODE: "remove it, or declare its server under `mcp` in `opencode.json`",
     CREWAI: "write a method with `@tool` of this name in the class of the crew, or `tools/NAME.py` for a tool `custom:NAME`",
 }

@@ -34,7 +34,7 @@ _MAX_OPENED = 200
 _MAX_HEADS = 5_000
 _OF_ANOTHER_HOST = "gemini-extension.json"
 # Hidden folders of other hosts: what is in them at any depth is theirs.
-_OTHER_HOSTS = frozenset({".codex", ".cursor", ".gemini", ".opencode"})
+_OTHER_HOSTS = frozenset({".codex", ".cursor", ".gemini", ".kiro", ".opencode"})
 _GEMINI_CLI = "gemini-cli"
 _AGENTS_LOOKED_AT = 5
 _NOT_LISTED = "it has files that begin like agents, which the plugin {} does not list; `--from claude-code` with this folder reads them"
