@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).parents[1]
 MESSAGES = REPOSITORY / "benchmarks/data/routing/learned"
 TABLE = REPOSITORY / "orgkernel/runtime" / learned_work.TABLE
 ROUNDS, STEP, DECAY = 8, 2.0, 1e-5
-_LIMIT = 40
+_LIMIT = 32
 
 
 class Message(NamedTuple):
