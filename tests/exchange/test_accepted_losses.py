@@ -220,6 +220,20 @@ def _read_tools(folder: Path) -> tuple[OrgView, dict[str, set[str]]]:
     return view, tools
 
 
+@pytest.mark.parametrize("target", ["copilot", "crewai"])
+def test_an_excluded_tool_is_not_given_as_its_equal(tmp_path: Path, target: str) -> None:
+    """`MultiEdit`, which is not excluded, and `Edit`, which is, are one tool in Copilot, so the agent has neither there."""
+    text = "---\nname: a\ndescription: Looks.\ndisallowedTools: Write, Edit\n---\nLook.\n"
+    view, tools = _read_tools(write_tree(tmp_path, {".claude/agents/a.md": text}))
+    assert "Bash" in tools["a"]
+    export = EXPORTS[target].export(view)
+    written = "\n".join(export.files.values())
+    excluded = [list_host_names(view)[tool].get(target) for tool in ("Edit", "Write")]
+    assert any(excluded)
+    assert [name for name in excluded if name and name in written] == []
+    assert target != "copilot" or "MultiEdit" in export.withheld["a"]
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("target", ["claude-code", "copilot", "crewai", "agent-spec", "agent-framework"])
 def test_there_and_back_loses_only_what_is_named(tmp_path: Path, target: str, seed: int) -> None:

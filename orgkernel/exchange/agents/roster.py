@@ -26,7 +26,7 @@ from orgkernel.loading.formats.claude_code.host_table import list_older_names
 from orgkernel.loading.formats.host_fields import read_host_fields
 from orgkernel.loading.formats.names import derive_name
 from orgkernel.loading.formats.roles import UNDECLARED, build_tool_id_from_name
-from orgkernel.loading.formats.words import get_list_words
+from orgkernel.loading.formats.words import get_list_words, list_excluded_tools
 
 # Fields that can hold credentials.
 _NEVER_WRITTEN = frozenset({"mcpServers"})
@@ -84,6 +84,8 @@ class ExportedRole:
     body: LongText
     starts_every: bool = False
     """Whether its own file lets it start every agent, and no organization of ours limits whom."""
+    excluded: frozenset[str] = frozenset()
+    """The tools that its own file excludes by name."""
     unread: tuple[str, ...] = ()
     """What its own file lists and orgkernel does not decide about: undeclared tools, and parts of tools."""
 
@@ -185,8 +187,8 @@ def _build_role(
         starts = tuple(each for each in profile.handoff.may_to if each in names)
     return ExportedRole(
         role_id, names[role_id], profile.name, description, profile, post.place("role_id"), field_places,
-        superior, below, starts, tools, body, _may_start_every(view, post), tuple(_list_unread(post)), post.document.format,
-        read_host_fields(post.document),
+        superior, below, starts, tools, body, _may_start_every(view, post), frozenset(list_excluded_tools(post.document)), tuple(_list_unread(post)),
+        post.document.format, read_host_fields(post.document),
     )  # fmt: skip
 
 
@@ -352,8 +354,11 @@ def has_all(view: OrgView, role: ExportedRole, tools: Iterable[str], *given: Ext
     """Whether a host may give a role a tool that means all of these declared tools.
 
     The role must be allowed all tools that it lists, and nothing else may speak against the others than that the
-    role does not list them.
+    role does not list them. A tool that its own file excludes is not one that it only does not list.
     """
+    tools = tuple(tools)
+    if not role.excluded.isdisjoint(tools):
+        return False
     held = {each.id: each.given for each in role.tools}
     return all(
         held[each] in given if each in held else _is_only_not_listed(view, role.id, each) for each in tools

@@ -24,6 +24,13 @@ def get_list_words(document: SourceDocument) -> Mapping[str, Sequence[str]]:
     return _unpack(document.packed.unknown)
 
 
+def list_excluded_tools(document: SourceDocument) -> set[str]:
+    """The tools that an agent's file excludes by name, or denies as a whole by a rule."""
+    words = get_list_words(document)
+    rules = zip(words.get("rules", ()), words.get("effects", ()), strict=False)
+    return {*words.get("disallowedTools", ()), *(tool for tool, effect in rules if effect == "deny")}
+
+
 @lru_cache(_KEPT)
 def _unpack(unknown: bytes) -> Mapping[str, Sequence[str]]:
     return {str(route[0]): words for route, words in unpack_unknown(unknown)}

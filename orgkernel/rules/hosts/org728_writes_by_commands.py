@@ -44,12 +44,13 @@ runs in a sandbox (Codex) is not reported. Only English is understood.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.words import list_excluded_tools
 from orgkernel.rules.hosts.foreign_agents import (
     CLAUDE_CODE,
     COPILOT,
@@ -82,23 +83,16 @@ def check(view: OrgView) -> Iterator[Finding]:
         own = [tool for tool in shells if tool in held]
         if not own or any(tool in held for tool in writing):
             continue
-        words = get_written_words(post)
-        if not (_does_exclude(words, writing) or is_coordinator_that_never_writes(view, post)):
+        excludes = not list_excluded_tools(post.document).isdisjoint(writing)
+        if not (excludes or is_coordinator_that_never_writes(view, post)):
             continue
         if whole := _list_whole(view, post, own):
             yield Finding(
-                post.document.place("tools" if "tools" in words else "name"),
+                post.document.place("tools" if "tools" in get_written_words(post) else "name"),
                 f"agent {quote(post.profile.name)} may not change files, and can still write them with {listing(whole)}",
                 f"take {listing(whole)} away, or limit it to commands that only read",
                 f"role:{post.role_id}",
             )
-
-
-def _does_exclude(words: Mapping[str, Sequence[str]], writing: Sequence[str]) -> bool:
-    """Whether the file of an agent takes away a tool that writes."""
-    denied = zip(words.get("rules", ()), words.get("effects", ()), strict=False)
-    excluded = {*words.get("disallowedTools", ()), *(tool for tool, effect in denied if effect == "deny")}
-    return not excluded.isdisjoint(writing)
 
 
 def _list_whole(view: OrgView, post: RolePost, tools: Sequence[str]) -> list[str]:
