@@ -46,6 +46,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.claude_code.commands import AGENT, COMMAND, KIND, TOOLS
+from orgkernel.loading.formats.claude_code.host_table import list_older_names
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.hosts.foreign_agents import (
     collect_names,
@@ -66,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         name = words[COMMAND][0]
         for number, word in enumerate(words.get(TOOLS, ())):
             tool = word.partition("(")[0].strip()
-            if tool in tools or tool == "*" or tool.startswith(MCP):
+            if tool in tools or tool in list_older_names() or tool == "*" or tool.startswith(MCP):
                 continue
             yield Finding(
                 document.place(TOOLS, number),
