@@ -11,7 +11,7 @@ from manifest_api.guards.proxies import read_base_url
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.problems import NO_ISSUER, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS
-from manifest_api.routes.documented import build_content
+from manifest_api.routes.documented import PROBLEM, build_content
 from orgkernel.manifest.v1 import encode
 
 router = APIRouter(tags=["registry"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -34,7 +34,10 @@ class ProtectedResource(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.get(
     f"{RESOURCE_METADATA}{MCP_PATH}",
-    responses={200: {"description": "The metadata.", "content": build_content(ProtectedResource)}},
+    responses={
+        200: {"description": "The metadata.", "content": build_content(ProtectedResource)},
+        404: {"description": "The server accepts no tokens.", "content": PROBLEM},
+    },
 )
 async def get_mcp_resource_metadata(request: Request) -> Response:
     """Get the issuer of tokens for `/mcp`, and the identifier to ask it for. It needs no credential."""
@@ -43,7 +46,10 @@ async def get_mcp_resource_metadata(request: Request) -> Response:
 
 @router.get(
     RESOURCE_METADATA,
-    responses={200: {"description": "The metadata.", "content": build_content(ProtectedResource)}},
+    responses={
+        200: {"description": "The metadata.", "content": build_content(ProtectedResource)},
+        404: {"description": "The server accepts no tokens.", "content": PROBLEM},
+    },
 )
 async def get_resource_metadata(request: Request) -> Response:
     """Get the issuer of tokens for this server, and the identifier to ask it for. It needs no credential."""

@@ -153,7 +153,7 @@ GOVERNANCE_TOOLS: tuple[McpTool, ...] = (
         shapes.ContractArguments, shapes.ContractReply, _file_result, "report",
     ),
     McpTool(
-        "file_blocker", "Report what blocks you while you continue with a fallback. Decide preferences yourself.",
+        "file_blocker", "Report what blocks you, and the fallback with which you go on. A preference of yours does not block you, so do not report it.",
         shapes.ContractArguments, shapes.ContractReply, _file_blocker, "report",
     ),
 )  # fmt: skip

@@ -105,7 +105,7 @@ def test_a_renamed_file_keeps_its_findings(old: Path) -> None:
     code, found, talk = check(old)
     assert (code, found) == (0, [])
     assert talk.startswith(
-        "2 entries of the baseline name a file that was renamed; update it with --write-baseline\n"
+        "2 entries of the baseline name a file that was renamed; update it with `--write-baseline`\n"
     )
     assert run_here("check", "--write-baseline", FILE, cwd=old).returncode == 0
     assert [entry["file"] for entry in entries(old)] == ["people/developer.yaml", "people/ops.yaml"]

@@ -837,7 +837,7 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
     ours = {each for each in names if each.startswith("orgkernel")}
     assert ours == {
         "orgkernel.engines", "orgkernel.project", "orgkernel.project.hooks", "orgkernel.project.hooks.claude_hook",
-        "orgkernel.project.hooks.claude_hook.activated", "orgkernel.project.hooks.claude_hook.answering",
+        "orgkernel.project.hooks.claude_hook.activated", "orgkernel.project.hooks.claude_hook.answering", "orgkernel.project.hooks.deadline",
         "orgkernel.project.hooks.claude_hook.deciding", "orgkernel.project.hooks.engine",
         "orgkernel.project.hooks.engine.digests", "orgkernel.project.hooks.engine.glob_matcher",
         "orgkernel.project.hooks.engine.json_reader", "orgkernel.project.hooks.claude_hook.prefixes",

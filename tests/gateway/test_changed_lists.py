@@ -45,7 +45,8 @@ def test_a_client_over_http_hears_of_changes(tmp_path: Path) -> None:
                 subscription = await stack.enter_async_context(client.listen(tools_list_changed=True))
                 changes = aiter(subscription)
                 shop.declare({"box": shop.box.command})
-                assert "crate__look" not in await expect_change(client, changes)
+                while "crate__look" in await expect_change(client, changes):  # its start is a change, too
+                    pass
                 shop.edit("roles/clerk.yaml", profile("clerk", "specialist", "lead", mcp__box__look="read"))
                 while "box__send" in await expect_change(client, changes):
                     pass

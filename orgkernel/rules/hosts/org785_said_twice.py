@@ -7,7 +7,7 @@ and its tools. An overlay sets only values that such a file cannot set.
 
 ## Why it matters
 
-Only one of the two values can be used. Whoever edits the unused value sees no effect. If the two values differ, readers
+Only one of the two values can be used. An edit of the unused value has no effect. If the two values differ, readers
 disagree on which one applies.
 
 ## Example
