@@ -38,10 +38,12 @@ def proxied(stored: tuple[Server, Path]) -> Iterator[str]:
 
 
 def sign_in(page: Page, secret: str) -> None:
-    """Type a key, as a user does."""
-    page.wait("document.querySelector('input[type=password]')")
-    page.run("document.querySelector('input[type=password]').focus()")
-    page.type(secret)
+    """Type a key, as a user does, again if the page drew the field again meanwhile."""
+    field = "document.querySelector('input[type=password]')"
+    page.wait(field)
+    while page.run(f"{field}.value") != secret:
+        page.run(f"{field}.value = ''; {field}.focus()")
+        page.type(secret)
     page.press("Enter")
 
 
