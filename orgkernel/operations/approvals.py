@@ -20,7 +20,7 @@ from orgkernel.decisions.access.layers.policies import (
 )
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import get_access_tables
-from orgkernel.decisions.evidence.state_records import Approval, PermissionRequest, RequestApproval
+from orgkernel.decisions.evidence.state_records import ApiKey, Approval, PermissionRequest, RequestApproval
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import RequiredApprovals
@@ -69,7 +69,7 @@ def find_needs(context: Context, request: PermissionRequest) -> tuple[ApprovalNe
     policies = _find_policies(context, request)
     if not policies:
         return ()
-    counted = tuple(each.approver for each in request.approvals if _does_count(context, request, each))
+    counted = tuple(each.approver for each in _list_counting(context, request))
     return tuple(_build_need(each, counted) for each in policies)
 
 
@@ -123,9 +123,9 @@ def _check_step(
     reason: str,
 ) -> ApprovalStep:
     approver, principals = _identify_approver(context, request, policies)
-    for each in request.approvals:
-        shared = sorted(principals.intersection(each.principals))
-        if shared and _does_count(context, request, each):
+    counting = _list_counting(context, request)
+    for each in counting:
+        if shared := sorted(principals.intersection(each.principals)):
             raise Conflict(
                 f"{quote(each.approver)} has approved the request already, and {quote(approver)} shares {listing(shared)} "
                 "with it",
@@ -133,8 +133,7 @@ def _check_step(
                 ALREADY_APPROVED,
             )
     added = RequestApproval(approver, 0.0, approval, context.actor.name, tuple(sorted(principals)), reason)
-    counted = tuple(each.approver for each in request.approvals if _does_count(context, request, each))
-    approved_by = (*counted, approver)
+    approved_by = (*(each.approver for each in counting), approver)
     is_last = not any(_build_need(each, approved_by).missing for each in policies)
     return ApprovalStep(added, request.approvals, approved_by, is_last)
 
@@ -213,13 +212,24 @@ def _identify_approver(
     return approver, principals
 
 
-def _does_count(context: Context, request: PermissionRequest, approval: RequestApproval) -> bool:
-    """Whether an earlier approval counts now: its credential is not revoked, and its approver still may approve."""
+def _list_counting(context: Context, request: PermissionRequest) -> list[RequestApproval]:
+    """The earlier approvals that count now."""
+    if not request.approvals:
+        return []
+    asking = _list_asker_principals(context, request)
+    return [each for each in request.approvals if _does_count(context, request, each, asking)]
+
+
+def _does_count(
+    context: Context, request: PermissionRequest, approval: RequestApproval, asking: frozenset[str]
+) -> bool:
+    """Whether an earlier approval counts now: its credential is not revoked, its approver still may approve, and it shares no
+    principal with those who are `asking`.
+    """
     approver = approval.approver
     member = "" if approver == OPERATOR else approver
     person = next((each for each in approval.principals if each.startswith("person:") and each != member), "")
-    key_id = approval.credential.removeprefix("caller:")
-    key = next((each for each in context.store.keys.list() if each.key_id == key_id), None)
+    key = _find_key(context, approval.credential)
     if key is not None and key.revoked_at is not None:
         return False
     then = msgspec.structs.replace(
@@ -230,8 +240,7 @@ def _does_count(context: Context, request: PermissionRequest, approval: RequestA
         require_may_approve(then, request, approval.approval)
     except Refused:
         return False
-    principals = _list_principals(context, then.actor) | {approval.credential}
-    return not principals & _list_asker_principals(context, request)
+    return asking.isdisjoint({*_list_principals(context, then.actor), approval.credential})
 
 
 def _list_principals(context: Context, actor: Actor) -> frozenset[str]:
@@ -253,13 +262,18 @@ def _list_asker_principals(context: Context, request: PermissionRequest) -> froz
 
 def _list_credential_principals(context: Context, credential: str) -> set[str]:
     """A credential, and the subject that it belongs to; for one of no subject, the operator."""
-    key_id = credential.removeprefix("caller:")
-    key = next((each for each in context.store.keys.list() if each.key_id == key_id), None)
+    key = _find_key(context, credential)
     if key is None:
         return {credential}
     agent = {f"agent:{key.agent_id}"} if key.agent_id else set()
     person = {f"person:{key.person_id}"} if key.person_id else set()
     return {credential, *(agent | person or {OPERATOR})}
+
+
+def _find_key(context: Context, credential: str) -> ApiKey | None:
+    """The API key that a credential of the audit names. None for another credential."""
+    key_id = credential.removeprefix("caller:")
+    return next((each for each in context.store.keys.list() if each.key_id == key_id), None)
 
 
 def _add_principals(context: Context, names: set[str]) -> frozenset[str]:

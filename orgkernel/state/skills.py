@@ -19,6 +19,7 @@ from orgkernel.decisions.evidence.skill_levels import (
     compute_level,
     compute_practiced_level,
     count_lapsed,
+    count_lapsed_by_test,
 )
 from orgkernel.decisions.evidence.state_records import AuditEntry, SkillActivity, SkillAssessment
 from orgkernel.decisions.evidence.state_view import SKILL_SOURCES, SkillRecord, SkillSource
@@ -316,11 +317,8 @@ def lower_lapsed(
         for each in list_raises(transaction.connection, {(org_id, agent_id)})
         if each.skill == terms.skill and each.result_id not in valid
     ]
-    for qualification in dict.fromkeys(held.raised_by):
-        of_test = msgspec.structs.replace(
-            held, raised_by=tuple(each for each in held.raised_by if each == qualification)
-        )
-        lapsed = count_lapsed(of_test, results, terms.is_valid, transaction.now)
+    lapsed_by_test = count_lapsed_by_test(held, results, terms.is_valid, transaction.now)
+    for qualification, lapsed in lapsed_by_test.items():
         for each in [each for each in raises if each.qualification == qualification][:lapsed]:
             held = _set(
                 transaction, held, "lowered", actor,

@@ -214,6 +214,7 @@ def _audit_push(pushes: list[_Push]) -> list[OwnershipAudit]:
     repository, place = os.getcwd(), _enter_superproject() if pushes else None
     kernel = open_governed(ACTIVE, (), no_cache=False) if pushes else None
     people = None if kernel is None else kernel.commit_rules(ACTIVE)
+    documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
     for each in pushes:
         authors = list_authors(repository, each.base, each.head).values()
         if not _must_follow_brief(people, authors):
@@ -221,7 +222,6 @@ def _audit_push(pushes: list[_Push]) -> list[OwnershipAudit]:
         own, folder = find_workers_here().own, os.getcwd()
         git_range = read_range(repository, each.base, each.head)
         changed = git_range.changed if place is None else move_changes(git_range.changed, place)
-        documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
         sacred = find_sacred_files(kernel, ACTIVE, folder, find_changed_rules(git_range, documents))
         answer = audit_changes(changed, own, sacred=sacred, root=folder)
         refused += [] if answer.outcome == "clean" else [answer]

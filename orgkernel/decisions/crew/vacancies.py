@@ -85,12 +85,13 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
     ]
     needed = {role_id: _map_needed_levels(view, role_id) for role_id in vacant}
     levels = _compute_levels(view, state, set(chain.from_iterable(needed.values())), now)
-    ranks = dict(declared.ranks) if vacant else {}
-    for agent_id, subject in stored.items() if vacant else ():
-        ranks[agent_id] = get_current_rank(view, state, subject)
-    for agent_id in away if vacant else ():
-        del ranks[agent_id]
-
+    ranks: dict[str, int] = {}
+    if vacant:
+        ranks |= declared.ranks
+        for agent_id, subject in stored.items():
+            ranks[agent_id] = get_current_rank(view, state, subject)
+        for agent_id in away:
+            del ranks[agent_id]
     plausible = _list_plausible(ranks, levels)
 
     def find() -> Iterator[Vacancy]:

@@ -70,17 +70,27 @@ def count_lapsed(
     is_valid: Callable[[QualificationResult, float], bool],
     now: float,
 ) -> int:
-    """The number of raises of a skill that no valid result supports. `results` are all results of the agent.
+    """The number of raises of a skill that no valid result supports. `results` are all results of the agent."""
+    return count_lapsed_by_test(record, results, is_valid, now).total()
+
+
+def count_lapsed_by_test(
+    record: SkillRecord,
+    results: Sequence[QualificationResult],
+    is_valid: Callable[[QualificationResult, float], bool],
+    now: float,
+) -> Counter[str]:
+    """The same for each test that raised the skill, in the order in which they raised it first.
 
     >>> record = SkillRecord("worf", "ship", "helm", 3, acquired_at=0, raised_by=("drill", "drill"))
     >>> results = [QualificationResult("worf", "drill", 0.9, True, 0, 10.0 * n, "ship", run=str(n)) for n in (1, 2)]
-    >>> [count_lapsed(record, results, lambda each, now: now < each.expires_at, now) for now in (0, 10, 20)]
+    >>> [count_lapsed_by_test(record, results, lambda each, now: now < each.expires_at, now)["drill"] for now in (0, 10, 20)]
     [0, 1, 2]
     """
-    lapsed = 0
+    lapsed = Counter[str]()
     for qualification, raises in Counter(record.raised_by).items():
         evidence = _list_distinct(record, results, qualification)
-        lapsed += max(0, raises - sum(is_valid(each, now) for each in evidence))
+        lapsed[qualification] = max(0, raises - sum(is_valid(each, now) for each in evidence))
     return lapsed
 
 

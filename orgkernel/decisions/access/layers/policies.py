@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -190,9 +191,7 @@ def _does_ask(evaluation: Evaluation, policy: AccessPolicy) -> bool:
 
 
 def _explain_asking_policies(evaluation: Evaluation) -> Sentence:
-    def asks(policy: AccessPolicy) -> bool:
-        return _does_ask(evaluation, policy)
-
+    asks = partial(_does_ask, evaluation)
     text, why = _describe_policies(evaluation, asks)
     if not why:
         asking = [parent for parent in evaluation.parents if parent.failing & ASK_APPROVAL.bit]
