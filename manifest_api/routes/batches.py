@@ -58,7 +58,7 @@ async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> 
     """Divide the subtasks of a plan into as few batches as possible, and list which may start now and which wait.
 
     Nothing is stored. The organization's batch size limits the plan. A subtask that states its `domain` is given to an agent who can
-    take it now, and waits if there is none.
+    take it now. Without such an agent, it waits.
     """
     require_scope(request, "read")
     question = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')

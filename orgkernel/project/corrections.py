@@ -1,10 +1,10 @@
 """Corrects misspelled names at the places of findings, where the correction is certain (`orgkernel check --fix`).
 
-A word that is misspelled beside its correct name is removed from the list, so a correction never repeats a name or a key.
-
 A correction is certain if exactly one known name is near, and both differ in one letter of a word of three letters or
 more, in two swapped letters, or only in case and separators. Names that differ in a digit or in a single letter between
 separators (`role_a`, `role_b`) are different names.
+
+A misspelled name is removed if its list already has the correct one, so a correction never repeats a name or a key.
 """
 
 from __future__ import annotations
@@ -92,9 +92,8 @@ def _correct(file: LoadedFile, findings: Iterable[Diagnostic]) -> FileCorrection
     places = TextPlaces(source.text)
     edits = list(dict.fromkeys(edit for each in findings for edit in _list_edits(each, places)))
     starts = [edit.start for edit in edits]
-    edits = [
-        edit for edit in edits if starts.count(edit.start) == 1
-    ]  # findings that disagree are not certain
+    # Findings that disagree are not certain.
+    edits = [edit for edit in edits if starts.count(edit.start) == 1]
     edits = avoid_repetitions(source.text, edits)
     if not edits:
         return None
@@ -141,10 +140,9 @@ def _does_repeat_key(text: str, edit: Edit) -> bool:
         return False
     line = text.rfind("\n", 0, edit.start) + 1
     indent = _INDENT.match(text, line)[0]  # type: ignore[index]
-    end = text.find("\n", edit.end) % (len(text) + 1)
     key = rf"[\"']?{re.escape(edit.text)}[\"']?[ \t]*[:=]"
     is_beside = re.search(rf"^{re.escape(indent)}{key}", text, re.MULTILINE) is not None
-    return is_beside or re.search(rf"[{{,][ \t]*{key}", text[line:end]) is not None
+    return is_beside or re.search(rf"[{{,][ \t]*{key}", text[line:].partition("\n")[0]) is not None
 
 
 def _list_edits(diagnostic: Diagnostic, places: TextPlaces) -> Iterator[Edit]:

@@ -87,9 +87,9 @@ def test_no_tool_of_the_host_is_called_missing(root, generation):
     with running(root, generation, mcp={"mail": ("send",)}) as host:
         host.tools["my_own"] = lambda **_: "mine"
         names = sorted({*host.tools, "mail.send", "scheduler:list_tasks"} - {"response", "input"})
-        said = ask(host, host.open_chat(), *names)
-        assert [name for name, text in said.items() if "There is no tool" in text] == []
-        refused = {name for name, text in said.items() if "is refused" in text}
+        answers = ask(host, host.open_chat(), *names)
+        assert [name for name, text in answers.items() if "There is no tool" in text] == []
+        refused = {name for name, text in answers.items() if "is refused" in text}
         assert {"scheduler", "scheduler:list_tasks", "browser_agent", "a2a_chat"} <= refused
         assert not refused & {"my_own", "mail.send", "code_execution_tool", "search_engine"}
 

@@ -321,8 +321,8 @@ def test_functions_of_a_toolbox_are_not_imported(shop: Path) -> None:
     (shop / "tools.py").write_text("raise SystemExit(9)\n")
     settings('[toolbox.x]\npython = "tools:x"\n')(shop)
     options = CheckupOptions(str(shop), {"HOME": str(shop)}, ("roles",))
-    found = {each.check: each for each in check_everything(options)}
-    assert found["toolbox"].message == "1 tool in the settings; 1 function not imported"
+    answers = {each.check: each for each in check_everything(options)}
+    assert answers["toolbox"].message == "1 tool in the settings; 1 function not imported"
 
 
 def test_a_certificate_that_ends_soon_is_reported_until_it_is_renewed(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ class ExchangeGrant(grants.BaseGrant, TokenEndpointMixin):
         return 200, token | {"issued_token_type": ACCESS_TOKEN}, self.TOKEN_RESPONSE_HEADER
 
 
-class Server(AuthorizationServer):  # type: ignore[misc]
+class Server(AuthorizationServer):
     """The server, what it was asked, and what it issued."""
 
     def __init__(self, folder: Path) -> None:
@@ -185,8 +185,8 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     def generate_token(
         self, grant_type: str, client: RegisteredClient, user: Any = None, scope: str | None = None, **_: Any
     ) -> dict[str, Any]:
-        asked = self.requests[-1]
-        audience = asked.get("resource") or asked.get("audience", "")
+        form = self.requests[-1]
+        audience = form.get("resource") or form.get("audience", "")
         token = self.mint(
             audience, scope or "", client_id=client.client_id, **(user or {"sub": client.client_id})
         )
@@ -235,7 +235,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         return response
 
 
-class _Question(OAuth2Request):  # type: ignore[misc]
+class _Question(OAuth2Request):
     def __init__(self, request: Request, data: dict[str, str]) -> None:
         super().__init__(
             request.method, str(request.url), headers=dict(request.headers) | _name_as_authlib(request)

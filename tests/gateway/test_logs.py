@@ -91,7 +91,7 @@ def test_over_http_only_a_connection_of_one_caller_has_messages(
                 Client(transport, logging_callback=receive, log_level="warning") as client,
             ):
                 result = await client.call_tool("box__look", {"logs": LOGS})
-                assert result.content[0].text == "look done"  # type: ignore[union-attr]
+                assert result.content[0].text == "look done"
 
         asyncio.run(run())
         assert [each.level for each in messages] == levels

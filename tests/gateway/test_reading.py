@@ -126,12 +126,12 @@ def test_a_completion_is_decided_like_the_read_of_what_it_completes(tmp_path: Pa
         )
     with over_http(shop) as http:
         key = http.key("bob")
-        asked = {"ref": greeting, "argument": argument}
-        assert http.ask(key, "completion/complete", **asked)["result"]["completion"]["values"] == [
+        parameters = {"ref": greeting, "argument": argument}
+        assert http.ask(key, "completion/complete", **parameters)["result"]["completion"]["values"] == [
             "paris",
             "park",
         ]
-        assert "there is no prompt" in text_of(http.ask(key, "completion/complete", **asked))
+        assert "there is no prompt" in text_of(http.ask(key, "completion/complete", **parameters))
     details = [entry.detail or {} for entry in list_reads(shop)]
     assert [each.get("prompt") or each.get("uri") for each in details] == [
         "greet",

@@ -683,11 +683,11 @@ def test_settings_of_an_older_kiro_are_named(tmp_path: Path) -> None:
             **kiro_json("b", tools=["shell"], allowedTools=["*"], toolsSettings=limits),
         },
     )
-    found = run_here("check", "shop", "--format", "concise", cwd=tmp_path).stdout
-    assert "a.json:1:85: warning[ORG032]" in found
-    assert "`toolsSettings` limits `shell`, which only Kiro CLI 2 reads" in found
-    assert "`allowedTools` lists `*`, which Kiro does not read there" in found
-    assert found.count("ORG032") == 2
+    printed = run_here("check", "shop", "--format", "concise", cwd=tmp_path).stdout
+    assert "a.json:1:85: warning[ORG032]" in printed
+    assert "`toolsSettings` limits `shell`, which only Kiro CLI 2 reads" in printed
+    assert "`allowedTools` lists `*`, which Kiro does not read there" in printed
+    assert printed.count("ORG032") == 2
 
 
 def test_a_file_of_another_program_with_the_name_of_modes(tmp_path: Path) -> None:

@@ -41,9 +41,11 @@ def sign_in(page: Page, secret: str) -> None:
     """Type a key, as a user does, again if the page drew the field again meanwhile."""
     field = "document.querySelector('input[type=password]')"
     page.wait(field)
-    while page.run(f"{field}.value") != secret:
+    for _ in range(10):
         page.run(f"{field}.value = ''; {field}.focus()")
         page.type(secret)
+        if page.run(f"{field}.value") == secret:
+            break
     page.press("Enter")
 
 

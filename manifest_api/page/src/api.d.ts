@@ -103,7 +103,7 @@ export interface paths {
          * @description Divide the subtasks of a plan into as few batches as possible, and list which may start now and which wait.
          *
          *     Nothing is stored. The organization's batch size limits the plan. A subtask that states its `domain` is given to an agent who can
-         *     take it now, and waits if there is none.
+         *     take it now. Without such an agent, it waits.
          */
         post: operations["post_batch_plan"];
         delete?: never;

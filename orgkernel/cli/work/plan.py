@@ -49,7 +49,7 @@ def command(
     Narrow subtasks with disjoint files share a batch. A broad subtask has its own batch. Terminal subtasks come
     last, each in its own batch.
 
-    With `--org`, a subtask that states its `domain` is given to an agent who can take it now. It waits if there is none.
+    With `--org`, a subtask that states its `domain` is given to an agent who can take it now. Without such an agent, it waits.
 
     Exit codes: 0 planned, 1 the plan or the running work has a problem, 2 if the file cannot be read or is not a
     plan, or an id is unknown.

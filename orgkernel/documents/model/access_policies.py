@@ -224,7 +224,7 @@ class RequiredApprovals(Record):
     """The approvals that an `ask` policy requires. Only a request that all of them have answered opens it."""
 
     count: Annotated[int, Field(ge=1, le=20)] = 2
-    """The number of different approvers. The requester, and a subject that shares a principal with it, is none of them."""
+    """The number of different approvers. Neither the requester nor a subject that shares a principal with it counts."""
     by: tuple[Approver, ...] = ()
     """The approvers, such as `role:chief` or `relationship:owner`. Empty means every subject that may grant the resource."""
 

@@ -23,7 +23,7 @@ class Subtask(Record):
     depends_on: tuple[Id, ...] = ()
     """Subtasks that must be done before it starts."""
     domain: DomainId | None = None
-    """Domain of the work. If it is stated, dispatch names the role and the agent, and the subtask waits if there is none."""
+    """Domain of the work. If it is stated, dispatch names the role and the agent, and without one the subtask waits."""
     needs: tuple[ToolId, ...] = ()
     """Tools that the role must be equipped with. They need a `domain`."""
 

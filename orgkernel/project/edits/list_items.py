@@ -1,4 +1,4 @@
-"""Finds the items of the list around a word in a text, so that an edit can avoid to repeat one of them.
+"""Finds the items of the list around a word in a text, so that an edit does not repeat one of them.
 
 The text decides, not its format: `a, b`, `[a, "b"]`, a JSON or TOML array over several lines, and lines `- a` are lists.
 """

@@ -112,7 +112,7 @@ def list_message_briefs(message: str) -> list[str]:
 
 
 def find_superproject() -> tuple[str, str] | None:
-    """The work tree that contains this one as a submodule, and the path of this one in it; None if there is none."""
+    """The work tree that contains this one as a submodule, and the path of this one in it. None outside of submodules."""
     top = _print_path("--show-toplevel", ".")
     above, folder = "", top
     while outer := _print_path("--show-superproject-working-tree", folder):
@@ -121,7 +121,7 @@ def find_superproject() -> tuple[str, str] | None:
 
 
 def _print_path(option: str, folder: str) -> str:
-    """The real path that git prints; empty if there is none, as in a repository without a work tree of its own."""
+    """The real path that git prints; empty outside of a work tree."""
     done = run_git(folder or ".", "rev-parse", option)
     path = os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else ""
     return os.path.realpath(path) if path else ""

@@ -292,9 +292,8 @@ class Upstream:
         self._open.add(connection)
         connection.add_end_callback(self._open.discard)
         for kind in LIST_KINDS:
-            self._lists.drop(
-                kind
-            )  # a restarted server usually has the same lists, so this is not treated as a change
+            # A restarted server usually has the same lists, so this is not treated as a change.
+            self._lists.drop(kind)
         return connection
 
     def _compute_wait(self) -> float:
